@@ -29,21 +29,15 @@ USERS = ("src", "tests", "benchmarks", "scripts", "docs")
 # Names that are looked up in a module known only when it runs: a command's, a format's, a paper's,
 # a router's, a background process's, and the app that uvicorn is told to start.
 LOOKED_UP = {
-    *(
-        "NAME",
-        "EXAMPLES",
-        "HELP",
-        "COMMANDS",
-        "LIST_OPTIONS",
-        "run",
-        "FORMATS",
-        "REPLICATION",
-        "router",
-    ),
-    *("ENVIRONMENT", "main", "from_environment"),
+    "COMMAND",
+    "COMMANDS",
+    "ENVIRONMENT",
+    "FORMATS",
+    "REPLICATION",
+    "router",
+    "main",
+    "from_environment",
 }
-# Classes of the API are named in its schema, so that they are public wherever they are used.
-SCHEMA = "adjudge.collect.web."
 
 
 def module_of(path: Path) -> str:
@@ -185,9 +179,7 @@ def unused() -> list[tuple[str, str]]:
     return [
         (module, name)
         for (module, name), node in plain().items()
-        if (module, name) not in wanted
-        and name not in LOOKED_UP
-        and not (module.startswith(SCHEMA) and isinstance(node, ast.ClassDef))
+        if (module, name) not in wanted and name not in LOOKED_UP
     ]
 
 

@@ -6,7 +6,8 @@ import pytest
 from scipy.stats import beta
 
 from adjudge import DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
-from adjudge.data.judges import _from_counts, information
+from adjudge.data._judge_table import _from_counts
+from adjudge.data.judges import information
 from adjudge.evaluation.diagnosis.diagnose import diagnose
 
 

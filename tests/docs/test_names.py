@@ -8,7 +8,7 @@ import pytest
 
 from tools import load
 
-MOST = 1_765  # 700 are wanted
+MOST = 700
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from adjudge import BadData, DawidSkene, Judgments, Scale
 from adjudge.data.formats import Content, read, write
 from adjudge.data.formats.format import Options
-from adjudge.engines.encoding import Encoded, encode_files
+from adjudge.engines.encoding import _Encoded, encode_files
 from adjudge.kernels.keys import deal
 from adjudge.simulation import demo
 
@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def encoded(paths: list[Path], rows: int, options: Options | None = None) -> tuple[Path, Encoded]:
+def encoded(paths: list[Path], rows: int, options: Options | None = None) -> tuple[Path, _Encoded]:
     folder = paths[0].parent / f"{paths[0].stem}-{rows}.adjudge"
     folder.mkdir()
     return folder, encode_files(paths, folder, options or Options(), rows=rows)
@@ -48,7 +48,7 @@ def test_the_same_judgments_as_read_at_once(file: Path, rows: int, buckets: int)
     table, gold = content.judgments, content.gold
     assert table is not None
     assert gold is not None
-    assert about == Encoded(len(whole), 400, 40, 20, buckets, ("time", "seconds"))
+    assert about == _Encoded(len(whole), 400, 40, 20, buckets, ("time", "seconds"))
     assert rows_of(table).equals(rows_of(whole))
     assert table.judges.equals(whole.judges)  # in order of first appearance
     assert not (folder / "spilt").exists()

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from adjudge.data._frames import take_in
 from adjudge.data._judge_columns import family_column, kind_column
-from adjudge.data.columns import comparison_roles, roles_of, text_of
+from adjudge.data._roles import comparison_roles
+from adjudge.data.columns import roles_of, text_of
 from adjudge.data.comparisons import LEFT, OUTCOME_WORDS, RIGHT, TIE, Comparisons, word_of
 from adjudge.data.names import Coded, Codes, Names, encode
 from adjudge.data.source import Source

@@ -193,14 +193,14 @@ class Consensus(Saved):
         These are judgments of items that another voice judged too, and of gold: where nobody else
         says anything, a judge is believed to be like the others, however much they judged.
         """
-        from adjudge.data.judges import share_held_against
+        from adjudge.data._judge_table import share_held_against
 
         return self.counts * share_held_against(self)[:, None, None]
 
     @property
     def judges(self) -> Any:
         """One row a judge: how many judgments, accuracy, bits a judgment, rates, with intervals."""
-        from adjudge.data.judges import tabulate_judges
+        from adjudge.data._judge_table import tabulate_judges
 
         return tabulate_judges(self)
 

@@ -29,10 +29,15 @@ from adjudge.kernels import voting
 from adjudge.kernels.fixed import LIKELIHOOD, LOG
 
 _SMALL = 100_000  # judgments below which a second thread costs more than it brings
+
 _BLOCK = 1_000_000  # judgments in a block at most
+
 _BLOCKS = 4  # blocks a thread at least, so that a thread that is held up does not hold up others
+
 _HALF = 20  # bits
+
 _LINE = 64  # bytes that a processor fetches at once
+
 _LARGE = 64 * 2**20  # bytes from which a file is worth it
 
 
@@ -287,3 +292,10 @@ class Part:
         if self.release is not None:
             offsets = self.judgments.offsets
             self.release((start, stop), *[(int(offsets[start]), int(offsets[stop]))] * 2)
+
+
+def usable_cores() -> int:
+    """How many cores this process may use; where the system does not say, all there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import Judgments
 from adjudge.engines._cluster import Connection, Placed
 from adjudge.engines._dask_sampling import DaskSampler
-from adjudge.engines._part import Frame, Sums, is_on_disk, make_buffer, spelt_out
+from adjudge.engines._part import Frame, Sums, is_on_disk, make_buffer, spelt_out, usable_cores
 from adjudge.engines._pieces import Cuts
 from adjudge.engines._remote import AddUp, Against, CountCells, Fill, Sweep, Weigh
 from adjudge.engines._shared import Shared, Window, shared_array
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Parameters, RowTask, Tables, Task
-from adjudge.engines.threads import usable_cores
 from adjudge.errors import BadSetting, ClusterLost
 from adjudge.lazy import load
 

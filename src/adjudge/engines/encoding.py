@@ -73,7 +73,7 @@ class _Spilt:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class _Encoded:
     """What was encoded: how much of everything."""
 
     judgments: int
@@ -266,7 +266,7 @@ def encode_files(
     each: Each = here,
     rows: int = ROWS,
     progress: Callable[[str, int, int], None] | None = None,
-) -> Encoded:
+) -> _Encoded:
     """Encode plain files, paths or URIs, into a folder, which has to be there and be empty.
 
     ``rows`` are about how many rows are held in memory at a time. While it runs, the folder holds
@@ -306,7 +306,7 @@ def encode_files(
     many = None if topics is None else len(topics)
     where = "" if buckets == 1 else f"in one of {buckets:,} parts: "
     notes = tuple(dict.fromkeys((*about.notes, *(f"{where}{note}" for note in remarks))))
-    return Encoded(writer.judgments, writer.items, len(judges), many, buckets, left_out, notes)
+    return _Encoded(writer.judgments, writer.items, len(judges), many, buckets, left_out, notes)
 
 
 def _common(spilt: list[_Spilt], options: Options, about: Source) -> _Common:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.engines._part import Frame, Part, Sums, make_buffer, spelt_out
+from adjudge.engines._part import Frame, Part, Sums, make_buffer, spelt_out, usable_cores
 from adjudge.engines._sampling import ThreadsSampler
 from adjudge.engines._sources import Coded
 from adjudge.engines._voting import count_against, weigh_votes
@@ -20,13 +19,6 @@ from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Parameters, RowTask, Tables, Task
 from adjudge.errors import BadSetting
 from adjudge.kernels import voting
-
-
-def usable_cores() -> int:
-    """How many cores this process may use; where the system does not say, all there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

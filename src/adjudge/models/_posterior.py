@@ -16,18 +16,11 @@ from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters, Sampler
 from adjudge.errors import BadSetting
 from adjudge.models._gibbs import Chain, Prior, SamplingPlan, make_room, run_chains, stride_of
+from adjudge.models._memory import free_memory
 from adjudge.models._relabelling import Separate, TruthOrder, order_of, separate, told
 from adjudge.models._voice_sweeps import VoiceSampler
 from adjudge.models.expectation import prior_counts
-from adjudge.models.model import (
-    Prepared,
-    Progress,
-    checkpoint_of,
-    conclude,
-    free_memory,
-    pick,
-    prepare,
-)
+from adjudge.models.model import Prepared, Progress, checkpoint_of, conclude, pick, prepare
 
 
 class _Sampled(Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -22,18 +21,8 @@ from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
 from adjudge.kernels import keys as kernels
 from adjudge.models._families import Voices, find_families, tell_families, voices_of
+from adjudge.models._memory import free_memory
 from adjudge.models._voice_sweeps import VoiceSweeps
-
-
-def free_memory() -> int | None:
-    """Bytes of memory that can still be had, or None where the system does not say."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        return None
-    return None
 
 
 def _check_rates(judges: int, types: int, labels: int, tables: int) -> None:

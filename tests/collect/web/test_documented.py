@@ -12,6 +12,9 @@ from fastapi import FastAPI
 
 from adjudge.cli.serve import COMMAND
 from adjudge.collect.web import (
+    _health as health,
+)
+from adjudge.collect.web import (
     api_arms,
     api_consensus,
     api_items,
@@ -20,7 +23,6 @@ from adjudge.collect.web import (
     api_members,
     api_planning,
     api_projects,
-    health,
 )
 from adjudge.collect.web._errors import _STATUS
 from adjudge.collect.web.app import API

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.data.formats import Content, read, write
-from adjudge.data.formats.consensus_table import _scale_of_labels, relevance
+from adjudge.data.formats.consensus_table import _scale_of_labels
+from adjudge.data.formats.trec_2011 import relevance
 from adjudge.data.gold import Gold
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData

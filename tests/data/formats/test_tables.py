@@ -15,13 +15,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from adjudge.data.formats.writing import (
-    unguarded,
-    write_csv,
-    write_jsonl,
-    write_rows,
-    write_table,
-)
+from adjudge.data.formats._formulas import unguarded
+from adjudge.data.formats.writing import write_csv, write_jsonl, write_rows, write_table
 
 
 def _csv(table: Any, **options: Any) -> str:

@@ -345,7 +345,7 @@ def _keep(
         services.settings.forget(_ASKED + name_of(project))
 
 
-def main() -> None:
+def _main() -> None:
     """Make the plan that the environment names."""
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
@@ -362,4 +362,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    _main()

@@ -342,7 +342,7 @@ def _keep(services: RequesterServices, project: ProjectHead, fit: ModelFit) -> N
     services.settings.keep(_setting("fits", project), {**held, fit.key: asdict(fit)})
 
 
-def main() -> None:
+def _main() -> None:
     """Make the fit that the environment names."""
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
@@ -361,4 +361,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    _main()

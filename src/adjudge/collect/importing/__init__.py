@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from adjudge.collect.importing import beir, quepid, tables, trec
+from adjudge.collect.importing import _beir as beir
+from adjudge.collect.importing import _quepid as quepid
+from adjudge.collect.importing import _trec as trec
+from adjudge.collect.importing import tables as tables
 from adjudge.collect.importing._preview import Gathering, Preview
 from adjudge.collect.importing._rows import SHOWN, find_roles, read_json_text, read_table
 from adjudge.collect.importing._upload import ImportLimits, Upload, unpack_all

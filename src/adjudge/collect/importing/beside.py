@@ -106,7 +106,7 @@ def _limit_memory(limits: ImportLimits) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-def main() -> None:
+def _main() -> None:
     """Read what the process that began this one sends."""
     if hasattr(os, "nice"):
         os.nice(5)  # judges come first
@@ -125,4 +125,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    _main()

@@ -15,15 +15,14 @@ from adjudge.collect.items.closing import preferred
 from adjudge.collect.items.counters import lease
 from adjudge.collect.items.quotas import arm_room, with_arm_room
 from adjudge.collect.judging._budget import may_begin, rows_left, take_turn
+from adjudge.collect.judging._open_work import any_left, any_open, ended_untrained, in_arm
+from adjudge.collect.judging._refreshing import due_for, is_refresher
 from adjudge.collect.judging._returning import bring_back, given_before
 from adjudge.collect.judging._screening import Screening, golds_met
 from adjudge.collect.judging._showing import answers_so_far, show_row
 from adjudge.collect.judging.arriving import check_open
 from adjudge.collect.judging.finishing import end_way
 from adjudge.collect.judging.leases import expire_pages
-from adjudge.collect.judging.refreshers import due_for, is_refresher
-from adjudge.collect.judging.views import any_open, ended_untrained, in_arm
-from adjudge.collect.judging.work_left import any_left
 from adjudge.collect.rules.decisions import resume, training_left
 from adjudge.collect.rules.endings import (
     BUDGET_SPENT,

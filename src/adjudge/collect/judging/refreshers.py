@@ -9,56 +9,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.rules.refreshing import Pair, between, confusions, is_due
-from adjudge.collect.store.request import JudgeRequest, to_time
+from adjudge.collect.judging._refreshing import REFRESHER_PAGES
+from adjudge.collect.rules.refreshing import between
+from adjudge.collect.store.request import to_time
 from adjudge.collect.store.schema import judges, judgments, pages
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.arms import ArmRefreshers
 from adjudge.collect.values.requesting import RefresherRow
-
-_HERS = (pages.c.kind == "training") & (pages.c.attempt < 0)
-_HAD = select(func.count(), func.coalesce(func.max(pages.c.id), 0)).where(
-    pages.c.judge == bindparam("judge"), _HERS, pages.c.state == "answered"
-)
-_MISSED = select(judgments.c.gold, judgments.c.label).where(
-    judgments.c.judge == bindparam("judge"),
-    judgments.c.kind == "work",
-    judgments.c.right.is_(False),
-    judgments.c.page > bindparam("last"),
-    judgments.c.id > bindparam("fresh"),
-)
-
-
-def is_refresher(page: Any) -> bool:
-    """Whether a stored page is a refresher."""
-    return bool(page.kind == "training" and page.attempt < 0)
-
-
-def due_for(request: JudgeRequest) -> tuple[int, dict[Pair, int]] | None:
-    """The number of the refresher that a judge is to do now, and what they confused; else None.
-
-    Models have none: they do not learn from what they are told.
-    """
-    policy = request.policy
-    if policy.refresher_pairs == 0 or request.judge.kind == "model":
-        return None
-    if request.judge.stage not in ("working", "warned"):
-        return None
-    if policy.max_pages is not None and request.judge.pages >= policy.max_pages:
-        return None
-    had, last = request.on.execute(_HAD, {"judge": request.judge.id}).one()
-    if not is_due(policy, misses=policy.refresher_after, had=had):
-        return None
-    given = {"judge": request.judge.id, "last": last, "fresh": request.judge.fresh_from}
-    missed = request.on.execute(_MISSED, given).all()
-    if not is_due(policy, misses=len(missed), had=had):
-        return None
-    return had + 1, confusions(
-        (request.project.golds[row[0]].accepted[0], row[1]) for row in missed
-    )
 
 
 def counts_of(on: Connection, project: int) -> dict[str, int]:
@@ -66,7 +26,7 @@ def counts_of(on: Connection, project: int) -> dict[str, int]:
     wanted = (
         select(judges.c.public, func.count())
         .join(pages, pages.c.judge == judges.c.id)
-        .where(judges.c.project == project, _HERS, pages.c.state == "answered")
+        .where(judges.c.project == project, REFRESHER_PAGES, pages.c.state == "answered")
         .group_by(judges.c.public)
     )
     return {row[0]: row[1] for row in on.execute(wanted)}
@@ -76,7 +36,7 @@ def refreshers_of(on: Connection, judge: int) -> tuple[RefresherRow, ...]:
     """The refreshers of one judge, with their accuracy on screening gold before and after each."""
     done = on.execute(
         select(pages.c.id, pages.c.answered, pages.c.outcome)
-        .where(pages.c.judge == judge, _HERS, pages.c.state == "answered")
+        .where(pages.c.judge == judge, REFRESHER_PAGES, pages.c.state == "answered")
         .order_by(pages.c.id)
     ).all()
     if not done:
@@ -126,7 +86,7 @@ def refreshers_by_arm(
     marks: dict[int, list[int]] = defaultdict(list)
     if rows:
         wanted = select(pages.c.judge, pages.c.id).where(
-            pages.c.project == rows[0].project, _HERS, pages.c.state == "answered"
+            pages.c.project == rows[0].project, REFRESHER_PAGES, pages.c.state == "answered"
         )
         for judge, page in on.execute(wanted.order_by(pages.c.id)):
             if judge in arm_of:

@@ -16,8 +16,8 @@ from adjudge.collect.judging._answering import (
     log_decision,
     make_judgment,
 )
+from adjudge.collect.judging._refreshing import is_refresher
 from adjudge.collect.judging._showing import GIVEN, make_feedback
-from adjudge.collect.judging.refreshers import is_refresher
 from adjudge.collect.rules.decisions import Decision, after_training
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
-from sqlalchemy import bindparam, exists, select, text
-from sqlalchemy.engine import Connection
+from sqlalchemy import bindparam, select, text
 
-from adjudge.collect.items.quotas import arm_room
 from adjudge.collect.judging._budget import rows_left
+from adjudge.collect.judging._open_work import any_open, ended_untrained
 from adjudge.collect.rules.endings import (
     BUDGET_SPENT,
     MAX_PAGES,
@@ -19,36 +18,15 @@ from adjudge.collect.rules.endings import (
     to_money,
     way_back,
 )
-from adjudge.collect.rules.policy import Policy
-from adjudge.collect.store.conditions import OPEN_TO_JUDGE
-from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, record_of
 from adjudge.collect.store.schema import pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.judging import OTHERS, JudgeView, Kind, ProjectView, Stage
 
-_ANY_OPEN = Statement(select(exists().where(*OPEN_TO_JUDGE).label("any")))
-_ANY_OPEN_IN_ARM = Statement(select(exists().where(*OPEN_TO_JUDGE, arm_room).label("any")))
 _OPEN_PAGE = Statement(
     select(pages.c.public).where(pages.c.id == bindparam("page"), text("pages.state = 'open'"))
 )
-
-
-def any_open(on: Connection, judge: StoredRow, policy: Policy) -> bool:
-    """Whether some item could be given to this judge now."""
-    wanted = {"judge": judge.id, "project": judge.project, **in_arm(judge, policy)}
-    statement = _ANY_OPEN_IN_ARM if policy.judgments_by_arm else _ANY_OPEN
-    return any(
-        statement.scalar(on, {**wanted, "reached": reached})
-        for reached in sorted({judge.reached, 0}, reverse=True)
-    )
-
-
-def in_arm(judge: StoredRow, policy: Policy) -> dict[str, Any]:
-    """What a statement has to know of a judge's arm; nothing where arms share a number."""
-    by_arm = policy.judgments_by_arm
-    return {"arm": judge.arm, "limit": policy.arm_limit} if by_arm else {}
 
 
 def view_judge(request: JudgeRequest, *, open_items: bool | None = None) -> JudgeView:
@@ -116,12 +94,6 @@ def view_project(snapshot: ProjectSnapshot, arm: str) -> ProjectView:
         previews=policy.previews,
         of_pairs=snapshot.of_pairs,
     )
-
-
-def ended_untrained(judge: StoredRow, snapshot: ProjectSnapshot) -> bool:
-    """Whether they came when the budget was spent: whoever goes on later has done the training."""
-    spent = judge.stage == "finished" and judge.reason == BUDGET_SPENT
-    return spent and bool(judge.training_seen < snapshot.training_pairs(judge.arm))
 
 
 def _has_budget_again(request: JudgeRequest) -> bool:

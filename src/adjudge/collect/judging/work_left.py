@@ -8,27 +8,18 @@ from typing import Any
 from sqlalchemy import bindparam, exists, func, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.quotas import arm_lacks, arm_room
+from adjudge.collect.items.quotas import arm_room
 from adjudge.collect.judging._budget import has_budget, is_spent, rows_left, spending_of
-from adjudge.collect.judging.views import in_arm
+from adjudge.collect.judging._open_work import LACKING, in_arm
 from adjudge.collect.rules.endings import to_money
-from adjudge.collect.rules.policy import Policy
-from adjudge.collect.store.conditions import NOT_JUDGED, OPEN_TO_JUDGE
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.conditions import OPEN_TO_JUDGE
 from adjudge.collect.store.request import JudgeRequest, Request
 from adjudge.collect.store.schema import items, page_rows
-from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.judging import DRY_RUN, MOST_PAGES_LEFT
 from adjudge.collect.values.requesting import Budget
 
-_LEFT = (
-    items.c.project == bindparam("project"),
-    items.c.state == "open",
-    items.c.gold.is_(False),
-)
-_ANY_LEFT = Statement(select(exists().where(*_LEFT, NOT_JUDGED).label("any")))
-_ANY_LEFT_IN_ARM = Statement(select(exists().where(*_LEFT, NOT_JUDGED, arm_lacks).label("any")))
-_WORK_LEFT = select(exists().where(*_LEFT).label("any"))
+_WORK_LEFT = select(exists().where(*LACKING).label("any"))
+
 _ON_THEIR_PAGE = exists().where(
     page_rows.c.page == bindparam("page"), page_rows.c.item == items.c.id
 )
@@ -42,16 +33,6 @@ def _most_open(*conditions: Any) -> Any:
 
 _COUNT_OPEN = _most_open()
 _COUNT_OPEN_IN_ARM = _most_open(arm_room)
-
-
-def any_left(on: Connection, judge: StoredRow, policy: Policy) -> bool:
-    """Whether an item that the judge has not judged lacks trusted judgments, of their arm or any.
-
-    An arm with a number of its own is done when it has that number, whatever others still lack.
-    """
-    wanted = {"judge": judge.id, "project": judge.project, **in_arm(judge, policy)}
-    statement = _ANY_LEFT_IN_ARM if policy.judgments_by_arm else _ANY_LEFT
-    return bool(statement.scalar(on, wanted))
 
 
 def any_work_left(on: Connection, project: int) -> bool:

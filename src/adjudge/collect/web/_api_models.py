@@ -29,7 +29,7 @@ from adjudge.errors import BadSetting
 _Mixed = Literal["any", "uniform", "population"] | Shares
 
 
-class BesideIn(ApiModel):
+class _BesideIn(ApiModel):
     """The right result of a pair."""
 
     document: Name
@@ -52,7 +52,7 @@ class ItemIn(ApiModel):
     text: Passage = ""
     url: Paragraph = ""
     image: Paragraph = ""
-    beside: BesideIn | None = None
+    beside: _BesideIn | None = None
 
 
 class GoldIn(ApiModel):

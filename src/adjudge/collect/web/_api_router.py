@@ -18,27 +18,27 @@ from adjudge.collect.web._state import state_of
 from adjudge.errors import Refused
 
 
-class Fault(ApiModel):
+class _Fault(ApiModel):
     """One thing that is wrong with a request."""
 
     at: str
     problem: str
 
 
-class ErrorBody(BaseModel):
+class _ErrorBody(BaseModel):
     """What is wrong: a code for programs, a sentence for people, the number of the log line."""
 
     model_config = ConfigDict(extra="allow")
     code: str
     message: str
     request: str
-    faults: list[Fault] | None = None
+    faults: list[_Fault] | None = None
 
 
-class Error(ApiModel):
+class _Error(ApiModel):
     """The one shape of every error."""
 
-    error: ErrorBody
+    error: _ErrorBody
 
 
 _WHEN = {
@@ -53,7 +53,7 @@ _WHEN = {
     503: "The database is busy, full or gone; nothing was stored.",
 }
 _FAULTS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Error, "description": words} for status, words in _WHEN.items()
+    status: {"model": _Error, "description": words} for status, words in _WHEN.items()
 }
 
 

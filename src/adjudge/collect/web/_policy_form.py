@@ -132,7 +132,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class FormPart:
+class _FormPart:
     """Settings that belong together: those to tick, and those to fill in."""
 
     title: str
@@ -149,16 +149,16 @@ def basics(policy: Policy) -> list[Field]:
     return [known[name] for name in _BASIC]
 
 
-def parts(policy: Policy) -> list[FormPart]:
+def parts(policy: Policy) -> list[_FormPart]:
     """Every other setting of a policy, part by part."""
-    made: list[FormPart] = []
+    made: list[_FormPart] = []
     for field in fields(policy):
         if field.name in _BASIC:
             if field.name in _PARTS or not made:
-                made.append(FormPart(_PARTS.get(field.name, "Policy"), [], []))
+                made.append(_FormPart(_PARTS.get(field.name, "Policy"), [], []))
             continue
         if field.name in _PARTS or not made:
-            made.append(FormPart(_PARTS.get(field.name, "Policy"), [], []))
+            made.append(_FormPart(_PARTS.get(field.name, "Policy"), [], []))
         ticked = field.kind in ("flag", "several")
         (made[-1].flags if ticked else made[-1].fields).append(field)
     return made

@@ -32,7 +32,6 @@ from adjudge.collect.web import (
     consensus_pages,
     export_pages,
     gold_pages,
-    health,
     item_pages,
     judge,
     judges_pages,
@@ -42,6 +41,9 @@ from adjudge.collect.web import (
     requester,
     settings_pages,
     wizard_pages,
+)
+from adjudge.collect.web import (
+    _health as health,
 )
 from adjudge.collect.web._background import Background, share_memory
 from adjudge.collect.web._keys import Keys, Tokens

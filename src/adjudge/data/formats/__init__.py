@@ -19,7 +19,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from adjudge.data.columns import are_judgments, comparison_roles, letters_of, roles_of
+from adjudge.data._roles import are_judgments, comparison_roles
+from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats.format import Content, Format, Kind, Options
 from adjudge.data.formats.opening import AUTO, File, is_uri
 from adjudge.data.source import BadRow

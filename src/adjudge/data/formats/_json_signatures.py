@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from adjudge.data.columns import are_judgments, comparison_roles, roles_of
+from adjudge.data._roles import are_judgments, comparison_roles
+from adjudge.data.columns import roles_of
 from adjudge.data.formats._nesting import nests_in
 from adjudge.data.formats.opening import File
 

@@ -34,11 +34,12 @@ from adjudge.data.formats._exports import (
     pair_columns,
     with_reasons,
 )
+from adjudge.data.formats._formulas import unguarded
 from adjudge.data.formats._multi_select import one_question_an_option
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.writing import unguarded, write_csv
+from adjudge.data.formats.writing import write_csv
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, look_up

@@ -170,27 +170,6 @@ def _scale_of_labels(labels: Any) -> Scale | None:
     return Scale(labels=truths, relevant=inferred.relevant)
 
 
-def relevance(labels: Any, scale: Scale | None) -> NDArray[np.float64]:  # (item,)
-    """The probability that each item is relevant, NaN where it is not known.
-
-    The sum over the relevant truths; 1 or 0 where the table has a label and no probabilities.
-    """
-    known = scale if scale is not None else _scale_of_labels(labels)
-    if known is None:
-        return np.full(len(labels), np.nan)
-    known.need_relevant()
-    relevant = known.truth_relevant
-    marks = np.zeros(len(known.truths), dtype=np.bool_) if relevant is None else relevant
-    names = [f"p_{truth}" for truth in known.truths]
-    if set(names) <= set(labels.column_names):
-        shares = [labels[name].to_numpy() for name, mark in zip(names, marks, strict=True) if mark]
-        return np.asarray(np.clip(np.sum(shares, axis=0), 0.0, 1.0))
-    codes, texts = encode(labels["label"])
-    wanted = [known.truth_code(text) for text in texts.to_pylist()]
-    table = [np.nan if code < 0 else float(marks[code]) for code in wanted]
-    return np.array([*table, np.nan])[codes]
-
-
 def _table_of(content: Content) -> Any:
     """The labels with their columns in the order of the format, any others behind."""
     labels = content.need("labels", "consensus")

@@ -25,12 +25,13 @@ from adjudge.data._gold_table import gold_from_table
 from adjudge.data.build import load_table
 from adjudge.data.columns import letters_of
 from adjudge.data.formats._exports import is_blank, keep_rows, left_out
+from adjudge.data.formats._formulas import guarded, unguarded
 from adjudge.data.formats._ratings import need_pairs, queries, ratings
 from adjudge.data.formats._records import RecordRows, read_json, scalars, single
 from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.writing import guarded, unguarded, write_csv, write_rows
+from adjudge.data.formats.writing import write_csv, write_rows
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, encode, pair_names
 from adjudge.data.scale import Scale, as_number, canonical

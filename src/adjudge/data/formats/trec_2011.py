@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from adjudge.data.build import load_table
 from adjudge.data.consensus import places
 from adjudge.data.formats import TREC_2011 as HEADER
+from adjudge.data.formats._formulas import guarded
 from adjudge.data.formats._ratings import need_pairs
 from adjudge.data.formats._spaced import (
     check_cells,
@@ -27,11 +28,11 @@ from adjudge.data.formats._spaced import (
     read_spaced,
     repeated_fault,
 )
-from adjudge.data.formats.consensus_table import relevance
+from adjudge.data.formats.consensus_table import _scale_of_labels
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.writing import guarded, write_rows
+from adjudge.data.formats.writing import write_rows
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import encode, look_up, pair_names
 from adjudge.data.scale import Scale, as_number
@@ -247,3 +248,24 @@ FORMATS = (
         write=_write_submission,
     ),
 )
+
+
+def relevance(labels: Any, scale: Scale | None) -> NDArray[np.float64]:  # (item,)
+    """The probability that each item is relevant, NaN where it is not known.
+
+    The sum over the relevant truths; 1 or 0 where the table has a label and no probabilities.
+    """
+    known = scale if scale is not None else _scale_of_labels(labels)
+    if known is None:
+        return np.full(len(labels), np.nan)
+    known.need_relevant()
+    relevant = known.truth_relevant
+    marks = np.zeros(len(known.truths), dtype=np.bool_) if relevant is None else relevant
+    names = [f"p_{truth}" for truth in known.truths]
+    if set(names) <= set(labels.column_names):
+        shares = [labels[name].to_numpy() for name, mark in zip(names, marks, strict=True) if mark]
+        return np.asarray(np.clip(np.sum(shares, axis=0), 0.0, 1.0))
+    codes, texts = encode(labels["label"])
+    wanted = [known.truth_code(text) for text in texts.to_pylist()]
+    table = [np.nan if code < 0 else float(marks[code]) for code in wanted]
+    return np.array([*table, np.nan])[codes]

@@ -19,13 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
+from adjudge.data.formats._formulas import TEXT, guarded, join_cells
 from adjudge.errors import BadData
 
 _ROWS = 65_536  # rows turned into text at a time
-
-_TEXT = pa.large_string()
-
-_MARKS = r"=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}"  # how formulas begin; wide ones too
 
 
 def write_table(table: Any, file: IO[bytes], kind: str, *, guard: bool = False) -> None:
@@ -65,7 +62,7 @@ def write_csv(
         columns = [guarded(column) for column in table.columns]
         table = pa.table(columns, names=table.column_names)
     if header:
-        names = _quoted(pa.array(table.column_names, _TEXT), delimiter)
+        names = _quoted(pa.array(table.column_names, TEXT), delimiter)
         file.write((delimiter.join(names.to_pylist()) + "\n").encode())
     write_rows(table, file, delimiter=delimiter, quoted=True)
 
@@ -77,10 +74,10 @@ def write_rows(table: Any, file: IO[bytes], *, delimiter: str = "\t", quoted: bo
     caller to see to.
     """
     for batch in table.to_batches(max_chunksize=_ROWS):
-        cells = [pc.fill_null(column.cast(_TEXT), "") for column in batch.columns]
+        cells = [pc.fill_null(column.cast(TEXT), "") for column in batch.columns]
         if quoted:
             cells = [_quoted(column, delimiter) for column in cells]
-        lines = _joined(_joined(*cells, by=delimiter), "\n")
+        lines = join_cells(join_cells(*cells, by=delimiter), "\n")
         file.write(_bytes_of(lines))
 
 
@@ -92,7 +89,7 @@ def _quoted(cells: Any, delimiter: str) -> Any:
         return cells
     needed = pc.match_substring_regex(cells, f"[{''.join(marks)}]")
     doubled = pc.replace_substring(cells, '"', '""')
-    return pc.if_else(needed, _joined('"', doubled, '"'), cells)
+    return pc.if_else(needed, join_cells('"', doubled, '"'), cells)
 
 
 def _bytes_of(texts: Any) -> bytes:
@@ -105,46 +102,16 @@ def _bytes_of(texts: Any) -> bytes:
     return b"" if data is None else bytes(memoryview(data)[start:end])
 
 
-def _joined(*parts: Any, by: str = "") -> Any:
-    """Columns and constants joined row by row."""
-    texts = [pa.scalar(p, _TEXT) if isinstance(p, str) else p.cast(_TEXT) for p in (*parts, by)]
-    return pc.binary_join_element_wise(*texts)
-
-
-def guarded(column: Any) -> Any:
-    """A column with an apostrophe before each text that a spreadsheet would run."""
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return column
-    # Apostrophes before such a mark already get one more, so that taking one off is safe.
-    risky = pc.match_substring_regex(column, f"^'*[{_MARKS}]")
-    number = pc.match_substring_regex(column, r"^[+-]?[0-9]+([.][0-9]+)?$")
-    return pc.if_else(pc.and_not(risky, number), _joined("'", column), column)
-
-
-def unguarded(column: Any) -> Any:
-    """A text column without the apostrophes that ``write_csv`` put before risky cells."""
-    return pc.replace_substring_regex(column, f"^'('*[{_MARKS}])", r"\1")
-
-
-def unguarded_table(table: Any) -> Any:
-    """A table of text columns, each as it was before ``write_csv`` disarmed its cells."""
-    columns = [
-        unguarded(column) if pc.any(pc.starts_with(column, "'")).as_py() else column
-        for column in table.columns
-    ]
-    return pa.table(columns, names=table.column_names)
-
-
 def write_jsonl(table: Any, file: IO[bytes]) -> None:
     """A table as one JSON object a line; times as ISO 8601, what is missing left out."""
-    gap = pa.scalar(", ", _TEXT)
+    gap = pa.scalar(", ", TEXT)
     keys = [f"{_spelt(name)}: " for name in table.column_names]
     for batch in table.to_batches(max_chunksize=_ROWS):
         pairs = [
-            _joined(key, _json(column)) for key, column in zip(keys, batch.columns, strict=True)
+            join_cells(key, _json(column)) for key, column in zip(keys, batch.columns, strict=True)
         ]
         inside = pc.binary_join_element_wise(*pairs, gap, null_handling="skip")
-        file.write(_bytes_of(_joined("{", inside, "}\n")))
+        file.write(_bytes_of(join_cells("{", inside, "}\n")))
 
 
 def _json(column: Any) -> Any:
@@ -153,11 +120,11 @@ def _json(column: Any) -> Any:
     if pa.types.is_floating(kind):
         column = pc.if_else(pc.is_finite(column), column, pa.scalar(None, kind))
     if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-        return column.cast(_TEXT)
+        return column.cast(TEXT)
     if pa.types.is_nested(kind):
-        return pa.array([None if v is None else _spelt(v) for v in column.to_pylist()], _TEXT)
+        return pa.array([None if v is None else _spelt(v) for v in column.to_pylist()], TEXT)
     coded = column if pa.types.is_dictionary(kind) else column.dictionary_encode()
-    return pa.array([_spelt(v) for v in coded.dictionary.to_pylist()], _TEXT).take(coded.indices)
+    return pa.array([_spelt(v) for v in coded.dictionary.to_pylist()], TEXT).take(coded.indices)
 
 
 def _spelt(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adjudge.collect.importing import trec
+from adjudge.collect.importing import _trec as trec
 from adjudge.collect.importing._documents import read_documents
 from adjudge.collect.importing._preview import Gathering
 from adjudge.collect.importing._rows import find_roles, json_lines, list_columns, read_table, words

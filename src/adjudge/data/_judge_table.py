@@ -1,0 +1,169 @@
+"""The table of judges: what a judge's expected counts, or draws of them, say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from adjudge.data.judges import LEVEL, information
+from adjudge.data.names import Names
+from adjudge.data.scale import Scale
+
+if TYPE_CHECKING:
+    from adjudge.data.consensus import Consensus
+
+_FOR_BITS = 400  # draws behind the bits: enough for an interval, and logarithms are slow
+_BLOCK = 100_000  # items looked through at a time
+
+
+def tabulate_judges(consensus: Consensus) -> Any:
+    """One row a judge of a consensus, and what its model adds to the table."""
+    known: dict[str, Any] = {
+        "names": consensus.judgments.judges,
+        "scale": consensus.scale,
+        "counts": consensus.counts,
+        "prevalence": consensus.overall_prevalence,
+    }
+    if consensus.draws is not None:
+        confusion = consensus.draws.confusion
+        table = _from_draws(**known, confusion=confusion.reshape(-1, *confusion.shape[2:]))
+    else:
+        table = _from_counts(**known, told=share_held_against(consensus))
+    if consensus.about_judges is not None:
+        for name in consensus.about_judges.column_names:
+            table = table.append_column(name, consensus.about_judges[name])
+    return table
+
+
+def share_held_against(consensus: Consensus) -> NDArray[np.float64]:  # (judge,)
+    """The share of each judge's judgments that something can be held against."""
+    judgments, families = consensus.judgments, consensus.families
+    source = np.arange(judgments.judge_count) if families is None else families.family
+    told = np.zeros(judgments.judge_count)
+    for begin in range(0, judgments.item_count, _BLOCK):
+        offsets = judgments.offsets[begin : begin + _BLOCK + 1]
+        judge = judgments.judge[offsets[0] : offsets[-1]]
+        count = np.diff(offsets)
+        several = np.zeros(len(count), dtype=np.bool_)
+        if len(judge):
+            first, some = offsets[:-1][count > 0] - offsets[0], source[judge]
+            several[count > 0] = np.minimum.reduceat(some, first) != np.maximum.reduceat(
+                some, first
+            )
+        if consensus.known is not None:
+            several |= consensus.known[begin : begin + _BLOCK] >= 0
+        told += np.bincount(judge[np.repeat(several, count)], minlength=len(told))
+    return told / np.maximum(judgments.counts_per_judge, 1)
+
+
+def _from_counts(
+    *,
+    names: Names,
+    scale: Scale,
+    counts: NDArray[np.float64],  # (judge, truth, label)
+    prevalence: NDArray[np.float64],  # (truth,)
+    told: NDArray[np.float64],  # (judge,)
+) -> Any:
+    """One row a judge: judgments, accuracy, bits a judgment, and rates, with 90% intervals.
+
+    Intervals are those of a share under Jeffreys' prior, on expected counts: they know how few
+    judgments there are, not how unsure the truth is. Of a judge's judgments the share ``told`` is
+    evidence: nobody else judged the items of the others. Rates of a binary truth are sensitivity
+    and specificity; of an ordinal one, the bias: the mean of label minus truth, in grades.
+    """
+    right = _right(scale)
+    total = counts.sum(axis=(1, 2))
+    correct = np.einsum("jkl,kl->j", counts, right)
+    columns: dict[str, Any] = {
+        "judge": names,
+        "judgments": pa.array(np.rint(total).astype(np.int64)),
+    }
+    _share(columns, "accuracy", correct, total, told)
+    columns["bits"] = pa.array(information(counts, prevalence))
+    if len(scale.truths) == 2:
+        hits = np.einsum("jkl,kl->jk", counts, right)
+        rows = counts.sum(axis=2)
+        _share(columns, "sensitivity", hits[:, 1], rows[:, 1], told)
+        _share(columns, "specificity", hits[:, 0], rows[:, 0], told)
+    elif scale.ordinal and scale.truths == scale.labels:
+        place = np.arange(len(scale.labels), dtype=np.float64)
+        shift = np.einsum("jkl,kl->j", counts, place[None, :] - place[:, None])
+        columns["bias"] = _or_null(shift / np.maximum(total, 1e-300), total > 0)
+    return pa.table(columns)
+
+
+def _from_draws(
+    *,
+    names: Names,
+    scale: Scale,
+    counts: NDArray[np.float64],  # (judge, truth, label)
+    prevalence: NDArray[np.float64],  # (truth,)
+    confusion: NDArray[np.float32],  # (draw, judge, truth, label)
+) -> Any:
+    """The same table from draws of every judge's confusion: posterior means and 90% intervals.
+
+    ``p_chance`` is the probability that a judge is no better than chance: that the diagonal of the
+    confusion sums to 1 or less (for two truths: sensitivity + specificity <= 1).
+    """
+    right = _right(scale)
+    hits = np.einsum("sjkl,kl->sjk", confusion, right)  # (draw, judge, truth)
+    columns: dict[str, Any] = {
+        "judge": names,
+        "judgments": pa.array(np.rint(counts.sum(axis=(1, 2))).astype(np.int64)),
+    }
+    _drawn(columns, "accuracy", hits @ prevalence)
+    few = confusion[:: max(1, len(confusion) // _FOR_BITS)].astype(np.float64)
+    mixed = np.einsum("k,sjkl->sjl", prevalence, few)[:, :, None, :]
+    tiny = np.finfo(np.float32).tiny
+    logs = np.log2(np.maximum(few, tiny) / np.maximum(mixed, tiny))
+    _drawn(columns, "bits", np.maximum(np.einsum("k,sjkl->sj", prevalence, few * logs), 0.0))
+    columns["p_chance"] = pa.array((hits.sum(axis=2) <= 1.0).mean(axis=0))
+    if len(scale.truths) == 2:
+        _drawn(columns, "sensitivity", hits[:, :, 1])
+        _drawn(columns, "specificity", hits[:, :, 0])
+    elif scale.ordinal and scale.truths == scale.labels:
+        place = np.arange(len(scale.labels), dtype=np.float64)
+        shift = place[None, :] - place[:, None]
+        _drawn(columns, "bias", np.einsum("k,sjkl,kl->sj", prevalence, confusion, shift))
+    return pa.table(columns)
+
+
+def _drawn(columns: dict[str, Any], name: str, values: NDArray[Any]) -> None:  # (draw, judge)
+    """A posterior mean and its interval as three columns."""
+    tail = (1.0 - LEVEL) / 2
+    low, high = np.quantile(values, [tail, 1.0 - tail], axis=0)
+    columns[name] = pa.array(values.mean(axis=0).astype(np.float64))
+    columns[f"{name}_low"] = pa.array(low.astype(np.float64))
+    columns[f"{name}_high"] = pa.array(high.astype(np.float64))
+
+
+def _share(
+    columns: dict[str, Any],
+    name: str,
+    hits: NDArray[np.float64],
+    total: NDArray[np.float64],
+    told: NDArray[np.float64],
+) -> None:
+    """A share and its interval as three columns; null where there is nothing to share."""
+    seen = total > 1e-9
+    hits = np.clip(hits, 0.0, total)
+    safe = np.where(seen, total, 1.0)
+    columns[name] = _or_null(hits / safe, seen)
+    tail = (1.0 - LEVEL) / 2
+    for suffix, at in (("low", tail), ("high", 1.0 - tail)):
+        bound = betaincinv(told * hits + 0.5, told * (total - hits) + 0.5, at)
+        columns[f"{name}_{suffix}"] = _or_null(bound, seen)
+
+
+def _or_null(values: NDArray[np.float64], known: NDArray[np.bool_]) -> Any:
+    return pa.array(values, mask=~known)
+
+
+def _right(scale: Scale) -> NDArray[np.float64]:  # (truth, label)
+    """1 where a label stands for a truth."""
+    stands = np.array(scale.truth_of)
+    return np.asarray(np.arange(len(scale.truths))[:, None] == stands[None, :], dtype=np.float64)
