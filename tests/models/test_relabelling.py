@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from adjudge.models.relabelling import order_of, separate
 
 from adjudge import DawidSkene, Gold, HybridConfusion, Judgments, Scale, SingleConfusion
+from adjudge.models._relabelling import order_of, separate
 from adjudge.replications.truelabel import _stack_runs
 from adjudge.simulation.panels import three_judges
 

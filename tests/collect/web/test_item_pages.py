@@ -25,7 +25,7 @@ def test_items_are_found_and_decided(site: Site) -> None:
     requester.get(f"/projects/{slug}/items?filter=disputed&sort=newest")
     assert f"item={item.replace('/', '%2F')}" in requester.text
     requester.get(f"/projects/{slug}/items?search=no+such+thing")
-    assert "No item is like that" in requester.words
+    assert "No item matches" in requester.words
     requester.get(f"/projects/{slug}/item?item={item}")
     assert "Good" in requester.words
     assert "trusted" in requester.words

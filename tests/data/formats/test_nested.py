@@ -199,3 +199,11 @@ def test_a_table_of_potato(tmp_path: Path) -> None:
     path.write_text(lines("user\tinstance_id\tdisplayed_text\tuse:::0\tuse:::1\tuse:::2", *rows))
     assert detect(path).name == "potato"
     assert judgments_of(Judgments.read(path)) == WANTED
+
+
+def test_a_parquet_file_with_a_damaged_end_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "nested.parquet"
+    pq.write_table(pa.Table.from_pylist(OBJECTS), path)
+    path.write_bytes(path.read_bytes() + b"\0")
+    with pytest.raises(BadData, match="is cut short, or no Parquet file"):
+        read(path, format="nested")

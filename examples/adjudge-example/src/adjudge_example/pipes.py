@@ -8,7 +8,7 @@ from typing import IO
 import pyarrow.csv
 
 from adjudge import Judgments
-from adjudge.data.formats.format import Content, Format, Options, need
+from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 
 _MARK = "#pipes"
@@ -35,7 +35,7 @@ def _read(file: File, options: Options) -> Content:
 
 def _write(content: Content, file: IO[bytes]) -> None:
     """The judgments of a content, a line each."""
-    table = need(content, "judgments", "pipes").to_table()
+    table = content.need("judgments", "pipes").to_table()
     file.write(f"{_MARK}\n".encode())
     for row in table.select(_COLUMNS).to_pylist():
         file.write("|".join(map(str, row.values())).encode() + b"\n")

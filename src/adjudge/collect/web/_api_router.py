@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Security
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.members import MemberRole
@@ -25,7 +25,7 @@ class _Fault(ApiModel):
     problem: str
 
 
-class _ErrorBody(BaseModel):
+class _ErrorBody(ApiModel):
     """What is wrong: a code for programs, a sentence for people, the number of the log line."""
 
     model_config = ConfigDict(extra="allow")

@@ -6,7 +6,7 @@ Such exports are made for people and tools, not for millions of rows, so they ar
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +16,21 @@ from adjudge.data.formats.opening import File
 from adjudge.data.scale import canonical
 from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
+
+
+def read_parquet(file: File, columns: Callable[[list[str]], list[str]] | None = None) -> Any:
+    """A Parquet file as a table; with ``columns``, those of its columns that it chooses."""
+    import pyarrow.parquet as pq
+
+    try:
+        parquet = pq.ParquetFile(file.for_arrow)
+        return parquet.read(columns=columns and columns(parquet.schema_arrow.names))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise BadData(
+            f"is cut short, or no Parquet file ({str(error).splitlines()[0]})",
+            source=file.name,
+            wanted="a whole Parquet file",
+        ) from None
 
 
 def read_json(file: File) -> Any:

@@ -18,7 +18,14 @@ from adjudge.data._second_questions import tell_label
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats._exports import chosen_question, left_out
 from adjudge.data.formats._nesting import Nest, nests_in, spelt_out
-from adjudge.data.formats._records import RecordRows, read_json, read_records, records_in, single
+from adjudge.data.formats._records import (
+    RecordRows,
+    read_json,
+    read_parquet,
+    read_records,
+    records_in,
+    single,
+)
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File, reading
 from adjudge.data.formats.plain import content_of
@@ -68,10 +75,8 @@ def _read(file: File, options: Options) -> Content:
 def _records(file: File) -> Iterator[tuple[str, Any]]:
     """The records of a file with their places."""
     if file.kind == "parquet":
-        import pyarrow.parquet as pq
-
         with reading(file.path):
-            rows = pq.read_table(file.for_arrow).to_pylist()
+            rows = read_parquet(file).to_pylist()
         yield from ((f"row {number}", row) for number, row in enumerate(rows, start=1))
     elif file.is_json_list:
         place, records = records_in(read_json(file), file.name)

@@ -10,9 +10,6 @@ from dataclasses import replace
 from functools import partial
 from typing import IO, Any
 
-import pyarrow as pa
-import pyarrow.parquet
-
 from adjudge.data._gold_table import gold_from_table
 from adjudge.data._roles import named_columns
 from adjudge.data.build import load_table
@@ -149,15 +146,9 @@ def _read_parquet(
     file: File, options: Options, columns: Columns = _worth_reading
 ) -> tuple[Any, Source]:
     """The chosen columns of a Parquet file."""
-    try:
-        parquet = pa.parquet.ParquetFile(file.for_arrow)
-        table = parquet.read(columns=columns(parquet.schema_arrow.names))
-    except (pa.ArrowInvalid, OSError) as error:
-        raise BadData(
-            f"is cut short, or no Parquet file ({str(error).splitlines()[0]})",
-            source=file.name,
-            wanted="a whole Parquet file",
-        ) from None
+    from adjudge.data.formats._records import read_parquet
+
+    table = read_parquet(file, columns)
     return table, Source(file.name, skip_bad=options.skip_bad, notes=options.notes)
 
 
