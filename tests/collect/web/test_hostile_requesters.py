@@ -346,7 +346,7 @@ def test_a_reader_has_no_more_memory_than_reading_takes(
         "import adjudge.collect.importing.beside as b;"
         "b._MEMORY = 400_000_000;"
         "b.importing.read = lambda *a, **k: bytearray(2_000_000_000);"
-        "b.main()"
+        "b._main()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", program],
