@@ -32,6 +32,7 @@ from adjudge.engines._remote import count_held
 from adjudge.errors import ClusterLost
 from adjudge.models.model import Step
 from adjudge.simulation import Crowd, Population
+from sizes import sized
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
@@ -192,7 +193,15 @@ def test_the_command_line_goes_on_after_its_scheduler_was_killed(
 ) -> None:
     write(Content(judgments=table), tmp_path / "j.adjudge", format="encoded")
     words = ["consensus", str(tmp_path / "j.adjudge")]
-    words += ["-m", "dawid-skene", "--iterations", "80", "--set", "tolerance=0", "-q"]
+    words += [
+        "-m",
+        "dawid-skene",
+        "--iterations",
+        str(sized(80, full=150)),
+        "--set",
+        "tolerance=0",
+        "-q",
+    ]
     program = [sys.executable, "-m", "adjudge", *words]
     state = ["--checkpoint", str(tmp_path / "kept"), "--every", "5"]
     cluster = kept.having(1)

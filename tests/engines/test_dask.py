@@ -118,9 +118,9 @@ def test_hierarchical_relevance_on_a_binary_crowd(crowd: Made, engine: DaskEngin
 def test_numbers_are_those_of_the_threads(engine: DaskEngine, tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     item, judge = np.repeat(np.arange(600), 4), random.integers(0, 20, 2400)
-    label = np.round(item % 60 + judge + random.normal(0, 5, 2400))
+    label = np.round(item % 90 + judge + random.normal(0, 5, 2400), 1)
     table = Judgments.from_table({"item": item, "judge": judge, "label": label})
-    gold = Gold.of({str(i): float(i % 60) for i in range(30)})
+    gold = Gold.of({str(i): float(i % 90) for i in range(30)})
     write(Content(judgments=table), tmp_path / "numbers.adjudge", format="encoded")
     stored = read(tmp_path / "numbers.adjudge").judgments
     model = Continuous(iterations=sized(5, full=15))
