@@ -113,6 +113,8 @@ def test_grades_are_the_numbers_of_labels() -> None:
     ordered = Scale(labels=("bad", "fair", "good"), ordinal=True, grades=(0, 1, 5))
     assert ordered.values.tolist() == [0, 1, 5]
     assert ordered.truth_values.tolist() == [0, 1, 5]
+    assert ordered.with_relevant(["good"]).values.tolist() == [0, 1, 5]
+    assert ordered.with_relevant(["good"]).with_binary_truth().values.tolist() == [0, 1, 5]
     loose = Scale(labels=("match", "spam", "off"), grades=(1, 0, 0))
     assert loose.values.tolist() == [0, 1, 2]  # models tell labels of one grade apart
     for grades, wanted in (

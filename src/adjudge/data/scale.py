@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -201,14 +201,7 @@ class Scale:
 
     def with_relevant(self, relevant: Iterable[object]) -> Scale:
         """The same scale with another binary collapse."""
-        chosen = tuple(canonical(label) for label in relevant)
-        return Scale(
-            labels=self.labels,
-            ordinal=self.ordinal,
-            truths=self.truths,
-            truth_of=self.truth_of,
-            relevant=chosen,
-        )
+        return replace(self, relevant=tuple(canonical(label) for label in relevant))
 
     def need_relevant(self) -> tuple[str, ...]:
         """The relevant labels, or an error that says how to name them."""
@@ -229,13 +222,7 @@ class Scale:
         stands = tuple(
             int(label in chosen) if (as_number(label) or 0.0) >= 0 else -1 for label in self.labels
         )
-        return Scale(
-            labels=self.labels,
-            ordinal=self.ordinal,
-            truths=("0", "1"),
-            truth_of=stands,
-            relevant=chosen,
-        )
+        return replace(self, truths=("0", "1"), truth_of=stands)
 
     def collapsed(self) -> tuple[Scale, NDArray[np.int64]]:
         """The binary scale 0 < 1, and the code each label of this scale gets on it."""

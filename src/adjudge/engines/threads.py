@@ -18,7 +18,7 @@ from adjudge.engines._voting import count_against, weigh_votes
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Parameters, RowTask, Tables, Task
 from adjudge.errors import BadSetting
-from adjudge.kernels import voting
+from adjudge.kernels import confusion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +146,8 @@ class _ThreadsSweeps:
 
 
 def are_sweeps_compiled() -> bool:
-    """Whether the sweeps were compiled before: numba keeps them beside the code or in its cache."""
-    kernel: Any = voting.count_under
-    folder = Path(kernel.stats.cache_path)
-    made = [entry.stat().st_mtime for entry in folder.glob("voting.vote_shares*.nbi")]
-    return bool(made) and max(made) >= Path(voting.__file__).stat().st_mtime
+    """Whether numba has kept any kernel since the kernels were last changed."""
+    kernel: Any = confusion.count_cells
+    kept = [file.stat().st_mtime for file in Path(kernel.stats.cache_path).glob("*.nbi")]
+    sources = Path(confusion.__file__).parent.glob("*.py")
+    return max(kept, default=0.0) >= max(file.stat().st_mtime for file in sources)
