@@ -88,6 +88,12 @@ def check_answers(
     return given
 
 
+def rows_missing(missing: Sequence[int], rows: Sequence[StoredRow]) -> Refused:
+    """The refusal of a page with rows that have no answer."""
+    said = f"{len(missing)} of {len(rows)} rows have no answer yet"
+    return Refused("rows-missing", said, rows=missing)
+
+
 def _check_further(project: ProjectSnapshot, answer: Answer) -> None:
     """Refuse answers to questions that are not there, or that cannot be given."""
     known = {one.name: one for one in project.questions}
@@ -148,18 +154,10 @@ def log_decision(
 ) -> None:
     """Log what was answered, and each decision with the figures it rests on."""
     figures = figures_of(decision.record)
-    lines = [
-        request.line(
-            event,
-            judge=request.judge.id,
-            actor="judge",
-            page=page.public,
-            **figures,
-            **answered,
-        )
-    ]
-    lines += [request.line(name, judge=request.judge.id, **figures) for name in decision.events]
-    write_log(request.on, lines)
+    judge = request.judge.id
+    line = request.line(event, judge=judge, actor="judge", page=page.public, **figures, **answered)
+    decided = [request.line(name, judge=judge, **figures) for name in decision.events]
+    write_log(request.on, [line, *decided])
 
 
 def conclude(

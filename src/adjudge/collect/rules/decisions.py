@@ -7,11 +7,16 @@ simulated experiment.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.judging import Stage
+
+# Answers to gold by the try at the training, 0 for work, counted as right, wrong or ungraded.
+_Graded = Mapping[int, Counter[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +41,29 @@ class Record:
     def accuracy(self) -> float | None:
         """Share of screening golds right; None before the first."""
         return self.right / self.seen if self.seen else None
+
+    def recounted(self, graded: _Graded) -> Record:
+        """The record with its tallies counted again.
+
+        In training an answer without a grade fills its place and does no harm; in work it is not
+        counted.
+        """
+        work, trained = graded[0], graded[self.attempt]
+        return replace(
+            self,
+            seen=work["right"] + work["wrong"],
+            right=work["right"],
+            training_seen=trained.total(),
+            training_right=trained["right"] + trained["ungraded"],
+        )
+
+    def has_passed(self, graded: _Graded, policy: Policy) -> bool:
+        """Whether one of the tries that the judge has ended would pass now."""
+        ended = self.attempt if self.stage == "failed" else self.attempt - 1
+        tries = (graded[attempt] for attempt in range(1, ended + 1))
+        return any(
+            one and passes(one["right"] + one["ungraded"], one.total(), policy) for one in tries
+        )
 
 
 _Event = Literal[

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 from sqlalchemy import bindparam, func, select, update
@@ -12,7 +11,7 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.standing import restore_trust
 from adjudge.collect.items.storing import add_items, check_accepted, withdraw_others
-from adjudge.collect.rules.decisions import Decision, Record, after_regrade, passes
+from adjudge.collect.rules.decisions import Decision, after_regrade
 from adjudge.collect.rules.golds import gold_warnings
 from adjudge.collect.store.database import StoredRow, batches
 from adjudge.collect.store.request import Request, columns_of, figures_of, record_of, write_log
@@ -167,12 +166,12 @@ def _regrade(request: Request, gold_ids: Sequence[int], item: str = "") -> Regra
     )
 
 
-def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[str, int, str]]]:
-    """Every judge's answers to gold, counted by kind, try and grade, since their fresh start.
+def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, dict[int, Counter[str]]]:
+    """Every judge's answers to gold, counted by try and grade, since their fresh start.
 
-    The keys are (kind, try, "right" | "wrong" | "ungraded"); work has try 0.
+    The grades are "right", "wrong" and "ungraded"; work has try 0.
     """
-    found: dict[int, Counter[tuple[str, int, str]]] = {judge: Counter() for judge in ids}
+    found: dict[int, dict[int, Counter[str]]] = {judge: defaultdict(Counter) for judge in ids}
     wanted = (
         select(
             judgments.c.judge,
@@ -193,43 +192,8 @@ def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[s
     for part in batches(ids):
         for row in on.execute(wanted.where(judgments.c.judge.in_(part))):
             attempt = row.attempt if row.kind == "training" else 0
-            count: int = row[4]
-            found[row.judge][row.kind, attempt, grades[row.right]] += count
+            found[row.judge][attempt][grades[row.right]] += row[4]
     return found
-
-
-def _recount(record: Record, counts: Counter[tuple[str, int, str]]) -> Record:
-    """The record with its tallies counted again.
-
-    In training an answer without a grade fills its place and does no harm; in work it is not
-    counted.
-    """
-    right = counts["work", 0, "right"]
-    attempt = record.attempt
-    trained = {
-        grade: counts["training", attempt, grade] for grade in ("right", "wrong", "ungraded")
-    }
-    return replace(
-        record,
-        seen=right + counts["work", 0, "wrong"],
-        right=right,
-        training_seen=sum(trained.values()),
-        training_right=trained["right"] + trained["ungraded"],
-    )
-
-
-def _any_passed(
-    snapshot: ProjectSnapshot, judge: Any, counts: Counter[tuple[str, int, str]]
-) -> bool:
-    """Whether one of the tries that a judge has ended would pass now."""
-    policy = snapshot.policy_of(judge.arm)
-    ended = judge.attempt if judge.stage == "failed" else judge.attempt - 1
-    for attempt in range(1, ended + 1):
-        grades = {g: counts["training", attempt, g] for g in ("right", "wrong", "ungraded")}
-        seen = sum(grades.values())
-        if seen and passes(grades["right"] + grades["ungraded"], seen, policy):
-            return True
-    return False
 
 
 def _put_right(request: Request, ids: Sequence[int]) -> tuple[list[str], list[str]]:
@@ -244,14 +208,10 @@ def _put_right(request: Request, ids: Sequence[int]) -> tuple[list[str], list[st
         for judge in request.on.execute(
             select(judges).where(judges.c.id.in_(part)).order_by(judges.c.id)
         ):
-            counts = tallies[judge.id]
-            record = _recount(record_of(judge), counts)
-            decision = after_regrade(
-                record,
-                request.project.policy_of(judge.arm),
-                passed=_any_passed(request.project, judge, counts),
-            )
+            graded, record = tallies[judge.id], record_of(judge)
             policy = request.project.policy_of(judge.arm)
+            passes = record.has_passed(graded, policy)
+            decision = after_regrade(record.recounted(graded), policy, passed=passes)
             changes.append(_change(judge, decision, tell=policy.feedback))
             figures = figures_of(decision.record)
             lines.append(request.line("regraded", judge=judge.id, **figures))

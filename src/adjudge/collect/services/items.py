@@ -21,7 +21,7 @@ from adjudge.collect.services._item_history import (
 )
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.store.conditions import COUNTED, of_real_in
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import adjudications, items, judgments
 from adjudge.collect.store.snapshot import bump
@@ -31,7 +31,6 @@ from adjudge.errors import BadSetting, NotFound, Refused
 _AT_ONCE = 2_000  # items written in one transaction: judges who answer wait for it
 UNSURE = 0.9  # below this probability a label is unsure
 _MOST_MORE = 50
-_TEXTS = ("topic", "query", "need", "category", "document", "title", "text", "url", "image")
 _KEEP = (
     update(items)
     .where(items.c.project == bindparam("of"), items.c.name == bindparam("which"))
@@ -143,15 +142,12 @@ class ItemService:
             final = next((one for one in known if one.active), None)
             golds = request.project.golds.values()
             gold = next((one for one in golds if one.item == row.id and one.active), None)
-            return ItemDetail(
+            return from_row(
+                ItemDetail,
+                row,
                 item=row.name,
-                **{part: getattr(row, part) for part in _TEXTS},
-                state=row.state,
                 gold=gold is not None,
                 accepted=() if gold is None else gold.accepted,
-                trusted=row.trusted,
-                needed=row.needed,
-                leased=row.leased,
                 label=row.consensus if final is None else final.label,
                 probability=row.sure if final is None else 1.0,
                 judgments=read_answers(request, row.id),
@@ -349,14 +345,11 @@ def _make_line(
     request: Request, row: StoredRow, counts: dict[str, int], final: FinalLabel | None
 ) -> ListedItem:
     order = {label: place for place, label in enumerate(request.project.scale.labels)}
-    return ListedItem(
+    return from_row(
+        ListedItem,
+        row,
         item=row.name,
-        query=row.query,
         title=_title(row),
-        state=row.state,
-        gold=row.gold,
-        trusted=row.trusted,
-        needed=row.needed,
         counts=dict(sorted(counts.items(), key=lambda pair: order.get(pair[0], 0))),
         label=row.consensus if final is None else final.label,
         probability=row.sure if final is None else 1.0,
@@ -392,16 +385,7 @@ def _read_final(request: Request, ids: Sequence[int] | None = None) -> dict[int,
 
 
 def _make_final(row: StoredRow, topic: str = "", document: str = "") -> FinalLabel:
-    return FinalLabel(
-        label=row.label,
-        by=row.by,
-        reason=row.reason,
-        time=to_time(row.time),
-        gold=row.gold,
-        active=row.active,
-        topic=topic,
-        document=document,
-    )
+    return from_row(FinalLabel, row, time=to_time(row.time), topic=topic, document=document)
 
 
 def _find(request: Request, name: str) -> StoredRow:

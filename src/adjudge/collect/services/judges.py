@@ -36,7 +36,7 @@ from adjudge.collect.services._invites import (
 )
 from adjudge.collect.services._log import list_log
 from adjudge.collect.services.caller import Caller
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import (
     Request,
     columns_of,
@@ -188,29 +188,21 @@ def _judge_row(
     invited: str = "",
 ) -> JudgeRow:
     """One judge's line."""
-    return JudgeRow(
+    policy = snapshot.policy_of(row.arm)
+    return from_row(
+        JudgeRow,
+        row,
         judge=row.public,
-        channel=row.channel,
-        kind=row.kind,
-        arm=row.arm,
-        stage=row.stage,
-        reason=_standing_of(row, snapshot.policy_of(row.arm)),
-        by_hand=row.by_hand,
+        reason=_standing_of(row, policy),
         came=to_time(row.came),
         last=None if row.last is None else to_time(row.last),
-        pages=row.pages,
-        judged=row.judged,
-        others=row.others,
         gold_seen=row.seen,
         gold_right=row.right,
         accuracy=accuracy_of(row.right, row.seen),
-        training_seen=row.training_seen,
-        training_right=row.training_right,
         seconds=seconds,
-        pay=to_money(pay_of(row, snapshot.policy_of(row.arm))),
+        pay=to_money(pay_of(row, policy)),
         flags=flags,
         name=name_of_judge(row, invited),
-        message=row.message,
     )
 
 
@@ -258,13 +250,8 @@ def _describe_judge(request: Request, public: str) -> JudgeDetail:
     judge = _find_judge(request, public)
     answers = request.on.execute(
         select(
-            judgments.c.label,
-            judgments.c.right,
-            judgments.c.kind,
-            judgments.c.time,
-            golds.c.accepted,
-            golds.c.active,
-            *(items.c.name, items.c.query, items.c.title),
+            *(judgments.c.label, judgments.c.right, judgments.c.kind, judgments.c.time),
+            *(golds.c.accepted, golds.c.active, items.c.name, items.c.query, items.c.title),
         )
         .join(golds, golds.c.id == judgments.c.gold)
         .join(items, items.c.id == golds.c.item)
@@ -287,14 +274,11 @@ def _describe_judge(request: Request, public: str) -> JudgeDetail:
         truths=truths,
         confusion=tuple(tuple(counts[truth, label] for label in labels) for truth in truths),
         golds=tuple(
-            GoldAnswer(
+            from_row(
+                GoldAnswer,
+                row,
                 item=row.name,
-                query=row.query,
-                title=row.title,
-                label=row.label,
                 accepted=tuple(row.accepted),
-                right=row.right,
-                kind=row.kind,
                 time=to_time(row.time),
             )
             for row in answers

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from sqlalchemy import bindparam, insert, select, text, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.rules.decisions import Record
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.schema import judges, log, pages, projects
 from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
 from adjudge.collect.store.statements import Statement
-from adjudge.collect.values.judging import Stage
 from adjudge.errors import NotFound
 
 _JUDGES = select(judges, projects.c.version, projects.c.state.label("project_state")).join(
@@ -111,17 +110,17 @@ class JudgeRequest(Request):
 
 def read_judge(on: Connection, public: str) -> StoredRow:
     """A judge's row, as it is now."""
-    row: StoredRow | None = _JUDGE.one_or_none(on, {"public": public})
-    if row is None:
-        raise NotFound("judge", public)
-    return row
+    return _found(_JUDGE.one_or_none(on, {"public": public}), public)
 
 
 def lock_judge(on: Connection, public: str) -> StoredRow:
     """A judge's row, which nobody else may change until the transaction ends."""
     if on.dialect.name == "postgresql":
         on.execute(_SHARED)  # gold is not edited meanwhile
-    row: StoredRow | None = _LOCKED_JUDGE.one_or_none(on, {"public": public})
+    return _found(_LOCKED_JUDGE.one_or_none(on, {"public": public}), public)
+
+
+def _found(row: StoredRow | None, public: str) -> StoredRow:
     if row is None:
         raise NotFound("judge", public)
     return row
@@ -141,32 +140,12 @@ def edit_gold_alone(on: Connection) -> None:
 
 def record_of(judge: StoredRow) -> Record:
     """A judge's record, as decisions take it."""
-    return Record(
-        stage=cast(Stage, judge.stage),
-        seen=judge.seen,
-        right=judge.right,
-        warned_at=judge.warned_at,
-        by_hand=judge.by_hand,
-        before=cast(Stage | None, judge.before),
-        attempt=judge.attempt,
-        training_seen=judge.training_seen,
-        training_right=judge.training_right,
-    )
+    return from_row(Record, judge)
 
 
 def columns_of(record: Record) -> dict[str, Any]:
     """The columns of a judge's row that a record sets."""
-    return {
-        "stage": record.stage,
-        "seen": record.seen,
-        "right": record.right,
-        "warned_at": record.warned_at,
-        "by_hand": record.by_hand,
-        "before": record.before,
-        "attempt": record.attempt,
-        "training_seen": record.training_seen,
-        "training_right": record.training_right,
-    }
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def figures_of(record: Record) -> dict[str, Any]:
