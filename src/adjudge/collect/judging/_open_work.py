@@ -8,9 +8,7 @@ from sqlalchemy import bindparam, exists, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.quotas import arm_lacks, arm_room
-from adjudge.collect.rules.endings import (
-    BUDGET_SPENT,
-)
+from adjudge.collect.rules.endings import BUDGET_SPENT
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import NOT_JUDGED, OPEN_TO_JUDGE
 from adjudge.collect.store.database import StoredRow

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, select
 from adjudge.collect.items.standing import untrust
 from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.views import view_judge
-from adjudge.collect.rules.decisions import at_finish, ended_blocked
+from adjudge.collect.rules.decisions import at_finish
 from adjudge.collect.rules.endings import CAME_LATE, NOTHING_LEFT, OWN_WISH
 from adjudge.collect.store.request import JudgeRequest, columns_of, figures_of, record_of
 from adjudge.collect.store.schema import pages
@@ -20,7 +20,7 @@ _STATE = (
 
 def finish(request: JudgeRequest) -> None:
     """End at the judge's own wish; nothing if they have ended."""
-    if request.judge.stage == "finished" or ended_blocked(record_of(request.judge)):
+    if request.judge.stage == "finished" or record_of(request.judge).ended_blocked:
         return
     reason = OWN_WISH
     message = "there is nothing to finish yet: please judge a page first"

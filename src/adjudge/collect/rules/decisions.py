@@ -42,6 +42,11 @@ class Record:
         """Share of screening golds right; None before the first."""
         return self.right / self.seen if self.seen else None
 
+    @property
+    def ended_blocked(self) -> bool:
+        """Whether the judge was blocked when they finished."""
+        return self.stage == "blocked" and self.before == "finished" and not self.by_hand
+
     def recounted(self, graded: _Graded) -> Record:
         """The record with its tallies counted again.
 
@@ -173,11 +178,6 @@ def at_finish(record: Record, policy: Policy) -> Decision:
     return Decision(record=replace(record, stage="finished"))
 
 
-def ended_blocked(record: Record) -> bool:
-    """Whether a judge was blocked when they finished."""
-    return record.stage == "blocked" and record.before == "finished" and not record.by_hand
-
-
 def after_regrade(record: Record, policy: Policy, *, passed: bool = False) -> Decision:
     """The decision after gold was edited and the record's tallies were counted again.
 
@@ -192,10 +192,9 @@ def after_regrade(record: Record, policy: Policy, *, passed: bool = False) -> De
         return Decision(record=recovered, events=("recovered",))
     if record.stage != "blocked" or record.by_hand:
         return Decision(record=record)
-    at_the_end = ended_blocked(record)
-    if _below(record, policy, policy.block_below, least=1 if at_the_end else None):
+    if _below(record, policy, policy.block_below, least=1 if record.ended_blocked else None):
         return Decision(record=record)
-    if at_the_end:
+    if record.ended_blocked:
         ended = replace(record, stage="finished", before=None)
         return Decision(record=ended, events=("unblocked",))
     if _below(record, policy, policy.warn_below):

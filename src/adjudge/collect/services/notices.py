@@ -225,7 +225,7 @@ def _read_standing(request: Request) -> dict[str, Any]:
         select(func.max(log.c.id)).where(log.c.project == request.project.id)
     ).scalar()
     work = (items.c.project == request.project.id, items.c.gold.is_(False))
-    states = set(request.on.execute(select(items.c.state.distinct()).where(*work)).scalars())
+    states = set(request.on.execute(select(items.c.state).where(*work).distinct()).scalars())
     budget = read_budget(request)
     done = "closed" in states and "open" not in states
     return {"log": newest or 0, "done": done, "budget": budget is not None and budget.spent}
