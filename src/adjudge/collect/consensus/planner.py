@@ -311,7 +311,7 @@ def _row(row: Mapping[str, Any], policy: Policy, arms: int) -> PlanRow:
     number = int(row["per_item"])
     items = int(row["judgments"]) // number
     judgments = items * policy.changed(_fixed(number)).judgments_needed(arms)
-    work = max(1.0, policy.pairs_per_page * (1 - policy.screening_share))
+    work = policy.work_per_page
     pages = math.ceil(judgments / work - 1e-9)
     return PlanRow(
         per_item=number,

@@ -174,9 +174,9 @@ def _refresher_page(request: JudgeRequest, rng: np.random.Generator) -> Page | N
     chosen = choose_refresher(request.project.training, confused, count, rng, seen=met)
     if not chosen:  # no gold of these kinds may be told
         return None
-    outcome = {"confused": to_json(confused)}
-    figures: dict[str, Any] = {"number": number, "misses": sum(confused.values()), **outcome}
-    request.log("refresher-given", judge=request.judge.id, pairs=len(chosen), **figures)
+    outcome: dict[str, Any] = {"confused": to_json(confused)}
+    figures = {"number": number, "misses": sum(confused.values()), "pairs": len(chosen), **outcome}
+    request.log("refresher-given", judge=request.judge.id, **figures)
     plan = _by_topic(request.project, chosen)
     reached = request.judge.reached
     return _store(request, "training", plan, reached=reached, attempt=-number, outcome=outcome)

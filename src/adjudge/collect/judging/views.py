@@ -17,11 +17,10 @@ from adjudge.collect.rules.endings import (
     way_back,
 )
 from adjudge.collect.store.database import from_row
-from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.request import JudgeRequest, record_of
 from adjudge.collect.store.schema import pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import Statement
-from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.judging import OTHERS, JudgeView, ProjectView
 
 _OPEN_PAGE = Statement(
@@ -35,7 +34,9 @@ def view_judge(request: JudgeRequest) -> JudgeView:
     if judge.page is not None:
         page = _OPEN_PAGE.scalar(request.on, {"page": judge.page})
     over = judge.stage in ("failed", "blocked") or judge.reason in (MAX_PAGES, NO_GOLD_LEFT)
-    over = over or (judge.reason == BUDGET_SPENT and not _has_budget_again(request))
+    if judge.reason == BUDGET_SPENT:  # unless they could be given a page now
+        over = over or ended_untrained(judge, request.project)
+        over = over or rows_left(request, turn=False) == 0
     open_items = not over and (page is not None or any_open(request.on, judge, policy))
     return from_row(
         JudgeView,
@@ -50,7 +51,7 @@ def view_judge(request: JudgeRequest) -> JudgeView:
         tries_left=max(0, policy.training_tries - judge.attempt),
         gold_seen=judge.seen if policy.feedback else None,
         gold_right=judge.right if policy.feedback else None,
-        accuracy=accuracy_of(judge.right, judge.seen) if policy.feedback else None,
+        accuracy=record_of(judge).accuracy if policy.feedback else None,
         warned=judge.warned_at is not None,
         pay=to_money(pay_of(judge, policy)),
         currency=policy.currency,
@@ -77,10 +78,3 @@ def view_project(snapshot: ProjectSnapshot, arm: str) -> ProjectView:
         page_minutes=policy.lease_minutes,
         of_pairs=snapshot.of_pairs,
     )
-
-
-def _has_budget_again(request: JudgeRequest) -> bool:
-    """Whether a judge who ended with the budget could be given a page now."""
-    if ended_untrained(request.judge, request.project):
-        return False
-    return rows_left(request, turn=False) != 0

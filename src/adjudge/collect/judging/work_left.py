@@ -47,8 +47,7 @@ def count_pages_left(request: JudgeRequest) -> int:
     a number of results would tell how much of a page was gold.
     """
     policy, judge = request.policy, request.judge
-    share = policy.screening_share if request.project.screening else 0.0
-    a_page = max(1.0, policy.pairs_per_page * (1 - share))
+    a_page = policy.work_per_page if request.project.screening else float(policy.pairs_per_page)
     most = math.ceil(MOST_PAGES_LEFT * a_page)
     given = {"judge": judge.id, "project": judge.project, "most": most, "page": judge.page or 0}
     statement = _COUNT_OPEN_IN_ARM if policy.judgments_by_arm else _COUNT_OPEN

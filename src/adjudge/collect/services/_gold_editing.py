@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.engine import Connection
@@ -44,22 +44,15 @@ def import_items(
     The caller holds answers off (``edit_gold_alone``) before anything is locked: a judge who
     answers may wait for one of the items.
     """
+    project = request.project
     stored = add_items(
-        request.on,
-        request.project.id,
-        given,
-        entries,
-        scale=request.project.scale,
-        policy=request.project.policy,
+        request.on, project.id, given, entries, scale=project.scale, policy=project.policy
     )
-    withdrawn = 0
-    retired: list[int] = []
+    withdrawn, retired = 0, list[int]()
     if not keep_others:
-        kept = {item.name for item in given}
-        withdrawn, retired = withdraw_others(
-            request.on, request.project.id, kept, {entry.item for entry in entries}
-        )
-    bump(request.on, request.project.id)
+        kept, graded = {item.name for item in given}, {entry.item for entry in entries}
+        withdrawn, retired = withdraw_others(request.on, project.id, kept, graded)
+    bump(request.on, project.id)
     fresh = request.reloaded()
     figures: dict[str, Any] = {
         "added": stored.added,
@@ -68,7 +61,7 @@ def import_items(
         "golds": {
             gold: accepted
             for gold, accepted in answers_of(fresh.project).items()
-            if int(gold) not in request.project.golds
+            if int(gold) not in project.golds
         },
     }
     fresh.log("items-stored", actor=request.actor, **figures)
@@ -267,7 +260,6 @@ def _is_tally(text: str) -> bool:
 def _uphold(request: Request, gold_ids: Sequence[int]) -> int:
     """Settle the contests that an edit grants: the label is accepted, or the gold out of use."""
     granted: list[StoredRow] = []
-    lines: list[dict[str, Any]] = []
     for part in batches(gold_ids):
         granted += request.on.execute(
             select(contests.c.id, contests.c.judge, contests.c.gold)
@@ -289,10 +281,7 @@ def _uphold(request: Request, gold_ids: Sequence[int]) -> int:
         _tell(request.on, part, "You were right to disagree. The known answer is changed.")
     for row in granted:
         figures = {"contest": row.id, "gold": row.gold, "upheld": True}
-        lines.append(
-            request.line("contest-settled", judge=row.judge, actor=request.actor, **figures)
-        )
-    write_log(request.on, lines)
+        request.log("contest-settled", judge=row.judge, actor=request.actor, **figures)
     return len(granted)
 
 
@@ -322,20 +311,15 @@ def warn_of_gold(request: Request) -> list[str]:
 
 def _work_topics(request: Request) -> dict[Any, int]:
     """How many items of work each topic has; kept with the snapshot, since a project is large."""
-    known = request.project.kept.get("work topics")
-    if known is None:
-        found = request.on.execute(
-            select(items.c.topic, func.count())
-            .where(
-                items.c.project == request.project.id,
-                items.c.gold.is_(False),
-                items.c.state != "withdrawn",
-            )
-            .group_by(items.c.topic)
-        )
-        known = {row[0]: row[1] for row in found}
-        request.project.kept["work topics"] = known
-    return cast(dict[Any, int], known)
+    wanted = select(items.c.topic, func.count()).where(
+        items.c.project == request.project.id,
+        items.c.gold.is_(False),
+        items.c.state != "withdrawn",
+    )
+    by_topic = wanted.group_by(items.c.topic)
+    return request.project.keep(
+        "work topics", None, lambda: dict(request.on.execute(by_topic).all())
+    )
 
 
 def check_workable(request: Request, item: str) -> None:

@@ -181,8 +181,7 @@ class ItemService:
         def work(request: Request) -> None:
             if label not in request.project.scale.labels:
                 raise BadSetting("label", label, f"a label of the scale {request.project.scale}")
-            row = _lock_work(request, item)
-            _end(request, row.id)
+            row = _take_up(request, item)
             request.on.execute(
                 insert(adjudications).values(
                     project=request.project.id, item=row.id, label=label, reason=reason,
@@ -190,7 +189,6 @@ class ItemService:
                 )
             )  # fmt: skip
             put(request.on, row.id, "final")
-            bump(request.on, request.project.id)
             request.log("item-adjudicated", actor=request.actor, item=item, label=label, gold=gold)
 
         self.caller.write(slug, work, least="reviewer", lock=True)
@@ -199,10 +197,7 @@ class ItemService:
         """Let an item be what its judgments make it: neither decided nor skipped."""
 
         def work(request: Request) -> None:
-            row = _lock_work(request, item)
-            _end(request, row.id)
-            _open(request, row.id)
-            bump(request.on, request.project.id)
+            _open(request, _take_up(request, item).id)
             request.log("item-reopened", actor=request.actor, item=item)
 
         self.caller.write(slug, work, least="reviewer", lock=True)
@@ -218,15 +213,13 @@ class ItemService:
                 raise BadSetting("more", more, f"1 to {_MOST_MORE} judgments")
             if request.project.policy.judgments_by_arm:
                 raise Refused("by-arm", "every arm has its own number of judgments of an item")
-            row = _lock_work(request, item)
-            _end(request, row.id)
+            row = _take_up(request, item)
             _open(request, row.id)
             now = _find(request, item)
             number = max(now.needed, now.trusted + now.leased) + more
             ask_for(request.on, row.id, number, request.project.policy)
             promote(request.on, [row.id])
             renew_needs(request.on, request.project, [row.id])
-            bump(request.on, request.project.id)
             request.log("item-more-asked", actor=request.actor, item=item, more=more, needed=number)
 
         self.caller.write(slug, work, lock=True)
@@ -235,10 +228,7 @@ class ItemService:
         """Give an item to nobody any more; its judgments stay."""
 
         def work(request: Request) -> None:
-            row = _lock_work(request, item)
-            _end(request, row.id)
-            put(request.on, row.id, "skipped")
-            bump(request.on, request.project.id)
+            put(request.on, _take_up(request, item).id, "skipped")
             request.log("item-skipped", actor=request.actor, item=item)
 
         self.caller.write(slug, work, lock=True)
@@ -401,20 +391,19 @@ def _find(request: Request, name: str) -> StoredRow:
     return row
 
 
-def _lock_work(request: Request, name: str) -> StoredRow:
-    """An item that is work, locked. Refused: ``gold-already``."""
+def _take_up(request: Request, name: str) -> StoredRow:
+    """An item that is work, locked, to be decided anew. Refused: ``gold-already``.
+
+    What was decided of it holds no more, and stays in the history.
+    """
     row = _find(request, name)
     if row.gold:
         raise Refused("gold-already", f"{name} is gold: edit the gold instead")
     lock_items(request.on, [row.id])
+    decided = update(adjudications).where(adjudications.c.item == row.id)
+    request.on.execute(decided.values(active=False))
+    bump(request.on, request.project.id)
     return _find(request, name)
-
-
-def _end(request: Request, item: int) -> None:
-    """What was decided of an item holds no more; it stays in the history."""
-    request.on.execute(
-        update(adjudications).where(adjudications.c.item == item).values(active=False)
-    )
 
 
 def _open(request: Request, item: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -84,16 +84,7 @@ class JudgeService:
             answered = {row.id: row.pages for row in rows}
             seconds = project.keep("seconds", answered, lambda: _median_seconds(request))
             flags, invited = find_flags(request), invited_names(request)
-            return [
-                _judge_row(
-                    row,
-                    project,
-                    seconds.get(row.id),
-                    flags.get(row.id, ()),
-                    invited.get(row.id, ""),
-                )
-                for row in rows
-            ]
+            return [_judge_row(row, project, seconds, flags, invited) for row in rows]
 
     def get(self, slug: str, judge: str) -> JudgeDetail:
         """One judge whole: tallies, confusion against gold, answers to gold, history."""
@@ -183,11 +174,11 @@ def _median_seconds(request: Request, judge: int | None = None) -> dict[int, flo
 def _judge_row(
     row: StoredRow,
     snapshot: ProjectSnapshot,
-    seconds: float | None,
-    flags: tuple[Flag, ...] = (),
-    invited: str = "",
+    seconds: Mapping[int, float],
+    flags: Mapping[int, tuple[Flag, ...]],
+    invited: Mapping[int, str],
 ) -> JudgeRow:
-    """One judge's line."""
+    """One judge's line, with what is known of all judges by their ids inside."""
     policy = snapshot.policy_of(row.arm)
     return from_row(
         JudgeRow,
@@ -199,10 +190,10 @@ def _judge_row(
         gold_seen=row.seen,
         gold_right=row.right,
         accuracy=accuracy_of(row.right, row.seen),
-        seconds=seconds,
+        seconds=seconds.get(row.id),
         pay=to_money(pay_of(row, policy)),
-        flags=flags,
-        name=name_of_judge(row, invited),
+        flags=flags.get(row.id, ()),
+        name=name_of_judge(row, invited.get(row.id, "")),
     )
 
 
@@ -232,8 +223,7 @@ def _standing_of(judge: Any, policy: Policy) -> str:
 
 def _line_of(request: Request, judge: StoredRow) -> JudgeRow:
     """A judge's line after a change, without what has to be counted."""
-    name = invited_names(request).get(judge.id, "")
-    return _judge_row(judge, request.project, None, invited=name)
+    return _judge_row(judge, request.project, {}, {}, invited_names(request))
 
 
 def _find_judge(request: Request, public: str) -> StoredRow:
@@ -261,15 +251,9 @@ def _describe_judge(request: Request, public: str) -> JudgeDetail:
     labels = (*request.project.scale.labels, *OTHERS)
     counts = Counter((row.accepted[0], row.label) for row in answers if row.active)
     truths = tuple(label for label in labels if any(key[0] == label for key in counts))
-    median = _median_seconds(request, judge.id).get(judge.id)
+    seconds, flags = _median_seconds(request, judge.id), find_flags(request)
     return JudgeDetail(
-        row=_judge_row(
-            judge,
-            request.project,
-            median,
-            find_flags(request).get(judge.id, ()),
-            invited_names(request).get(judge.id, ""),
-        ),
+        row=_judge_row(judge, request.project, seconds, flags, invited_names(request)),
         labels=labels,
         truths=truths,
         confusion=tuple(tuple(counts[truth, label] for label in labels) for truth in truths),
