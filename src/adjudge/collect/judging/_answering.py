@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, select, update
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.decisions import Decision
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.request import JudgeRequest, figures_of, judge_by_id, write_log
+from adjudge.collect.store.request import JudgeRequest, write_log
 from adjudge.collect.store.schema import judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import BulkInsert, Statement
@@ -153,7 +153,7 @@ def log_decision(
     request: JudgeRequest, page: StoredRow, event: str, decision: Decision, answered: dict[str, Any]
 ) -> None:
     """Log what was answered, and each decision with the figures it rests on."""
-    figures = figures_of(decision.record)
+    figures = decision.record.figures
     judge = request.judge.id
     line = request.line(event, judge=judge, actor="judge", page=page.public, **figures, **answered)
     decided = [request.line(name, judge=judge, **figures) for name in decision.events]
@@ -169,11 +169,10 @@ def conclude(
     again: bool = False,
 ) -> Outcome:
     """The outcome of a page, with the judge as they stand now."""
-    judge = judge_by_id(request.on, request.judge.id)
     return Outcome(
         page=page.public,
         feedback=tuple(feedback),
-        judge=view_judge(replace(request, judge=judge)),
+        judge=view_judge(request.renewed()),
         stored=stored,
         again=again,
     )

@@ -9,7 +9,7 @@ from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.decisions import at_finish
 from adjudge.collect.rules.endings import CAME_LATE, NOTHING_LEFT, OWN_WISH
-from adjudge.collect.store.request import JudgeRequest, columns_of, figures_of, record_of
+from adjudge.collect.store.request import JudgeRequest, columns_of, record_of
 from adjudge.collect.store.schema import pages
 from adjudge.errors import Refused
 
@@ -51,5 +51,5 @@ def end_way(request: JudgeRequest, reason: str, *, actor: str = "system") -> Non
     if decision.stage == "blocked":
         untrust(request.on, request.judge.id, request.project)
     for name in decision.events or ("finished",):
-        figures = {**figures_of(decision.record), "reason": reason}
+        figures = {**decision.record.figures, "reason": reason}
         request.log(name, judge=request.judge.id, actor=actor, **figures)

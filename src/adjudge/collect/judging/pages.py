@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Literal, cast
 
@@ -15,7 +14,6 @@ from adjudge.collect.items.closing import preferred
 from adjudge.collect.items.counters import lease
 from adjudge.collect.items.quotas import arm_room, with_arm_room
 from adjudge.collect.judging._budget import may_begin, rows_left, take_turn
-from adjudge.collect.judging._open_work import any_left, any_open, ended_untrained, in_arm
 from adjudge.collect.judging._returning import OBTAIN, bring_back, given_before
 from adjudge.collect.judging._screening import Screening, golds_met
 from adjudge.collect.judging._showing import answers_so_far, show_row
@@ -23,6 +21,7 @@ from adjudge.collect.judging.arriving import check_open
 from adjudge.collect.judging.finishing import end_way
 from adjudge.collect.judging.leases import expire_pages
 from adjudge.collect.judging.refreshers import REFRESHER_PAGES, is_refresher
+from adjudge.collect.judging.views import any_left, any_open
 from adjudge.collect.rules.decisions import resume, training_left
 from adjudge.collect.rules.endings import (
     BUDGET_SPENT,
@@ -44,7 +43,7 @@ from adjudge.collect.rules.refreshing import (
 )
 from adjudge.collect.rules.routing import FULL, Plan, Slot, compose
 from adjudge.collect.store.conditions import OPEN_TO_JUDGE
-from adjudge.collect.store.request import JudgeRequest, Request, judge_by_id, record_of, to_time
+from adjudge.collect.store.request import JudgeRequest, Request, record_of, to_time
 from adjudge.collect.store.schema import items, judges, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import BulkInsert, Statement
@@ -129,8 +128,7 @@ def next_page(request: JudgeRequest) -> Page | None:
         return _find_open_page(request)
     if request.judge.stage == "consent":
         raise Refused("consent-wanted", "please agree to take part first")
-    over = request.judge.stage in ("failed", "blocked")
-    if over or ended_untrained(request.judge, request.project):
+    if request.judge.stage in ("failed", "blocked") or request.ended_untrained:
         return None
     expire_pages(request.on, request.now)
     if (held := _find_open_page(request)) is not None:
@@ -138,7 +136,7 @@ def next_page(request: JudgeRequest) -> Page | None:
     check_open(request.judge, request.project, "this project is not open at the moment")
     rng = np.random.default_rng([request.project.seed, request.judge.id, request.judge.made])
     if request.judge.reason == CAME_LATE and request.judge.stage == "finished":
-        if not any_open(request.on, request.judge, request.policy):
+        if not any_open(request):
             return None
         request = _move(request, "training-resumed", stage="training", reason="")
     if request.judge.stage == "training":
@@ -153,7 +151,7 @@ def _find_open_page(request: JudgeRequest) -> Page | None:
     """
     if request.judge.page is None or request.judge.stage in ("consent", "failed", "blocked"):
         return None
-    if ended_untrained(request.judge, request.project):
+    if request.ended_untrained:
         return None
     page = _PAGE.one_or_none(request.on, {"page": request.judge.page})
     if page is None or page.state != "open":
@@ -167,7 +165,7 @@ def _refresher_page(request: JudgeRequest, rng: np.random.Generator) -> Page | N
     """A page of golds of the kinds that a judge confused, if they are due one and work is open."""
     due = _due_refresher(request)
     policy = request.policy
-    if due is None or not any_open(request.on, request.judge, policy) or rows_left(request) == 0:
+    if due is None or not any_open(request) or rows_left(request) == 0:
         return None
     number, confused = due
     met, count = golds_met(request), policy.refresher_pairs
@@ -238,9 +236,9 @@ def _is_worth_training(request: JudgeRequest) -> bool:
     Nobody begins it while the rest is in others' hands; who has begun goes on as long as it may
     come back.
     """
-    if any_open(request.on, request.judge, request.policy):
+    if any_open(request):
         return True
-    if not any_left(request.on, request.judge, request.policy):
+    if not any_left(request):
         end_way(request, CAME_LATE)
         return False
     return bool(request.judge.training_seen or request.judge.attempt > 1)
@@ -250,7 +248,7 @@ def _move(request: JudgeRequest, event: str, *, stage: str, **more: str) -> Judg
     """The request of a judge who is moved to another stage: past a training, or back to it."""
     request.set_judge(stage=stage, **more)
     request.log(event, judge=request.judge.id, stage=stage)
-    return replace(request, judge=judge_by_id(request.on, request.judge.id))
+    return request.renewed()
 
 
 def _work_page(request: JudgeRequest, rng: np.random.Generator) -> Page | None:
@@ -274,7 +272,7 @@ def _work_page(request: JudgeRequest, rng: np.random.Generator) -> Page | None:
     if leased is not None:
         plan, reached = leased
         return _store(request, "work", plan, reached=reached)
-    if not any_left(request.on, request.judge, policy):
+    if not any_left(request):
         end_way(request, NOTHING_LEFT)
     return None
 
@@ -297,9 +295,9 @@ def _lease(
     lost = given_before(request)
     golds = [] if screening is None else screening.draw(rng)
     uncertain_first = policy.closing == "adaptive"
-    candidates = _WANTED_IN_ARM if policy.judgments_by_arm else _WANTED
+    candidates = _WANTED_IN_ARM if request.in_arm else _WANTED
     theirs = {"project": request.judge.project, "judge": request.judge.id}
-    theirs |= in_arm(request.judge, policy)
+    theirs |= request.in_arm
     for _ in range(_ROUNDS):
         reached, most = scans[0]
         found = candidates.all(request.on, {**theirs, "reached": reached, "most": most})

@@ -1,11 +1,11 @@
-"""A judge and a project as the judge may know them, and whether any item is open to them."""
+"""A judge and a project as the judge may know them, and whether there is work for them."""
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, select, text
+from sqlalchemy import bindparam, exists, select, text
 
+from adjudge.collect.items.quotas import arm_lacks, arm_room
 from adjudge.collect.judging._budget import rows_left
-from adjudge.collect.judging._open_work import any_open, ended_untrained
 from adjudge.collect.rules.endings import (
     BUDGET_SPENT,
     MAX_PAGES,
@@ -16,9 +16,10 @@ from adjudge.collect.rules.endings import (
     to_money,
     way_back,
 )
+from adjudge.collect.store.conditions import NOT_JUDGED, OPEN_TO_JUDGE
 from adjudge.collect.store.database import from_row
 from adjudge.collect.store.request import JudgeRequest, record_of
-from adjudge.collect.store.schema import pages
+from adjudge.collect.store.schema import items, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.judging import OTHERS, JudgeView, ProjectView
@@ -26,6 +27,37 @@ from adjudge.collect.values.judging import OTHERS, JudgeView, ProjectView
 _OPEN_PAGE = Statement(
     select(pages.c.public).where(pages.c.id == bindparam("page"), text("pages.state = 'open'"))
 )
+LACKING = (  # the items of a project that lack trusted judgments
+    items.c.project == bindparam("project"),
+    items.c.state == "open",
+    items.c.gold.is_(False),
+)
+_ANY_OPEN = Statement(select(exists().where(*OPEN_TO_JUDGE).label("any")))
+_ANY_OPEN_IN_ARM = Statement(select(exists().where(*OPEN_TO_JUDGE, arm_room).label("any")))
+_ANY_LEFT = Statement(select(exists().where(*LACKING, NOT_JUDGED).label("any")))
+_ANY_LEFT_IN_ARM = Statement(select(exists().where(*LACKING, NOT_JUDGED, arm_lacks).label("any")))
+
+
+def any_open(request: JudgeRequest) -> bool:
+    """Whether some item could be given to a judge now."""
+    judge, in_arm = request.judge, request.in_arm
+    statement = _ANY_OPEN_IN_ARM if in_arm else _ANY_OPEN
+    wanted = {"judge": judge.id, "project": judge.project, **in_arm}
+    return any(
+        statement.scalar(request.on, {**wanted, "reached": reached})
+        for reached in sorted({judge.reached, 0}, reverse=True)
+    )
+
+
+def any_left(request: JudgeRequest) -> bool:
+    """Whether an item that the judge has not judged lacks trusted judgments, of their arm or any.
+
+    An arm with a number of its own is done when it has that number, whatever others still lack.
+    """
+    judge, in_arm = request.judge, request.in_arm
+    statement = _ANY_LEFT_IN_ARM if in_arm else _ANY_LEFT
+    wanted = {"judge": judge.id, "project": judge.project, **in_arm}
+    return bool(statement.scalar(request.on, wanted))
 
 
 def view_judge(request: JudgeRequest) -> JudgeView:
@@ -35,9 +67,8 @@ def view_judge(request: JudgeRequest) -> JudgeView:
         page = _OPEN_PAGE.scalar(request.on, {"page": judge.page})
     over = judge.stage in ("failed", "blocked") or judge.reason in (MAX_PAGES, NO_GOLD_LEFT)
     if judge.reason == BUDGET_SPENT:  # unless they could be given a page now
-        over = over or ended_untrained(judge, request.project)
-        over = over or rows_left(request, turn=False) == 0
-    open_items = not over and (page is not None or any_open(request.on, judge, policy))
+        over = over or request.ended_untrained or rows_left(request, turn=False) == 0
+    open_items = not over and (page is not None or any_open(request))
     return from_row(
         JudgeView,
         judge,

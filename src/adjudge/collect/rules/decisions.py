@@ -43,6 +43,11 @@ class Record:
         return self.right / self.seen if self.seen else None
 
     @property
+    def figures(self) -> dict[str, Any]:
+        """What a decision on the judge rests on, for the log."""
+        return {"stage": self.stage, "seen": self.seen, "right": self.right}
+
+    @property
     def ended_blocked(self) -> bool:
         """Whether the judge was blocked when they finished."""
         return self.stage == "blocked" and self.before == "finished" and not self.by_hand

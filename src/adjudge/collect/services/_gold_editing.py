@@ -14,7 +14,7 @@ from adjudge.collect.items.storing import add_items, check_accepted, withdraw_ot
 from adjudge.collect.rules.decisions import Decision, after_regrade
 from adjudge.collect.rules.golds import gold_warnings
 from adjudge.collect.store.database import StoredRow, batches
-from adjudge.collect.store.request import Request, columns_of, figures_of, record_of, write_log
+from adjudge.collect.store.request import Request, columns_of, record_of, write_log
 from adjudge.collect.store.schema import contests, golds, items, judges, judgments, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot, answers_of, bump
 from adjudge.collect.values.gold import Regrade
@@ -206,7 +206,7 @@ def _put_right(request: Request, ids: Sequence[int]) -> tuple[list[str], list[st
             passes = record.has_passed(graded, policy)
             decision = after_regrade(record.recounted(graded), policy, passed=passes)
             changes.append(_change(judge, decision, tell=policy.feedback))
-            figures = figures_of(decision.record)
+            figures = decision.record.figures
             lines.append(request.line("regraded", judge=judge.id, **figures))
             lines += [request.line(name, judge=judge.id, **figures) for name in decision.events]
             if "unblocked" in decision.events:
@@ -279,9 +279,11 @@ def _uphold(request: Request, gold_ids: Sequence[int]) -> int:
         )
     for part in batches(row.judge for row in granted):
         _tell(request.on, part, "You were right to disagree. The known answer is changed.")
+    lines = []
     for row in granted:
-        figures = {"contest": row.id, "gold": row.gold, "upheld": True}
-        request.log("contest-settled", judge=row.judge, actor=request.actor, **figures)
+        told = {"contest": row.id, "gold": row.gold, "upheld": True}
+        lines.append(request.line("contest-settled", judge=row.judge, actor=request.actor, **told))
+    write_log(request.on, lines)
     return len(granted)
 
 

@@ -37,14 +37,7 @@ from adjudge.collect.services._invites import (
 from adjudge.collect.services._log import list_log
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.store.database import StoredRow, from_row
-from adjudge.collect.store.request import (
-    Request,
-    columns_of,
-    figures_of,
-    lock_judge,
-    record_of,
-    to_time,
-)
+from adjudge.collect.store.request import Request, columns_of, lock_judge, record_of, to_time
 from adjudge.collect.store.schema import golds, items, judges, judgments
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
@@ -288,7 +281,7 @@ def _block(request: Request, public: str, reason: str) -> JudgeRow:
         .values(**columns_of(record), page=None, reason=reason.strip()[:500])
     )
     count = 0 if was_blocked else untrust(request.on, judge.id, request.project)
-    figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
+    figures: dict[str, Any] = {**record.figures, "judgments": count, "reason": reason[:500]}
     request.log("blocked-by-hand", judge=judge.id, actor=request.actor, **figures)
     return _line_of(request, _find_judge(request, public))
 
@@ -329,7 +322,7 @@ def _unblock(request: Request, public: str, reason: str) -> JudgeRow:
         .values(**columns_of(record), fresh_from=newest or 0, reason="")
     )
     count = 0 if judge.kind == DRY_RUN else restore_trust(request.on, [judge.id], request.project)
-    figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
+    figures: dict[str, Any] = {**record.figures, "judgments": count, "reason": reason[:500]}
     request.log("unblocked-by-hand", judge=judge.id, actor=request.actor, **figures)
     return _line_of(request, _find_judge(request, public))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import bindparam, select
@@ -20,7 +19,7 @@ from adjudge.collect.judging.views import view_judge, view_project
 from adjudge.collect.judging.work_left import any_work_left, count_pages_left
 from adjudge.collect.services._invites import find_invite
 from adjudge.collect.store.database import Database, StoredRow, utc_now
-from adjudge.collect.store.request import JudgeRequest, judge_by_id, lock_judge, read_judge
+from adjudge.collect.store.request import JudgeRequest, lock_judge, read_judge
 from adjudge.collect.store.schema import invites
 from adjudge.collect.store.snapshot import MAIN_ARM, ProjectSnapshot, SnapshotCache
 from adjudge.collect.store.statements import Statement
@@ -93,7 +92,7 @@ class JudgingService:
             if request.judge.message:
                 request.set_judge(message="")
                 request.log("message-read", judge=request.judge.id, actor="judge")
-            return _view_after(request)
+            return view_judge(request.renewed())
 
         return self._database.write(work)
 
@@ -118,7 +117,7 @@ class JudgingService:
         def work(on: Connection) -> JudgeView:
             request = self._open(on, judge)
             give_consent(request)
-            return _view_after(request)
+            return view_judge(request.renewed())
 
         return self._database.write(work)
 
@@ -200,7 +199,7 @@ class JudgingService:
         def work(on: Connection) -> JudgeView:
             request = self._open(on, judge)
             finish(request)
-            return _view_after(request)
+            return view_judge(request.renewed())
 
         return self._database.write(work)
 
@@ -223,11 +222,6 @@ class JudgingService:
         if row is None:
             raise NotFound("project", slug)
         return self._snapshots.get(on, row.id, row.version)
-
-
-def _view_after(request: JudgeRequest) -> JudgeView:
-    """Where the judge stands after a change."""
-    return view_judge(replace(request, judge=judge_by_id(request.on, request.judge.id)))
 
 
 def _find_answered(request: JudgeRequest, public: str) -> StoredRow:

@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, insert, select, text, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.rules.decisions import Record
+from adjudge.collect.rules.endings import BUDGET_SPENT
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.schema import judges, log, pages, projects
@@ -94,6 +95,27 @@ class JudgeRequest(Request):
         """The policy of the judge's arm."""
         return self.project.policy_of(self.judge.arm)
 
+    @property
+    def in_arm(self) -> dict[str, Any]:
+        """What a statement has to know of the judge's arm; nothing where arms share a number."""
+        if not self.policy.judgments_by_arm:
+            return {}
+        return {"arm": self.judge.arm, "limit": self.policy.arm_limit}
+
+    @property
+    def ended_untrained(self) -> bool:
+        """Whether the judge came when the budget was spent.
+
+        Whoever goes on later has done the training.
+        """
+        spent = self.judge.stage == "finished" and self.judge.reason == BUDGET_SPENT
+        pairs = self.project.training_pairs(self.judge.arm)
+        return bool(spent and self.judge.training_seen < pairs)
+
+    def renewed(self) -> Self:
+        """The same request with the judge as they stand now, after a change."""
+        return replace(self, judge=_BY_ID.one(self.on, {"judge": self.judge.id}))
+
     def page(self, public: str) -> StoredRow:
         """One of the judge's pages; another's looks as if it were not there."""
         wanted = _LOCKED_PAGE if self.locked else _PAGE
@@ -126,12 +148,6 @@ def _found(row: StoredRow | None, public: str) -> StoredRow:
     return row
 
 
-def judge_by_id(on: Connection, judge: int) -> StoredRow:
-    """A judge's row by the id inside."""
-    row: StoredRow = _BY_ID.one(on, {"judge": judge})
-    return row
-
-
 def edit_gold_alone(on: Connection) -> None:
     """Keep every judge's answers out until the transaction ends: gold is about to change."""
     if on.dialect.name == "postgresql":
@@ -146,11 +162,6 @@ def record_of(judge: StoredRow) -> Record:
 def columns_of(record: Record) -> dict[str, Any]:
     """The columns of a judge's row that a record sets."""
     return {field.name: getattr(record, field.name) for field in fields(record)}
-
-
-def figures_of(record: Record) -> dict[str, Any]:
-    """The figures that a decision on a judge rests on, for the log."""
-    return {"stage": record.stage, "seen": record.seen, "right": record.right}
 
 
 def write_log(on: Connection, lines: Sequence[dict[str, Any]]) -> None:
