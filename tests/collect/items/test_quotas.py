@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from alembic import command
 
-from adjudge.collect.items._arm_counts import taken_by_arm
+from adjudge.collect.items.quotas import taken_by_arm
 from adjudge.collect.judging import pages
 from adjudge.collect.store._opening import _configuration
 from adjudge.collect.store.database import Database

@@ -26,7 +26,7 @@ from adjudge.collect.rules.adaptive import (
 )
 from adjudge.collect.rules.routing import interleave
 from adjudge.collect.services.caller import Caller
-from adjudge.collect.store.database import batches
+from adjudge.collect.store.database import Database, batches
 from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import items, judges
 from adjudge.collect.store.settings import fixed_name, keep_setting, knowledge_name
@@ -45,9 +45,8 @@ def learn(services: RequesterServices, slug: str, consensus: Consensus) -> None:
 
     def keep(on: Connection) -> tuple[ProjectSnapshot, Knowledge, NDArray[np.float64]]:
         snapshot = caller.open(on, slug, lock=True).project
-        found = on.execute(select(judges.c.public, judges.c.id)
-                           .where(judges.c.project == snapshot.id))  # fmt: skip
-        ids: dict[str, int] = dict(found.all())
+        wanted = select(judges.c.public, judges.c.id).where(judges.c.project == snapshot.id)
+        ids: dict[str, int] = dict(on.execute(wanted).all())
         names = consensus.judgments.judges.to_pylist()
         who = np.array([ids[name] for name in names], dtype=np.int64)
         knowledge = read_knowledge(consensus, who)
@@ -70,6 +69,13 @@ def learn(services: RequesterServices, slug: str, consensus: Consensus) -> None:
     caller.database.write(lambda on: keep_setting(on, fixed_name(snapshot.id), stored))
 
 
+def place_all(database: Database, ranks: dict[int, int]) -> None:
+    """Set the places of many items in the queue, a part at a time."""
+    for part in batches(ranks):
+        placed = {item: ranks[item] for item in part}
+        database.write(lambda on, new=placed: set_ranks(on, new), durable=False)  # type: ignore[misc]
+
+
 def begin_queue_again(on: Connection, project: int) -> None:
     """Let every judge of a project go through its queue from the beginning: its order is new."""
     theirs = select(judges.c.id).where(judges.c.project == project).order_by(judges.c.id)
@@ -81,14 +87,12 @@ def _renew_all(caller: Caller, known: ProjectSnapshot, knowledge: Knowledge) -> 
     """Set the needs of all items again, and put the open ones in a new order."""
     database, project = caller.database, known.id
     with database.read() as on:
-        work = (items.c.project == project) & items.c.gold.is_(False)
-        ids = list(on.execute(select(items.c.id).where(work)).scalars())
-        topics: dict[int, str] = dict(
-            on.execute(select(items.c.id, items.c.topic).where(work)).all()
-        )
+        wanted = select(items.c.id, items.c.topic)
+        work = wanted.where(items.c.project == project, items.c.gold.is_(False))
+        topics: dict[int, str] = dict(on.execute(work).all())
     found = []
     snapshot = None
-    for part in batches(ids):
+    for part in batches(topics):
 
         def renew(on: Connection, part: list[int] = part) -> tuple[ProjectSnapshot, list[Any]]:
             fresh = caller.open(on, known.slug, lock=True).project
@@ -110,10 +114,7 @@ def _renew_all(caller: Caller, known: ProjectSnapshot, knowledge: Knowledge) -> 
     order = every[best[:left]].tolist()
     size = snapshot.policy.results_per_query
     places = interleave([topics[item] for item in order], size)
-    ranks = {order[place]: rank for rank, place in enumerate(places, 1)}
-    for part in batches(ranks):
-        placed = {item: ranks[item] for item in part}
-        database.write(lambda on, new=placed: set_ranks(on, new), durable=False)  # type: ignore[misc]
+    place_all(database, {order[place]: rank for rank, place in enumerate(places, 1)})
     figures: dict[str, Any] = {"items": len(every), "sure": int(closed.sum()), "open": left}
     last = snapshot
 

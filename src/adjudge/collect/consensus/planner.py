@@ -7,10 +7,7 @@ is asked, looking costs one query.
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -19,7 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adjudge.collect.consensus.refit import name_of
+from adjudge.collect.consensus.refit import name_of, run_wanted
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.two_accuracies import gold_interval
 from adjudge.data.source import count_of
@@ -36,7 +33,7 @@ _BEYOND = 2  # numbers that are tried beyond the one that does, for the curve
 _RUNS = 10  # made crowds for each number
 _LARGEST = 0.9  # share of gold
 _FEW = 200  # judgments below which a pilot says little
-_ASKED = "plan-asked:"
+_ASKED, _TRIED, _MADE = "plan-asked:", "plan-tried:", "plan:"  # settings, each of a project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,14 +132,14 @@ def read_asked(services: RequesterServices, slug: str) -> Asked | None:
     held = services.settings.get(_ASKED + name_of(project))
     if held is None:
         return None
-    begun = services.settings.get(_tried(project)) or {"at": None}
+    begun = services.settings.get(_TRIED + name_of(project)) or {"at": None}
     tried = begun["tried"] if begun["at"] == held["at"] else 0
     return Asked(**{**held, "wish": Wish(**held["wish"]), "tried": tried})
 
 
 def read_plan(services: RequesterServices, slug: str) -> ProjectPlan | None:
     """The last plan that was made."""
-    held = services.settings.get(_made(services.projects.get_head(slug)))
+    held = services.settings.get(_MADE + name_of(services.projects.get_head(slug)))
     if held is None:
         return None
     rows = tuple(PlanRow(**row) for row in held["rows"])
@@ -229,7 +226,8 @@ def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked)
     pilot = model.fit(judgments, services.exports.get_gold(slug))
 
     def progress(step: Any) -> None:
-        services.settings.keep(_tried(project), {"at": asked.at, "tried": step.done})
+        tried = {"at": asked.at, "tried": step.done}
+        services.settings.keep(_TRIED + name_of(project), tried)
 
     made = plan(
         pilot,
@@ -313,7 +311,7 @@ def _row(row: Mapping[str, Any], policy: Policy, arms: int) -> PlanRow:
     number = int(row["per_item"])
     items = int(row["judgments"]) // number
     judgments = items * policy.changed(_fixed(number)).judgments_needed(arms)
-    work = max(1.0, policy.pairs_per_page * (1 - policy.screening_share))
+    work = policy.work_per_page
     pages = math.ceil(judgments / work - 1e-9)
     return PlanRow(
         per_item=number,
@@ -327,39 +325,21 @@ def _row(row: Mapping[str, Any], policy: Policy, arms: int) -> PlanRow:
     )
 
 
-def _made(project: ProjectHead) -> str:
-    return f"plan:{name_of(project)}"
-
-
-def _tried(project: ProjectHead) -> str:
-    return f"plan-tried:{name_of(project)}"
-
-
 def _keep(
     services: RequesterServices, project: ProjectHead, asked: Asked, plan: ProjectPlan
 ) -> None:
     """Keep a plan; what was asked is done with, unless something else was asked meanwhile."""
-    services.settings.keep(_made(project), asdict(plan))
+    services.settings.keep(_MADE + name_of(project), asdict(plan))
     now = read_asked(services, project.slug)
     if now is not None and now.at == asked.at:
         services.settings.forget(_ASKED + name_of(project))
 
 
-def _main() -> None:
+def _main(services: RequesterServices, project: str) -> bool:
     """Make the plan that the environment names."""
-    from adjudge.collect.services.requester import RequesterServices
-    from adjudge.collect.store.database import Database
-
-    if hasattr(os, "nice"):
-        os.nice(10)  # judges come first
-    wanted = json.loads(os.environ[ENVIRONMENT])
-    database = Database(wanted["database"])
-    try:
-        plan = _plan_one(RequesterServices(database), wanted["project"])
-    finally:
-        database.close()
-    sys.exit(3 if plan is not None and plan.problem else 0)
+    plan = _plan_one(services, project)
+    return plan is None or not plan.problem
 
 
 if __name__ == "__main__":
-    _main()
+    run_wanted(ENVIRONMENT, _main)

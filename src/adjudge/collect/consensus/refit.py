@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -44,14 +45,8 @@ ENVIRONMENT = "ADJUDGE_REFIT"
 _LEAST = 25  # new judgments before a model is fitted again
 _SHARE = 0.1  # and of those it was fitted to
 _JUDGES = (
-    "judge",
-    "judgments",
-    "accuracy",
-    "accuracy_low",
-    "accuracy_high",
-    "bits",
-    "advice",
-    "why",
+    *("judge", "judgments", "accuracy", "accuracy_low", "accuracy_high"),
+    *("bits", "advice", "why"),
 )
 _SURE = 100  # items of each label that are kept as possible gold
 
@@ -186,11 +181,8 @@ def find_sure(services: RequesterServices, slug: str) -> tuple[ModelFit | None, 
     fit = ready.get(DEFAULT) or next(iter(ready.values()), None)
     if fit is None:
         return None, []
-    kept = (
-        services.settings.get(_setting("fit-sure", services.projects.get_head(slug), fit.model))
-        or []
-    )
-    return fit, [Suggestion(**row) for row in kept]
+    name = _setting("fit-sure", services.projects.get_head(slug), fit.model)
+    return fit, [Suggestion(**row) for row in services.settings.get(name) or []]
 
 
 def find_due(services: RequesterServices) -> list[tuple[str, str]]:
@@ -342,23 +334,29 @@ def _keep(services: RequesterServices, project: ProjectHead, fit: ModelFit) -> N
     services.settings.keep(_setting("fits", project), {**held, fit.key: asdict(fit)})
 
 
-def _main() -> None:
-    """Make the fit that the environment names."""
+def run_wanted(environment: str, work: Callable[..., bool]) -> None:
+    """Do what the environment names, and end the process: with code 3 where it did not go well.
+
+    ``work`` is given the services and what else is named.
+    """
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
 
     if hasattr(os, "nice"):
         os.nice(10)  # judges come first
-    wanted = json.loads(os.environ[ENVIRONMENT])
-    database = Database(wanted["database"])
+    wanted = json.loads(os.environ[environment])
+    database = Database(wanted.pop("database"))
     try:
-        fit = _fit_one(
-            RequesterServices(database), wanted["project"], wanted["model"], with_report=True
-        )
+        well = work(RequesterServices(database), **wanted)
     finally:
         database.close()
-    sys.exit(0 if fit.state == "ready" else 3)
+    sys.exit(0 if well else 3)
+
+
+def _main(services: RequesterServices, project: str, model: str) -> bool:
+    """Make the fit that the environment names."""
+    return _fit_one(services, project, model, with_report=True).state == "ready"
 
 
 if __name__ == "__main__":
-    _main()
+    run_wanted(ENVIRONMENT, _main)

@@ -10,15 +10,13 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy import select
 
-from adjudge.collect.consensus._learning import begin_queue_again
-from adjudge.collect.items.storing import set_ranks
-from adjudge.collect.store.database import batches
+from adjudge.collect.consensus._learning import begin_queue_again, place_all
 from adjudge.collect.store.schema import items
 from adjudge.errors import AdjudgeError
 
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _POLICY = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]+)"')
+_RANKING, _REPORT = "ranking:", "ranking-report:"  # settings, each of a project
 _MOST = 1_000  # items and judges that are kept to be shown: the report has all
 
 
@@ -113,8 +112,6 @@ def _page_of(
     question: str,
 ) -> tuple[str, tuple[str, ...]]:
     """The page, and how sure it says the labels are."""
-    import numpy as np
-
     from adjudge.data.names import as_names
     from adjudge.models import default, registry
     from adjudge.report.page import report_html
@@ -167,16 +164,6 @@ class _KeptRanking:
         return cls(**{**kept, **many, "position": position})
 
 
-def _ranking_name(project: str) -> str:
-    """Where the ranking of a project is kept."""
-    return f"ranking:{project}"
-
-
-def _report_name(project: str) -> str:
-    """Where the report of a project's ranking is kept."""
-    return f"ranking-report:{project}"
-
-
 def make_ranking(
     services: RequesterServices, slug: str, project: str, title: str, made: str
 ) -> None:
@@ -199,7 +186,7 @@ def make_ranking(
         page = _pack_page(pair_report_html(_in_names(services, slug, found), title=title), made)
     except AdjudgeError as fault:
         empty = _KeptRanking(made, problem=str(fault))
-        services.settings.keep(_ranking_name(project), _to_json(empty))
+        services.settings.keep(_RANKING + project, _to_json(empty))
         return
     lean = found.parameters.get("position")
     kept = _KeptRanking(
@@ -208,11 +195,11 @@ def make_ranking(
         comparisons=len(compared),
         rows=tuple(found.ranking.slice(0, _MOST).to_pylist()),
         judges=_judges(found, compared),
-        position=None if lean is None else lean,
+        position=lean,
         notes=found.notes,
     )
-    services.settings.keep(_ranking_name(project), _to_json(kept))
-    services.settings.keep(_report_name(project), page)
+    services.settings.keep(_RANKING + project, _to_json(kept))
+    services.settings.keep(_REPORT + project, page)
     _order_by_gain(services, slug, found)
 
 
@@ -239,8 +226,7 @@ def _order_by_gain(services: RequesterServices, slug: str, found: Preferences) -
     """
     from adjudge.evaluation.preferences import pair_worths
 
-    caller = services.caller
-    with caller.reading(slug) as request:
+    with services.caller.reading(slug) as request:
         snapshot = request.project
         if snapshot.policy.closing != "adaptive":
             return
@@ -255,11 +241,9 @@ def _order_by_gain(services: RequesterServices, slug: str, found: Preferences) -
     right = np.array([place.get(row.beside["document"], -1) for row in rows])
     gain = np.where((left < 0) | (right < 0), np.inf, pair_worths(found, left, right))
     order = np.argsort(-gain, kind="stable").tolist()
-    place_of = {rows[at].id: rank for rank, at in enumerate(order, 1)}
-    for part in batches(place_of):
-        ranks = {item: place_of[item] for item in part}
-        caller.database.write(lambda on, new=ranks: set_ranks(on, new), durable=False)  # type: ignore[misc]
-    caller.database.write(lambda on: begin_queue_again(on, snapshot.id))
+    database = services.caller.database
+    place_all(database, {rows[at].id: rank for rank, at in enumerate(order, 1)})
+    database.write(lambda on: begin_queue_again(on, snapshot.id))
 
 
 def _judges(found: Any, compared: Any) -> tuple[dict[str, Any], ...]:
@@ -272,16 +256,9 @@ def _judges(found: Any, compared: Any) -> tuple[dict[str, Any], ...]:
 
 
 def _to_json(ranking: _KeptRanking) -> dict[str, Any]:
-    return {
-        "made": ranking.made,
-        "model": ranking.model,
-        "comparisons": ranking.comparisons,
-        "rows": [_finite(row) for row in ranking.rows],
-        "judges": [_finite(row) for row in ranking.judges],
-        "position": None if ranking.position is None else list(map(float, ranking.position)),
-        "notes": list(ranking.notes),
-        "problem": ranking.problem,
-    }
+    rows = {"rows": [*map(_finite, ranking.rows)], "judges": [*map(_finite, ranking.judges)]}
+    position = None if ranking.position is None else list(map(float, ranking.position))
+    return {**asdict(ranking), **rows, "position": position}
 
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:
@@ -291,11 +268,11 @@ def _finite(row: dict[str, Any]) -> dict[str, Any]:
 
 def read_ranking(services: RequesterServices, project: str) -> _KeptRanking | None:
     """The last ranking of a project by the name of its things; None where there is none yet."""
-    kept = services.settings.get(_ranking_name(project))
+    kept = services.settings.get(_RANKING + project)
     return None if kept is None else _KeptRanking.from_json(kept)
 
 
 def read_ranking_report(services: RequesterServices, project: str) -> KeptReport | None:
     """The report of the last ranking; None where there is none yet."""
-    kept = services.settings.get(_report_name(project))
+    kept = services.settings.get(_REPORT + project)
     return None if kept is None else KeptReport.from_json(kept)

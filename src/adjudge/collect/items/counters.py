@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import BindParameter, ColumnElement, bindparam, case, func, literal, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items._arm_counts import arms_in, taken_by_arm
+from adjudge.collect.items.quotas import arms_in, taken_by_arm
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import STICKY
 from adjudge.collect.store.database import StoredRow, batches

@@ -8,30 +8,43 @@ counters that could differ from the first; the item's own counters hold the sum 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
-from sqlalchemy import bindparam, case, func, or_, select
+from sqlalchemy import BindParameter, bindparam, case, func, or_, select, text, union_all
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items._arm_counts import COUNTS, IDS, LEASED
 from adjudge.collect.store.database import batches
-from adjudge.collect.store.schema import items, judges, judgments, page_rows, pages
+from adjudge.collect.store.schema import arms, items, judges, judgments, page_rows, pages
 
+_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
+# In the words of the index ix_judgments_counted, so that it is used.
+_COUNTS = text("judgments.gold IS NULL AND NOT judgments.other AND judgments.standing = 'trusted'")
+_LEASED = text("page_rows.gold IS NULL AND pages.state = 'open'")
+_TRUSTED_BY = judgments.join(judges, judges.c.id == judgments.c.judge)
+_LEASED_BY = page_rows.join(pages, pages.c.id == page_rows.c.page).join(
+    judges, judges.c.id == page_rows.c.judge
+)
+_TAKEN = union_all(
+    select(judges.c.arm, judgments.c.item)
+    .select_from(_TRUSTED_BY)
+    .where(judgments.c.item.in_(_IDS), _COUNTS),
+    select(judges.c.arm, page_rows.c.item)
+    .select_from(_LEASED_BY)
+    .where(page_rows.c.item.in_(_IDS), _LEASED),
+)
 _TRUSTED_HERE = (
     select(func.count())
-    .select_from(judgments.join(judges, judges.c.id == judgments.c.judge))
-    .where(judgments.c.item == items.c.id, COUNTS, judges.c.arm == bindparam("arm"))
+    .select_from(_TRUSTED_BY)
+    .where(judgments.c.item == items.c.id, _COUNTS, judges.c.arm == bindparam("arm"))
     .correlate(items)
     .scalar_subquery()
 )
 _LEASED_HERE = (
     select(func.count())
-    .select_from(
-        page_rows.join(pages, pages.c.id == page_rows.c.page).join(
-            judges, judges.c.id == page_rows.c.judge
-        )
-    )
-    .where(page_rows.c.item == items.c.id, LEASED, judges.c.arm == bindparam("arm"))
+    .select_from(_LEASED_BY)
+    .where(page_rows.c.item == items.c.id, _LEASED, judges.c.arm == bindparam("arm"))
     .correlate(items)
     .scalar_subquery()
 )
@@ -43,7 +56,20 @@ arm_room = or_(
 # Whether the arm lacks trusted judgments on an item, some of them perhaps in judges' hands.
 arm_lacks = or_(items.c.trusted < bindparam("limit"), bindparam("limit") > _TRUSTED_HERE)
 
-_WITH_ROOM = select(items.c.id).where(items.c.id.in_(IDS), arm_room)
+_WITH_ROOM = select(items.c.id).where(items.c.id.in_(_IDS), arm_room)
+
+
+def arms_in(on: Connection, project: int) -> int:
+    """How many arms a project has."""
+    return int(on.execute(select(func.count()).where(arms.c.project == project)).scalar_one())
+
+
+def taken_by_arm(on: Connection, ids: Iterable[int]) -> Counter[tuple[int, str]]:
+    """Open and trusted judgments of items, by item and arm."""
+    taken: Counter[tuple[int, str]] = Counter()
+    for part in batches(ids):
+        taken.update((item, arm) for arm, item in on.execute(_TAKEN, {"ids": part}))
+    return taken
 
 
 def with_arm_room(on: Connection, ids: Iterable[int], arm: str, limit: int | None) -> set[int]:

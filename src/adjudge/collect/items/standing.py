@@ -10,9 +10,9 @@ from sqlalchemy import BindParameter, bindparam, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items import counters
-from adjudge.collect.items._arm_counts import taken_by_arm
 from adjudge.collect.items.closing import renew_needs
 from adjudge.collect.items.counters import count_again, lock_items, promote, uncount
+from adjudge.collect.items.quotas import taken_by_arm
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import COUNTED
 from adjudge.collect.store.database import StoredRow, batches

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, select, update
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.decisions import Decision
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.request import JudgeRequest, figures_of, judge_by_id, write_log
+from adjudge.collect.store.request import JudgeRequest, write_log
 from adjudge.collect.store.schema import judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import BulkInsert, Statement
@@ -88,6 +88,12 @@ def check_answers(
     return given
 
 
+def rows_missing(missing: Sequence[int], rows: Sequence[StoredRow]) -> Refused:
+    """The refusal of a page with rows that have no answer."""
+    said = f"{len(missing)} of {len(rows)} rows have no answer yet"
+    return Refused("rows-missing", said, rows=missing)
+
+
 def _check_further(project: ProjectSnapshot, answer: Answer) -> None:
     """Refuse answers to questions that are not there, or that cannot be given."""
     known = {one.name: one for one in project.questions}
@@ -147,19 +153,11 @@ def log_decision(
     request: JudgeRequest, page: StoredRow, event: str, decision: Decision, answered: dict[str, Any]
 ) -> None:
     """Log what was answered, and each decision with the figures it rests on."""
-    figures = figures_of(decision.record)
-    lines = [
-        request.line(
-            event,
-            judge=request.judge.id,
-            actor="judge",
-            page=page.public,
-            **figures,
-            **answered,
-        )
-    ]
-    lines += [request.line(name, judge=request.judge.id, **figures) for name in decision.events]
-    write_log(request.on, lines)
+    figures = decision.record.figures
+    judge = request.judge.id
+    line = request.line(event, judge=judge, actor="judge", page=page.public, **figures, **answered)
+    decided = [request.line(name, judge=judge, **figures) for name in decision.events]
+    write_log(request.on, [line, *decided])
 
 
 def conclude(
@@ -171,11 +169,10 @@ def conclude(
     again: bool = False,
 ) -> Outcome:
     """The outcome of a page, with the judge as they stand now."""
-    judge = judge_by_id(request.on, request.judge.id)
     return Outcome(
         page=page.public,
         feedback=tuple(feedback),
-        judge=view_judge(replace(request, judge=judge)),
+        judge=view_judge(request.renewed()),
         stored=stored,
         again=again,
     )

@@ -19,7 +19,6 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.request import JudgeRequest, Request
 from adjudge.collect.store.schema import judges, page_rows, pages
-from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.judging import DRY_RUN
 
 _TURN = text("SELECT pg_advisory_xact_lock(7234003, CAST(:project AS integer))")
@@ -85,7 +84,10 @@ def spending_of(request: Request) -> _Spending:
     earned = in_hand = judgments = rows = 0
     for group in request.on.execute(_SPENT, {"project": request.project.id}):
         policy = request.project.policy_of(group.arm)
-        one, two = (_pay_of(group, request.project, amount) for amount in (0, 1))
+        one, two = (
+            pay_of(SimpleNamespace(**{**group._asdict(), "earned": amount}), policy)
+            for amount in (0, 1)
+        )
         earned += one * group.judges + (two - one) * int(group.earned)
         kept = to_micros(policy.pay_failed) if _is_owed(group) else 0
         out = max(kept, to_micros(policy.pay_per_page))
@@ -99,18 +101,6 @@ def _is_owed(judge: Any) -> bool:
     """Whether a judge would be paid for their training alone, if nothing came after it."""
     begun = judge.training_seen or (judge.stage == "training" and judge.made)
     return bool(not judge.pages and begun and judge.stage in ("training", "working", "warned"))
-
-
-def _pay_of(group: Any, snapshot: ProjectSnapshot, earned: int) -> int:
-    """What a judge of a group is paid who has earned so much by pages."""
-    judge = SimpleNamespace(
-        arm=group.arm,
-        stage=group.stage,
-        pages=int(group.pages),
-        training_seen=int(group.training_seen),
-        earned=earned,
-    )
-    return pay_of(judge, snapshot.policy_of(judge.arm))
 
 
 def rows_left(request: JudgeRequest, *, turn: bool = True) -> int | None:

@@ -8,7 +8,7 @@ After that neither its work nor its gold is shown to this judge again, while the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import BindParameter, bindparam, exists, select, text, update
@@ -33,7 +33,7 @@ _WORK = select(page_rows.c.item).where(
 )
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 # What another transaction has locked is not waited for: it may wait for what this judge has.
-_OBTAIN = (
+OBTAIN = (
     select(items.c.id)
     .where(items.c.id.in_(_IDS), ITEM_HAS_ROOM)
     .order_by(items.c.id)
@@ -46,11 +46,6 @@ _ANY_JUDGED = select(
         text("judgments.gold IS NULL"),
     )
 )
-_REOPEN = (
-    update(pages)
-    .where(pages.c.id == bindparam("page"))
-    .values(state=bindparam("new_state"), expires=bindparam("new_expires"))
-)
 _GIVEN = Statement(
     select(page_rows.c.item)
     .join(pages, pages.c.id == page_rows.c.page)
@@ -62,22 +57,7 @@ _GIVEN = Statement(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _StoredPage:
-    """A stored page with a state of its own."""
-
-    id: int
-    public: str
-    kind: str
-    key: str
-    attempt: int
-    expires: float
-    state: str
-    draft: Any
-    outcome: Any
-
-
-def bring_back(request: JudgeRequest, left: int | None) -> _StoredPage | None:
+def bring_back(request: JudgeRequest, left: int | None) -> SimpleNamespace | None:
     """The page that a judge left unanswered, theirs again; None if there is none to come back.
 
     ``left`` is the most rows of work that the budget allows. Where all of its work is wanted it is
@@ -93,24 +73,20 @@ def bring_back(request: JudgeRequest, left: int | None) -> _StoredPage | None:
     theirs = {"judge": request.judge.id, "ids": work}
     if request.on.execute(_ANY_JUDGED, theirs).scalar():
         return None
-    room = set(request.on.execute(_OBTAIN, {"ids": work}).scalars())
+    room = set(request.on.execute(OBTAIN, {"ids": work}).scalars())
     room = with_arm_room(request.on, room, request.judge.arm, request.policy.arm_limit)
     if work and not room:
         return None
     state = "open" if len(room) == len(work) else "expired"
     if state == "open":
         lease(request.on, work)
-    expires = request.now + 60 * request.policy.lease_minutes
-    reopened = {"page": page.id, "new_state": state, "new_expires": expires}
-    request.on.execute(_REOPEN, reopened)
+    again = {"state": state, "expires": request.now + 60 * request.policy.lease_minutes}
+    request.on.execute(update(pages).where(pages.c.id == page.id).values(**again))
     if state == "open" or request.judge.page != page.id:  # else they look at it once more
         _take_up(request, page)
-        figures = {"page": page.public, "leased": state == "open"}
-        request.log("page-again", judge=request.judge.id, **figures)
-    return _StoredPage(
-        page.id, page.public, page.kind, page.key, page.attempt, expires, state, page.draft,
-        page.outcome,
-    )  # fmt: skip
+        leased = state == "open"
+        request.log("page-again", judge=request.judge.id, page=page.public, leased=leased)
+    return SimpleNamespace(**{**page._asdict(), **again})
 
 
 def _take_up(request: JudgeRequest, page: StoredRow) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.engine import Connection
@@ -15,31 +15,18 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import assign_arm
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, Request
-from adjudge.collect.store.schema import (
-    invites,
-    judges,
-    projects,
-)
+from adjudge.collect.store.schema import invites, judges, projects
 from adjudge.collect.store.snapshot import ProjectSnapshot, SnapshotCache
 from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.ids import make_id
-from adjudge.collect.values.judging import (
-    CHANNELS,
-    DRY_RUN,
-    Arrival,
-    Channel,
-    Kind,
-)
+from adjudge.collect.values.judging import CHANNELS, DRY_RUN, Arrival, Channel, Kind
 from adjudge.data.source import count_of
 from adjudge.errors import NotFound, Refused
 
 PARAMETER = "dry_run"  # of a link: whoever comes by it only tries the project out
 _NO = ("", "0", "false", "no", "off")
 _LONGEST_KEY = 500
-_OPEN_WAYS: tuple[Channel, ...] = (
-    "open",
-    "panel",
-)  # ways that anybody can try as often as he likes
+_OPEN_WAYS: tuple[Channel, ...] = ("open", "panel")  # that anybody can try as often as he likes
 _NEWEST = (
     select(judges.c.came)
     .where(
@@ -59,22 +46,10 @@ _FIND = Statement(
         judges.c.key == bindparam("key"),
     )
 )
-_PROJECT = Statement(
+PROJECT = Statement(
     select(projects.c.id, projects.c.version).where(projects.c.slug == bindparam("slug"))
 )
 Admit = Callable[[Policy], None]  # refuses a newcomer who is one too many
-
-
-class _Who(Protocol):
-    """A judge, or somebody who comes to be one."""
-
-    @property
-    def kind(self) -> str:
-        """Person, model or dry run."""
-
-    @property
-    def channel(self) -> str:
-        """By which way they come."""
 
 
 def is_dry_run(parameters: dict[str, Any]) -> bool:
@@ -88,7 +63,7 @@ def _arm_of(snapshot: ProjectSnapshot, parameters: dict[str, Any]) -> str:
     return wanted if wanted in snapshot.arms else next(iter(snapshot.arms))
 
 
-def check_open(who: _Who, snapshot: ProjectSnapshot, message: str) -> None:
+def check_open(who: Arrival | StoredRow, snapshot: ProjectSnapshot, message: str) -> None:
     """Refuse where a project is not open; a dry run may come before it opens, and in a pause.
 
     Only a requester's own, which is signed: anybody can call himself a dry run in a panel's link.
@@ -111,7 +86,7 @@ def take_in(
     ``admit`` is asked about who comes for the first time, or with another link than before.
     """
     _check_form(arrival)
-    project = _PROJECT.one_or_none(on, {"slug": arrival.project})
+    project = PROJECT.one_or_none(on, {"slug": arrival.project})
     if project is None:
         raise NotFound("project", arrival.project)
     who = {"project": project.id, "channel": arrival.channel, "key": arrival.key}
@@ -148,7 +123,7 @@ def find_known(on: Connection, arrival: Arrival, *, unchanged: bool = False) -> 
     """
     if unchanged:
         _check_form(arrival)
-    project = _PROJECT.one_or_none(on, {"slug": arrival.project})
+    project = PROJECT.one_or_none(on, {"slug": arrival.project})
     if project is None:
         return None
     who = {"project": project.id, "channel": arrival.channel, "key": arrival.key}
@@ -173,10 +148,9 @@ def _come_again(request: Request, known: StoredRow, arrival: Arrival, admit: Adm
             admit(request.project.policy)
         except Refused:
             return
-    given = dict(arrival.parameters)
-    request.on.execute(update(judges).where(judges.c.id == known.id).values(parameters=given))
-    figures = {"before": known.parameters, "parameters": given}
-    request.log("came-again", judge=known.id, actor="judge", **figures)
+    given = {"parameters": dict(arrival.parameters)}
+    request.on.execute(update(judges).where(judges.c.id == known.id).values(**given))
+    request.log("came-again", judge=known.id, actor="judge", before=known.parameters, **given)
 
 
 def _check_crowd(request: Request, arrival: Arrival) -> None:
@@ -270,8 +244,7 @@ def _make_judge(request: Request, arrival: Arrival, number: int, invite: int | N
     if invite is not None:
         request.on.execute(update(invites).where(invites.c.id == invite).values(judge=judge))
     figures: dict[str, Any] = {"arm": arm, "number": None if dry else number, "stage": stage}
-    figures |= {"channel": arrival.channel, "kind": arrival.kind}
-    request.log("arrived", judge=judge, **figures)
+    request.log("arrived", judge=judge, **figures, channel=arrival.channel, kind=arrival.kind)
     return public
 
 

@@ -7,9 +7,9 @@ from sqlalchemy import bindparam, select
 from adjudge.collect.items.standing import untrust
 from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.views import view_judge
-from adjudge.collect.rules.decisions import at_finish, ended_blocked
+from adjudge.collect.rules.decisions import at_finish
 from adjudge.collect.rules.endings import CAME_LATE, NOTHING_LEFT, OWN_WISH
-from adjudge.collect.store.request import JudgeRequest, columns_of, figures_of, record_of, write_log
+from adjudge.collect.store.request import JudgeRequest, columns_of, record_of
 from adjudge.collect.store.schema import pages
 from adjudge.errors import Refused
 
@@ -20,7 +20,7 @@ _STATE = (
 
 def finish(request: JudgeRequest) -> None:
     """End at the judge's own wish; nothing if they have ended."""
-    if request.judge.stage == "finished" or ended_blocked(record_of(request.judge)):
+    if request.judge.stage == "finished" or record_of(request.judge).ended_blocked:
         return
     reason = OWN_WISH
     message = "there is nothing to finish yet: please judge a page first"
@@ -40,14 +40,16 @@ def finish(request: JudgeRequest) -> None:
 
 
 def end_way(request: JudgeRequest, reason: str, *, actor: str = "system") -> None:
-    """Finish a judge for a reason, and take the trust from who is below the blocking line."""
+    """Finish a judge for a reason, and take the trust from who is below the blocking line.
+
+    Nothing if they are finished.
+    """
+    if request.judge.stage == "finished":
+        return
     decision = at_finish(record_of(request.judge), request.policy)
     request.set_judge(**columns_of(decision.record), reason=reason, page=None, last=request.now)
-    told = {**figures_of(decision.record), "reason": reason}
-    judge = request.judge.id
     if decision.stage == "blocked":
-        untrust(request.on, judge, request.project)
-        lines = [request.line(name, judge=judge, actor=actor, **told) for name in decision.events]
-        write_log(request.on, lines)
-        return
-    write_log(request.on, [request.line("finished", judge=judge, actor=actor, **told)])
+        untrust(request.on, request.judge.id, request.project)
+    for name in decision.events or ("finished",):
+        figures = {**decision.record.figures, "reason": reason}
+        request.log(name, judge=request.judge.id, actor=actor, **figures)

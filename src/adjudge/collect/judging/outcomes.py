@@ -32,18 +32,16 @@ def _stored_feedback(
     request: JudgeRequest, page: StoredRow, given: Sequence[StoredRow]
 ) -> list[Feedback]:
     """What was told of an answered page, with the gold as it is now and contests marked."""
-    told_rows = set((page.outcome or {}).get("told", ()))
-    ids = [row.id for row in given if row.row in told_rows]
-    contested = set(
-        request.on.execute(
-            select(contests.c.judgment).where(contests.c.judgment.in_(ids))
-        ).scalars()
-    )
-    return [
-        make_feedback(request.project, row, contested=row.id in contested)
-        for row in given
-        if row.row in told_rows
-    ]
+    told = _told_rows(page, given)
+    wanted = select(contests.c.judgment).where(contests.c.judgment.in_([row.id for row in told]))
+    contested = set(request.on.execute(wanted).scalars())
+    return [make_feedback(request.project, row, contested=row.id in contested) for row in told]
+
+
+def _told_rows(page: StoredRow, given: Sequence[StoredRow]) -> list[StoredRow]:
+    """The answers of which the judge was told that they are wrong."""
+    told = (page.outcome or {}).get("told", ())
+    return [row for row in given if row.row in told]
 
 
 def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
@@ -53,14 +51,12 @@ def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
         raise Refused("bad-form", f"please say why, in at most {LONGEST_COMMENT} characters")
     page = request.page(public)
     given = GIVEN.all(request.on, {"page": page.id})
+    told = _told_rows(page, given)
     if page.kind == "training" and page.state == "open":
-        missed = {one.row: one for one in given if one.right is False}
-    else:
-        told_rows = set((page.outcome or {}).get("told", ()))
-        missed = {one.row: one for one in given if one.row in told_rows}
-    if row not in missed:
+        told = [one for one in given if one.right is False]
+    answer = next((one for one in told if one.row == row), None)
+    if answer is None:
         raise Refused("not-contestable", f"row {row} of this page cannot be contested")
-    answer = missed[row]
     known = request.on.execute(
         select(contests.c.id).where(contests.c.judgment == answer.id)
     ).scalar()

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Literal, cast
 
 import numpy as np
-from sqlalchemy import BindParameter, bindparam, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.closing import preferred
 from adjudge.collect.items.counters import lease
 from adjudge.collect.items.quotas import arm_room, with_arm_room
 from adjudge.collect.judging._budget import may_begin, rows_left, take_turn
-from adjudge.collect.judging._open_work import any_left, any_open, ended_untrained, in_arm
-from adjudge.collect.judging._refreshing import due_for, is_refresher
-from adjudge.collect.judging._returning import bring_back, given_before
+from adjudge.collect.judging._returning import OBTAIN, bring_back, given_before
 from adjudge.collect.judging._screening import Screening, golds_met
 from adjudge.collect.judging._showing import answers_so_far, show_row
 from adjudge.collect.judging.arriving import check_open
 from adjudge.collect.judging.finishing import end_way
 from adjudge.collect.judging.leases import expire_pages
+from adjudge.collect.judging.refreshers import REFRESHER_PAGES, is_refresher
+from adjudge.collect.judging.views import any_left, any_open
 from adjudge.collect.rules.decisions import resume, training_left
 from adjudge.collect.rules.endings import (
     BUDGET_SPENT,
@@ -33,11 +32,19 @@ from adjudge.collect.rules.endings import (
 )
 from adjudge.collect.rules.golds import choose_training
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.rules.refreshing import choose_refresher, from_json, to_json, why
+from adjudge.collect.rules.refreshing import (
+    Pair,
+    choose_refresher,
+    confusions,
+    from_json,
+    is_due,
+    to_json,
+    why,
+)
 from adjudge.collect.rules.routing import FULL, Plan, Slot, compose
 from adjudge.collect.store.conditions import OPEN_TO_JUDGE
-from adjudge.collect.store.request import JudgeRequest, Request, judge_by_id, record_of, to_time
-from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judges, page_rows, pages
+from adjudge.collect.store.request import JudgeRequest, Request, record_of, to_time
+from adjudge.collect.store.schema import items, judges, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import BulkInsert, Statement
 from adjudge.collect.values.ids import make_id
@@ -46,19 +53,7 @@ from adjudge.collect.values.judging import Row as PageRow
 from adjudge.collect.values.sides import toss
 from adjudge.errors import Refused
 
-_PAGE = select(
-    pages.c.id,
-    pages.c.public,
-    pages.c.judge,
-    pages.c.kind,
-    pages.c.key,
-    pages.c.attempt,
-    pages.c.expires,
-    pages.c.state,
-    pages.c.draft,
-    pages.c.outcome,
-)
-_PAGE_BY_ID = Statement(_PAGE.where(pages.c.id == bindparam("page")))
+_PAGE = Statement(select(pages).where(pages.c.id == bindparam("page")))
 _CANDIDATES = (
     select(items.c.id, items.c.topic, items.c.rank)
     .where(*OPEN_TO_JUDGE)
@@ -68,23 +63,8 @@ _CANDIDATES = (
 _WANTED = Statement(_CANDIDATES, packed="rank")
 _WANTED_IN_ARM = Statement(_CANDIDATES.where(arm_room), packed="rank")
 _ROUNDS = 12  # tries to get a page's items while others are being given theirs
-_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
-_OBTAIN = (
-    select(items.c.id)
-    .where(items.c.id.in_(_IDS), ITEM_HAS_ROOM)
-    .order_by(items.c.id)
-    .with_for_update(key_share=True, skip_locked=True)
-)
 _NEW = (
-    "public",
-    "project",
-    "judge",
-    "kind",
-    "key",
-    "attempt",
-    "made",
-    "expires",
-    "state",
+    *("public", "project", "judge", "kind", "key", "attempt", "made", "expires", "state"),
     "outcome",
 )
 _ADD_PAGE = Statement(
@@ -93,6 +73,16 @@ _ADD_PAGE = Statement(
     .returning(pages.c.id)
 )
 _ADD_ROWS = BulkInsert(page_rows)
+_REFRESHED = select(func.count(), func.coalesce(func.max(pages.c.id), 0)).where(
+    pages.c.judge == bindparam("judge"), REFRESHER_PAGES, pages.c.state == "answered"
+)
+_MISSED = select(judgments.c.gold, judgments.c.label).where(
+    judgments.c.judge == bindparam("judge"),
+    judgments.c.kind == "work",
+    judgments.c.right.is_(False),
+    judgments.c.page > bindparam("last"),
+    judgments.c.id > bindparam("fresh"),
+)
 _SHOW = Statement(
     select(
         page_rows.c.row,
@@ -138,24 +128,20 @@ def next_page(request: JudgeRequest) -> Page | None:
         return _find_open_page(request)
     if request.judge.stage == "consent":
         raise Refused("consent-wanted", "please agree to take part first")
-    if request.judge.stage in ("failed", "blocked") or ended_untrained(
-        request.judge, request.project
-    ):
+    if request.judge.stage in ("failed", "blocked") or request.ended_untrained:
         return None
     expire_pages(request.on, request.now)
-    held = _find_open_page(request)
-    if held is not None:
+    if (held := _find_open_page(request)) is not None:
         return held
     check_open(request.judge, request.project, "this project is not open at the moment")
     rng = np.random.default_rng([request.project.seed, request.judge.id, request.judge.made])
     if request.judge.reason == CAME_LATE and request.judge.stage == "finished":
-        if not any_open(request.on, request.judge, request.policy):
+        if not any_open(request):
             return None
-        request = _resume_training(request)
+        request = _move(request, "training-resumed", stage="training", reason="")
     if request.judge.stage == "training":
         return _training_page(request, rng)
-    refresher = _refresher_page(request, rng)
-    return refresher or _work_page(request, rng)
+    return _refresher_page(request, rng) or _work_page(request, rng)
 
 
 def _find_open_page(request: JudgeRequest) -> Page | None:
@@ -165,9 +151,9 @@ def _find_open_page(request: JudgeRequest) -> Page | None:
     """
     if request.judge.page is None or request.judge.stage in ("consent", "failed", "blocked"):
         return None
-    if ended_untrained(request.judge, request.project):
+    if request.ended_untrained:
         return None
-    page = _PAGE_BY_ID.one_or_none(request.on, {"page": request.judge.page})
+    page = _PAGE.one_or_none(request.on, {"page": request.judge.page})
     if page is None or page.state != "open":
         return None
     if not request.locked and page.kind == "work" and page.expires <= request.now:
@@ -177,28 +163,44 @@ def _find_open_page(request: JudgeRequest) -> Page | None:
 
 def _refresher_page(request: JudgeRequest, rng: np.random.Generator) -> Page | None:
     """A page of golds of the kinds that a judge confused, if they are due one and work is open."""
-    due = due_for(request)
+    due = _due_refresher(request)
     policy = request.policy
-    if due is None or not any_open(request.on, request.judge, policy) or rows_left(request) == 0:
+    if due is None or not any_open(request) or rows_left(request) == 0:
         return None
     number, confused = due
-    shown = golds_met(request)
-    chosen = choose_refresher(
-        request.project.training, confused, policy.refresher_pairs, rng, seen=shown
-    )
+    met, count = golds_met(request), policy.refresher_pairs
+    chosen = choose_refresher(request.project.training, confused, count, rng, seen=met)
     if not chosen:  # no gold of these kinds may be told
         return None
     outcome: dict[str, Any] = {"confused": to_json(confused)}
-    figures = {
-        "number": number,
-        "misses": sum(confused.values()),
-        "pairs": len(chosen),
-        **outcome,
-    }
+    figures = {"number": number, "misses": sum(confused.values()), "pairs": len(chosen), **outcome}
     request.log("refresher-given", judge=request.judge.id, **figures)
     plan = _by_topic(request.project, chosen)
     reached = request.judge.reached
     return _store(request, "training", plan, reached=reached, attempt=-number, outcome=outcome)
+
+
+def _due_refresher(request: JudgeRequest) -> tuple[int, dict[Pair, int]] | None:
+    """The number of the refresher that a judge is to do now, and what they confused; else None.
+
+    Models have none: they do not learn from what they are told.
+    """
+    policy, judge = request.policy, request.judge
+    if policy.refresher_pairs == 0 or judge.kind == "model":
+        return None
+    if judge.stage not in ("working", "warned"):
+        return None
+    if policy.max_pages is not None and judge.pages >= policy.max_pages:
+        return None
+    had, last = request.on.execute(_REFRESHED, {"judge": judge.id}).one()
+    if not is_due(policy, misses=policy.refresher_after, had=had):
+        return None
+    given = {"judge": judge.id, "last": last, "fresh": judge.fresh_from}
+    missed = request.on.execute(_MISSED, given).all()
+    if not is_due(policy, misses=len(missed), had=had):
+        return None
+    golds = request.project.golds
+    return had + 1, confusions((golds[row.gold].accepted[0], row.label) for row in missed)
 
 
 def _by_topic(snapshot: ProjectSnapshot, chosen: Sequence[int]) -> Plan[int]:
@@ -215,11 +217,10 @@ def _training_page(request: JudgeRequest, rng: np.random.Generator) -> Page | No
     pairs = request.project.training_pairs(request.judge.arm)
     left = training_left(request.judge, policy, pairs=pairs)
     if left <= 0:  # the training was switched off, or its gold withdrawn, meanwhile
-        _waive(request)
-        fresh = judge_by_id(request.on, request.judge.id)
-        return _work_page(replace(request, judge=fresh), rng)
+        request = _move(request, "training-waived", stage="working")
+        return _work_page(request, rng)
     if not may_begin(request):
-        _finish(request, BUDGET_SPENT)
+        end_way(request, BUDGET_SPENT)
         return None
     if request.judge.kind != DRY_RUN and not _is_worth_training(request):
         return None
@@ -235,60 +236,49 @@ def _is_worth_training(request: JudgeRequest) -> bool:
     Nobody begins it while the rest is in others' hands; who has begun goes on as long as it may
     come back.
     """
-    if any_open(request.on, request.judge, request.policy):
+    if any_open(request):
         return True
-    if not any_left(request.on, request.judge, request.policy):
-        _finish(request, CAME_LATE)
+    if not any_left(request):
+        end_way(request, CAME_LATE)
         return False
     return bool(request.judge.training_seen or request.judge.attempt > 1)
 
 
-def _resume_training(request: JudgeRequest) -> JudgeRequest:
-    """The request of a judge who came too late and comes again now that there is work."""
-    request.set_judge(stage="training", reason="")
-    request.log("training-resumed", judge=request.judge.id, stage="training")
-    return replace(request, judge=judge_by_id(request.on, request.judge.id))
-
-
-def _waive(request: JudgeRequest) -> None:
-    """Let a judge past a training that there is no more of."""
-    request.on.execute(
-        update(judges).where(judges.c.id == request.judge.id).values(stage="working")
-    )
-    request.log("training-waived", judge=request.judge.id, stage="working")
+def _move(request: JudgeRequest, event: str, *, stage: str, **more: str) -> JudgeRequest:
+    """The request of a judge who is moved to another stage: past a training, or back to it."""
+    request.set_judge(stage=stage, **more)
+    request.log(event, judge=request.judge.id, stage=stage)
+    return request.renewed()
 
 
 def _work_page(request: JudgeRequest, rng: np.random.Generator) -> Page | None:
     """A page of work with screening golds among it; finishes the judge if nothing is left."""
     policy = request.policy
     if policy.max_pages is not None and request.judge.pages >= policy.max_pages:
-        _finish(request, MAX_PAGES)
+        end_way(request, MAX_PAGES)
         return None
     left = rows_left(request)
     if left == 0:
-        _finish(request, BUDGET_SPENT)
+        end_way(request, BUDGET_SPENT)
         return None
     back = bring_back(request, left)
     if back is not None:
         return show_page(request, back)
     screening = Screening.of(request)
     if screening is not None and screening.has_run_out and policy.gold_runs_out == "finish":
-        _finish(request, NO_GOLD_LEFT)
+        end_way(request, NO_GOLD_LEFT)
         return None
     leased = _lease(request, screening, rng, left)
     if leased is not None:
         plan, reached = leased
         return _store(request, "work", plan, reached=reached)
-    if not any_left(request.on, request.judge, policy):
-        _finish(request, NOTHING_LEFT)
+    if not any_left(request):
+        end_way(request, NOTHING_LEFT)
     return None
 
 
 def _lease(
-    request: JudgeRequest,
-    screening: Screening | None,
-    rng: np.random.Generator,
-    left: int | None,
+    request: JudgeRequest, screening: Screening | None, rng: np.random.Generator, left: int | None
 ) -> tuple[Plan[int], int] | None:
     """Items for a judge's next page, leased to them, and how far down the queue they are then.
 
@@ -305,12 +295,9 @@ def _lease(
     lost = given_before(request)
     golds = [] if screening is None else screening.draw(rng)
     uncertain_first = policy.closing == "adaptive"
-    candidates = _WANTED_IN_ARM if policy.judgments_by_arm else _WANTED
-    theirs = {
-        "project": request.judge.project,
-        "judge": request.judge.id,
-        **in_arm(request.judge, policy),
-    }
+    candidates = _WANTED_IN_ARM if request.in_arm else _WANTED
+    theirs = {"project": request.judge.project, "judge": request.judge.id}
+    theirs |= request.in_arm
     for _ in range(_ROUNDS):
         reached, most = scans[0]
         found = candidates.all(request.on, {**theirs, "reached": reached, "most": most})
@@ -376,7 +363,7 @@ def _not_obtained(on: Connection, ids: list[int], arm: str, policy: Policy) -> s
     """
     if on.dialect.name != "postgresql":
         return set()
-    obtained = list(on.execute(_OBTAIN, {"ids": ids}).scalars())
+    obtained = list(on.execute(OBTAIN, {"ids": ids}).scalars())
     # Only now that they are locked: a judgment of their arm may have regained its trust meanwhile.
     return set(ids) - with_arm_room(on, obtained, arm, policy.arm_limit)
 
@@ -410,16 +397,8 @@ def _store(
         for slot in slots:
             gold = slot.item if slot.gold else None
             item = slot.item if gold is None else request.project.golds[gold].item
-            rows.append(
-                {
-                    "page": page,
-                    "row": len(rows) + 1,
-                    "group": group,
-                    "item": item,
-                    "gold": gold,
-                    "judge": request.judge.id,
-                }
-            )
+            row = {"page": page, "row": len(rows) + 1, "group": group, "item": item, "gold": gold}
+            rows.append({**row, "judge": request.judge.id})
     if request.project.of_pairs:
         project, judge = request.project, request.judge
         sides = toss(project.seed, judge.id, judge.made, len(rows)).tolist()
@@ -442,13 +421,6 @@ def _store(
     return show_page(request, SimpleNamespace(id=page, draft=None, **made))
 
 
-def _finish(request: JudgeRequest, reason: str) -> None:
-    """Finish a judge for a reason; nothing if they are finished."""
-    if request.judge.stage == "finished":
-        return
-    end_way(request, reason)
-
-
 def show_page(request: Request, page: Any) -> Page:
     """A stored page as its judge sees it."""
     groups: list[tuple[Any, list[PageRow]]] = []
@@ -462,6 +434,7 @@ def show_page(request: Request, page: Any) -> Page:
         if row.swapped:
             swapped.add(row.row)
     answers, feedback = answers_so_far(request, page, swapped)
+    confused = from_json((page.outcome or {}).get("confused", ()))
     return Page(
         page=page.public,
         kind=cast(Literal["training", "work"], page.kind),
@@ -480,10 +453,5 @@ def show_page(request: Request, page: Any) -> Page:
             AskedQuestion(name=one.name, text=one.text, labels=one.choices, required=one.required)
             for one in (request.project.questions if page.kind == "work" else ())
         ),
-        why=_why(request.project, page) if is_refresher(page) else "",
+        why=why(confused, kinds=not request.project.of_pairs) if is_refresher(page) else "",
     )
-
-
-def _why(snapshot: ProjectSnapshot, page: Any) -> str:
-    """Why a page is a refresher; the sides of pairs are not told, since each has its own."""
-    return why(from_json(page.outcome["confused"]), kinds=not snapshot.of_pairs)

@@ -12,13 +12,21 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.judging._refreshing import REFRESHER_PAGES
 from adjudge.collect.rules.refreshing import between
+from adjudge.collect.store.database import batches
 from adjudge.collect.store.request import to_time
 from adjudge.collect.store.schema import judges, judgments, pages
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.arms import ArmRefreshers
 from adjudge.collect.values.requesting import RefresherRow
+
+REFRESHER_PAGES = (pages.c.kind == "training") & (pages.c.attempt < 0)
+_DONE = REFRESHER_PAGES & (pages.c.state == "answered")
+
+
+def is_refresher(page: Any) -> bool:
+    """Whether a stored page is a refresher."""
+    return bool(page.kind == "training" and page.attempt < 0)
 
 
 def counts_of(on: Connection, project: int) -> dict[str, int]:
@@ -26,17 +34,17 @@ def counts_of(on: Connection, project: int) -> dict[str, int]:
     wanted = (
         select(judges.c.public, func.count())
         .join(pages, pages.c.judge == judges.c.id)
-        .where(judges.c.project == project, REFRESHER_PAGES, pages.c.state == "answered")
+        .where(judges.c.project == project, _DONE)
         .group_by(judges.c.public)
     )
-    return {row[0]: row[1] for row in on.execute(wanted)}
+    return dict(on.execute(wanted).all())
 
 
 def refreshers_of(on: Connection, judge: int) -> tuple[RefresherRow, ...]:
     """The refreshers of one judge, with their accuracy on screening gold before and after each."""
     done = on.execute(
         select(pages.c.id, pages.c.answered, pages.c.outcome)
-        .where(pages.c.judge == judge, REFRESHER_PAGES, pages.c.state == "answered")
+        .where(pages.c.judge == judge, _DONE)
         .order_by(pages.c.id)
     ).all()
     if not done:
@@ -85,9 +93,7 @@ def refreshers_by_arm(
     arm_of = {row.id: row.arm for row in rows}
     marks: dict[int, list[int]] = defaultdict(list)
     if rows:
-        wanted = select(pages.c.judge, pages.c.id).where(
-            pages.c.project == rows[0].project, REFRESHER_PAGES, pages.c.state == "answered"
-        )
+        wanted = select(pages.c.judge, pages.c.id).where(pages.c.project == rows[0].project, _DONE)
         for judge, page in on.execute(wanted.order_by(pages.c.id)):
             if judge in arm_of:
                 marks[judge].append(page)
@@ -95,8 +101,8 @@ def refreshers_by_arm(
         return ()
     answers: dict[int, list[tuple[int, bool]]] = {}
     ids = sorted(marks)
-    for start in range(0, len(ids), 500):
-        answers |= _answers(on, ids[start : start + 500])
+    for part in batches(ids):
+        answers |= _answers(on, part)
     made = []
     for arm in arms:
         theirs = [judge for judge in ids if arm_of[judge] == arm]

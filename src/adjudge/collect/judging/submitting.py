@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import select, update
@@ -28,6 +29,7 @@ from adjudge.collect.judging._answering import (
     conclude,
     log_decision,
     make_judgment,
+    rows_missing,
 )
 from adjudge.collect.judging._budget import rows_left
 from adjudge.collect.judging._showing import make_feedback
@@ -36,7 +38,6 @@ from adjudge.collect.judging.outcomes import repeat_outcome
 from adjudge.collect.judging.training import submit_training
 from adjudge.collect.rules.decisions import Decision, after_page
 from adjudge.collect.rules.endings import to_micros
-from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, columns_of, record_of
 from adjudge.collect.store.schema import items, pages
@@ -61,11 +62,7 @@ def submit(
     missing = [row.row for row in rows if row.row not in given]
     if missing:
         _save_draft(request, page, given)
-        return Refused(
-            "rows-missing",
-            f"{len(missing)} of {len(rows)} rows have no answer yet",
-            rows=missing,
-        )
+        return rows_missing(missing, rows)
     missing = _rows_unanswered(request, rows, given)
     if missing:
         _save_draft(request, page, given)
@@ -102,7 +99,7 @@ def _submit_work(
     """Store a whole page of work and decide on the judge."""
     policy = request.policy
     work = [row for row in rows if row.gold is None]
-    decision = _decided(request, rows, given, policy)
+    decision = _decide(request, rows, given)
     touched = [row.item for row in work]
     if decision.stage == "blocked":  # every item at once, in order, since two such may meet
         touched += counted_items(request.on, request.judge.id)
@@ -140,31 +137,19 @@ def _submit_work(
     log_decision(request, page, "page-answered", decision, answered)
     if decision.stage == "blocked":
         untrust(request.on, request.judge.id, request.project)
-    marked = set(told_rows)
-    shown = [make_feedback(request.project, _Graded(one)) for one in golds if one["row"] in marked]
+    marked = [SimpleNamespace(**one) for one in golds if one["row"] in told_rows]
+    shown = [make_feedback(request.project, row) for row in marked]
     return conclude(request, page, shown, len(made))
 
 
-def _decided(
-    request: JudgeRequest, rows: Sequence[StoredRow], given: dict[int, Answer], policy: Policy
-) -> Decision:
+def _decide(request: JudgeRequest, rows: Sequence[StoredRow], given: dict[int, Answer]) -> Decision:
     """The decision on the judge that the golds of a page lead to."""
     golds = [(request.project.golds[row.gold], row.row) for row in rows if row.gold is not None]
     graded = [gold.right(given[row].label) for gold, row in golds]
     counted = [right for right in graded if right is not None]
     record = record_of(request.judge)
     record = replace(record, seen=record.seen + len(counted), right=record.right + sum(counted))
-    return after_page(record, policy)
-
-
-class _Graded:
-    """A judgment to be stored, read as if it were a row."""
-
-    __slots__ = ("gold", "label", "right", "row", "swapped")
-
-    def __init__(self, one: dict[str, Any]) -> None:
-        self.row, self.gold = one["row"], one["gold"]
-        self.label, self.right, self.swapped = one["label"], one["right"], one["swapped"]
+    return after_page(record, request.policy)
 
 
 def _take_late(
@@ -223,8 +208,7 @@ def keep_draft(request: JudgeRequest, public: str, answers: Sequence[Answer]) ->
 def _save_draft(request: JudgeRequest, page: StoredRow, given: dict[int, Answer]) -> int:
     """Keep answers that are not sent yet, beside those kept before."""
     kept = {row["row"]: row for row in page.draft or ()}
-    for answer in given.values():
-        kept[answer.row] = asdict(answer)
+    kept |= {row: asdict(answer) for row, answer in given.items()}
     draft = [kept[row] for row in sorted(kept)]
     request.on.execute(update(pages).where(pages.c.id == page.id).values(draft=draft))
     return len(draft)

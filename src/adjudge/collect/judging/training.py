@@ -15,9 +15,10 @@ from adjudge.collect.judging._answering import (
     conclude,
     log_decision,
     make_judgment,
+    rows_missing,
 )
-from adjudge.collect.judging._refreshing import is_refresher
 from adjudge.collect.judging._showing import GIVEN, make_feedback
+from adjudge.collect.judging.refreshers import is_refresher
 from adjudge.collect.rules.decisions import Decision, after_training
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
@@ -32,11 +33,7 @@ def submit_training(
     """Grade the rows of a training page that were not graded one by one."""
     missing = _grade_training(request, page, rows, given)
     if missing:
-        return Refused(
-            "rows-missing",
-            f"{len(missing)} of {len(rows)} rows have no answer yet",
-            rows=missing,
-        )
+        return rows_missing(missing, rows)
     stored = GIVEN.all(request.on, {"page": page.id})
     shown = [make_feedback(request.project, row) for row in stored if row.right is False]
     return conclude(request, page, shown, len(stored))
@@ -57,71 +54,54 @@ def _grade_training(
         ADD.run(request.on, made)
     wrong = [row.row for row in before.values() if row.right is False]
     wrong += [one["row"] for one in made if one["right"] is False]
+    answered: dict[str, Any] = {
+        "golds": [[one["gold"], one["label"]] for one in made],
+        "rows": len(made),
+        "ended": not missing,
+    }
     if is_refresher(page):
-        _end_refresher(request, page, made, missing, wrong)
+        _end_refresher(request, page, answered, wrong)
         return missing
-    counted = [one for one in made if one["right"] is not None]
     record = record_of(request.judge)
     record = replace(
         record,
         # An answer to a gold that was withdrawn meanwhile fills its place, and does no harm.
         training_seen=record.training_seen + len(made),
-        training_right=record.training_right
-        + sum(one["right"] for one in counted)
-        + len(made)
-        - len(counted),
+        training_right=record.training_right + sum(one["right"] is not False for one in made),
     )
     pairs = request.project.training_pairs(request.judge.arm)
     policy = request.policy
     decision = Decision(record=record)
     if not missing:
-        closing = {"page": page.id, "now": request.now, "told": {"told": wrong}}
-        CLOSE.run(request.on, closing)
+        CLOSE.run(request.on, {"page": page.id, "now": request.now, "told": {"told": wrong}})
         decision = after_training(record, policy, pairs=pairs)
-    values = columns_of(decision.record)
     request.set_judge(
-        **values,
+        **columns_of(decision.record),
         page=page.id if missing else None,
         last=request.now,
         notice=_training_notice(decision, policy),
     )
-    answered = {
-        "golds": [[one["gold"], one["label"]] for one in made],
-        "rows": len(made),
-        "ended": not missing,
-        "pairs": pairs,
-    }
-    log_decision(request, page, "training-answered", decision, answered)
+    log_decision(request, page, "training-answered", decision, {**answered, "pairs": pairs})
     return missing
 
 
 def _end_refresher(
-    request: JudgeRequest,
-    page: StoredRow,
-    made: Sequence[dict[str, Any]],
-    missing: Sequence[int],
-    wrong: Sequence[int],
+    request: JudgeRequest, page: StoredRow, answered: dict[str, Any], wrong: list[int]
 ) -> None:
     """Log what was answered in a refresher, and end it with its last row.
 
     Nothing follows from it: no tally, no pay, no stage.
     """
-    answered: dict[str, Any] = {
-        "golds": [[one["gold"], one["label"]] for one in made],
-        "rows": len(made),
-        "ended": not missing,
-        "number": -page.attempt,
-        "missed": len(wrong),
-    }
-    if missing:
+    if not answered["ended"]:
         request.set_judge(last=request.now)
     else:
-        told = {"told": list(wrong), "confused": (page.outcome or {}).get("confused", [])}
+        told = {"told": wrong, "confused": (page.outcome or {}).get("confused", [])}
         CLOSE.run(request.on, {"page": page.id, "now": request.now, "told": told})
         request.set_judge(
             page=None, last=request.now, notice=["Thank you. Here your work goes on."]
         )
     decision = Decision(record=record_of(request.judge))
+    answered |= {"number": -page.attempt, "missed": len(wrong)}
     log_decision(request, page, "refresher-answered", decision, answered)
 
 

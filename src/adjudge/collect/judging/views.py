@@ -1,13 +1,11 @@
-"""A judge and a project as the judge may know them, and whether any item is open to them."""
+"""A judge and a project as the judge may know them, and whether there is work for them."""
 
 from __future__ import annotations
 
-from typing import cast
+from sqlalchemy import bindparam, exists, select, text
 
-from sqlalchemy import bindparam, select, text
-
+from adjudge.collect.items.quotas import arm_lacks, arm_room
 from adjudge.collect.judging._budget import rows_left
-from adjudge.collect.judging._open_work import any_open, ended_untrained
 from adjudge.collect.rules.endings import (
     BUDGET_SPENT,
     MAX_PAGES,
@@ -18,61 +16,88 @@ from adjudge.collect.rules.endings import (
     to_money,
     way_back,
 )
+from adjudge.collect.store.conditions import NOT_JUDGED, OPEN_TO_JUDGE
+from adjudge.collect.store.database import from_row
 from adjudge.collect.store.request import JudgeRequest, record_of
-from adjudge.collect.store.schema import pages
+from adjudge.collect.store.schema import items, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import Statement
-from adjudge.collect.values.judging import OTHERS, JudgeView, Kind, ProjectView, Stage
+from adjudge.collect.values.judging import OTHERS, JudgeView, ProjectView
 
 _OPEN_PAGE = Statement(
     select(pages.c.public).where(pages.c.id == bindparam("page"), text("pages.state = 'open'"))
 )
+LACKING = (  # the items of a project that lack trusted judgments
+    items.c.project == bindparam("project"),
+    items.c.state == "open",
+    items.c.gold.is_(False),
+)
+_ANY_OPEN = Statement(select(exists().where(*OPEN_TO_JUDGE).label("any")))
+_ANY_OPEN_IN_ARM = Statement(select(exists().where(*OPEN_TO_JUDGE, arm_room).label("any")))
+_ANY_LEFT = Statement(select(exists().where(*LACKING, NOT_JUDGED).label("any")))
+_ANY_LEFT_IN_ARM = Statement(select(exists().where(*LACKING, NOT_JUDGED, arm_lacks).label("any")))
 
 
-def view_judge(request: JudgeRequest, *, open_items: bool | None = None) -> JudgeView:
+def any_open(request: JudgeRequest) -> bool:
+    """Whether some item could be given to a judge now."""
+    judge, in_arm = request.judge, request.in_arm
+    statement = _ANY_OPEN_IN_ARM if in_arm else _ANY_OPEN
+    wanted = {"judge": judge.id, "project": judge.project, **in_arm}
+    return any(
+        statement.scalar(request.on, {**wanted, "reached": reached})
+        for reached in sorted({judge.reached, 0}, reverse=True)
+    )
+
+
+def any_left(request: JudgeRequest) -> bool:
+    """Whether an item that the judge has not judged lacks trusted judgments, of their arm or any.
+
+    An arm with a number of its own is done when it has that number, whatever others still lack.
+    """
+    judge, in_arm = request.judge, request.in_arm
+    statement = _ANY_LEFT_IN_ARM if in_arm else _ANY_LEFT
+    wanted = {"judge": judge.id, "project": judge.project, **in_arm}
+    return bool(statement.scalar(request.on, wanted))
+
+
+def view_judge(request: JudgeRequest) -> JudgeView:
     """Where a judge stands, for their own pages."""
-    policy = request.policy
-    page = None
-    if request.judge.page is not None:
-        page = _OPEN_PAGE.scalar(request.on, {"page": request.judge.page})
-    if open_items is None:
-        over = request.judge.stage in ("failed", "blocked") or request.judge.reason in (
-            MAX_PAGES,
-            NO_GOLD_LEFT,
-        )
-        over = over or (request.judge.reason == BUDGET_SPENT and not _has_budget_again(request))
-        open_items = not over and (page is not None or any_open(request.on, request.judge, policy))
-    return JudgeView(
-        judge=request.judge.public,
+    policy, judge, page = request.policy, request.judge, None
+    if judge.page is not None:
+        page = _OPEN_PAGE.scalar(request.on, {"page": judge.page})
+    over = judge.stage in ("failed", "blocked") or judge.reason in (MAX_PAGES, NO_GOLD_LEFT)
+    if judge.reason == BUDGET_SPENT:  # unless they could be given a page now
+        over = over or request.ended_untrained or rows_left(request, turn=False) == 0
+    open_items = not over and (page is not None or any_open(request))
+    return from_row(
+        JudgeView,
+        judge,
+        judge=judge.public,
         project=request.project.slug,
-        kind=cast(Kind, request.judge.kind),
-        stage=cast(Stage, request.judge.stage),
-        reason=reason_of(request.judge, policy, open_items=open_items),
-        judged=request.judge.judged,
-        pages=request.judge.pages,
+        reason=reason_of(judge, policy, open_items=open_items),
         open_items=open_items,
         page=page,
-        training_done=request.judge.training_seen,
-        training_pairs=request.project.training_pairs(request.judge.arm),
-        training_right=request.judge.training_right,
-        tries_left=max(0, policy.training_tries - request.judge.attempt),
-        gold_seen=request.judge.seen if policy.feedback else None,
-        gold_right=request.judge.right if policy.feedback else None,
-        accuracy=record_of(request.judge).accuracy if policy.feedback else None,
-        warned=request.judge.warned_at is not None,
-        pay=to_money(pay_of(request.judge, request.project.policy_of(request.judge.arm))),
+        training_done=judge.training_seen,
+        training_pairs=request.project.training_pairs(judge.arm),
+        tries_left=max(0, policy.training_tries - judge.attempt),
+        gold_seen=judge.seen if policy.feedback else None,
+        gold_right=judge.right if policy.feedback else None,
+        accuracy=record_of(judge).accuracy if policy.feedback else None,
+        warned=judge.warned_at is not None,
+        pay=to_money(pay_of(judge, policy)),
         currency=policy.currency,
-        completion_code=code_of(request.judge, policy),
-        return_link=way_back(request.judge, policy),
-        notice=tuple(request.judge.notice),
-        message=request.judge.message,
+        completion_code=code_of(judge, policy),
+        return_link=way_back(judge, policy),
+        notice=tuple(judge.notice),
     )
 
 
 def view_project(snapshot: ProjectSnapshot, arm: str) -> ProjectView:
     """What a judge may know of a project."""
     policy = snapshot.policy_of(arm)
-    return ProjectView(
+    return from_row(
+        ProjectView,
+        policy,
         slug=snapshot.slug,
         name=snapshot.name,
         state=snapshot.state,
@@ -81,23 +106,6 @@ def view_project(snapshot: ProjectSnapshot, arm: str) -> ProjectView:
         others=OTHERS,
         consent=policy.consent if policy.require_consent else "",
         training_pairs=snapshot.training_pairs(arm),
-        training_rule=policy.training_rule,
-        training_pass=policy.training_pass,
-        training_tries=policy.training_tries,
-        pairs_per_page=policy.pairs_per_page,
-        pay_per_page=policy.pay_per_page,
-        pay_failed=policy.pay_failed,
-        currency=policy.currency,
-        feedback=policy.feedback,
         page_minutes=policy.lease_minutes,
-        images=policy.images,
-        previews=policy.previews,
         of_pairs=snapshot.of_pairs,
     )
-
-
-def _has_budget_again(request: JudgeRequest) -> bool:
-    """Whether a judge who ended with the budget could be given a page now."""
-    if ended_untrained(request.judge, request.project):
-        return False
-    return rows_left(request, turn=False) != 0

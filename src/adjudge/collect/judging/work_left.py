@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.quotas import arm_room
 from adjudge.collect.judging._budget import has_budget, is_spent, rows_left, spending_of
-from adjudge.collect.judging._open_work import LACKING, in_arm
+from adjudge.collect.judging.views import LACKING
 from adjudge.collect.rules.endings import to_money
 from adjudge.collect.store.conditions import OPEN_TO_JUDGE
 from adjudge.collect.store.request import JudgeRequest, Request
@@ -47,14 +47,13 @@ def count_pages_left(request: JudgeRequest) -> int:
     a number of results would tell how much of a page was gold.
     """
     policy, judge = request.policy, request.judge
-    share = policy.screening_share if request.project.screening else 0.0
-    a_page = max(1.0, policy.pairs_per_page * (1 - share))
+    a_page = policy.work_per_page if request.project.screening else float(policy.pairs_per_page)
     most = math.ceil(MOST_PAGES_LEFT * a_page)
     given = {"judge": judge.id, "project": judge.project, "most": most, "page": judge.page or 0}
-    statement = _COUNT_OPEN_IN_ARM if policy.judgments_by_arm else _COUNT_OPEN
+    statement = _COUNT_OPEN_IN_ARM if request.in_arm else _COUNT_OPEN
     left = 0
     for reached in sorted({judge.reached, 0}, reverse=True):
-        wanted = {**given, **in_arm(judge, policy), "reached": reached}
+        wanted = {**given, **request.in_arm, "reached": reached}
         left = max(left, int(request.on.execute(statement, wanted).scalar() or 0))
         if left == most:  # the whole queue need not be looked through
             break

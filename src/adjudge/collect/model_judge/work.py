@@ -17,23 +17,18 @@ class Work(Protocol):
 
     def project(self) -> ProjectView:
         """Guidelines and labels."""
-        ...
 
     def arrive(self) -> JudgeView:
         """Come in, and consent."""
-        ...
 
     def page(self) -> Page | None:
         """The next page, None where there is none."""
-        ...
 
     def submit(self, page: Page, answers: list[Answer]) -> Outcome:
         """Leave the answers."""
-        ...
 
     def state(self) -> JudgeView:
         """Where the judge stands."""
-        ...
 
 
 class InProcessWork:

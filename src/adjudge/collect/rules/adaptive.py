@@ -18,12 +18,7 @@ from numpy.typing import NDArray
 from adjudge.collect.rules.policy import Policy
 from adjudge.data.scale import Scale
 from adjudge.evaluation.stopping import Stopping, gain_of
-from adjudge.models.dependence import (
-    count_effective,
-    count_further,
-    weaken,
-    working_correlation,
-)
+from adjudge.models.dependence import count_effective, count_further, weaken, working_correlation
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus

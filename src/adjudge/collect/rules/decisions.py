@@ -7,11 +7,16 @@ simulated experiment.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.judging import Stage
+
+# Answers to gold by the try at the training, 0 for work, counted as right, wrong or ungraded.
+_Graded = Mapping[int, Counter[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +41,39 @@ class Record:
     def accuracy(self) -> float | None:
         """Share of screening golds right; None before the first."""
         return self.right / self.seen if self.seen else None
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What a decision on the judge rests on, for the log."""
+        return {"stage": self.stage, "seen": self.seen, "right": self.right}
+
+    @property
+    def ended_blocked(self) -> bool:
+        """Whether the judge was blocked when they finished."""
+        return self.stage == "blocked" and self.before == "finished" and not self.by_hand
+
+    def recounted(self, graded: _Graded) -> Record:
+        """The record with its tallies counted again.
+
+        In training an answer without a grade fills its place and does no harm; in work it is not
+        counted.
+        """
+        work, trained = graded[0], graded[self.attempt]
+        return replace(
+            self,
+            seen=work["right"] + work["wrong"],
+            right=work["right"],
+            training_seen=trained.total(),
+            training_right=trained["right"] + trained["ungraded"],
+        )
+
+    def has_passed(self, graded: _Graded, policy: Policy) -> bool:
+        """Whether one of the tries that the judge has ended would pass now."""
+        ended = self.attempt if self.stage == "failed" else self.attempt - 1
+        tries = (graded[attempt] for attempt in range(1, ended + 1))
+        return any(
+            one and passes(one["right"] + one["ungraded"], one.total(), policy) for one in tries
+        )
 
 
 _Event = Literal[
@@ -145,11 +183,6 @@ def at_finish(record: Record, policy: Policy) -> Decision:
     return Decision(record=replace(record, stage="finished"))
 
 
-def ended_blocked(record: Record) -> bool:
-    """Whether a judge was blocked when they finished."""
-    return record.stage == "blocked" and record.before == "finished" and not record.by_hand
-
-
 def after_regrade(record: Record, policy: Policy, *, passed: bool = False) -> Decision:
     """The decision after gold was edited and the record's tallies were counted again.
 
@@ -164,10 +197,9 @@ def after_regrade(record: Record, policy: Policy, *, passed: bool = False) -> De
         return Decision(record=recovered, events=("recovered",))
     if record.stage != "blocked" or record.by_hand:
         return Decision(record=record)
-    at_the_end = ended_blocked(record)
-    if _below(record, policy, policy.block_below, least=1 if at_the_end else None):
+    if _below(record, policy, policy.block_below, least=1 if record.ended_blocked else None):
         return Decision(record=record)
-    if at_the_end:
+    if record.ended_blocked:
         ended = replace(record, stage="finished", before=None)
         return Decision(record=ended, events=("unblocked",))
     if _below(record, policy, policy.warn_below):

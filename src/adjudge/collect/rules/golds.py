@@ -89,9 +89,8 @@ def _by_mix(
     order = [golds[place] for place in rng.permutation(len(golds))]
     if mix == "any" or len(order) <= count:
         return order[:count]
-    labels = list(dict.fromkeys([*_named(mix), *sorted({gold.label for gold in golds})]))
-    if mix == "uniform":
-        labels = sorted(labels, key=lambda label: label)
+    named = () if isinstance(mix, str) else mix
+    labels = list(dict.fromkeys([*named, *sorted({gold.label for gold in golds})]))
     return fill_quota(order, quota(mix, labels, count), count)
 
 
@@ -107,10 +106,6 @@ def fill_quota(
         else:
             rest.append(gold)
     return chosen + rest[: max(0, count - len(chosen))]
-
-
-def _named(mix: Mix) -> list[str]:
-    return [] if isinstance(mix, str) else list(mix)
 
 
 def screening_order(

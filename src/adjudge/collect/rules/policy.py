@@ -146,6 +146,11 @@ class Policy:
         return self.queries_per_page * self.results_per_query
 
     @property
+    def work_per_page(self) -> float:
+        """How many pairs of work a full page has, gold left out."""
+        return max(1.0, self.pairs_per_page * (1 - self.screening_share))
+
+    @property
     def screening_share(self) -> float:
         """The share of gold among the pairs a judge sees: 5 with every 20 is a fifth."""
         if not self.screening or self.screening_golds == 0:

@@ -17,7 +17,6 @@ from adjudge.collect.rules.decisions import (
     after_training,
     at_finish,
     block_by_hand,
-    passes,
     resume,
     unblock_by_hand,
 )
@@ -94,7 +93,7 @@ class LogReplay:
                 return replace(record, stage=figures["stage"])
             case "training-answered":
                 judge.training[record.attempt] += [(str(g), label) for g, label in figures["golds"]]
-                record = self._counted(judge, record)
+                record = record.recounted(self._graded(judge))
                 if not figures["ended"]:
                     return record
                 return after_training(record, policy, pairs=figures["pairs"]).record
@@ -102,7 +101,7 @@ class LogReplay:
                 return replace(record, stage="working")
             case "page-answered":
                 judge.work += [(str(g), label) for g, label in figures["golds"]]
-                return after_page(self._counted(judge, record), policy).record
+                return after_page(record.recounted(self._graded(judge)), policy).record
             case "refresher-given":
                 misses = self._grades(judge.work[judge.mark :])["wrong"]
                 if not is_due(policy, misses=misses, had=judge.refreshers):
@@ -112,8 +111,9 @@ class LogReplay:
                     judge.refreshers += 1
                     judge.mark = len(judge.work)
             case "regraded":
-                passed = self._any_passed(judge, record, policy)
-                return after_regrade(self._counted(judge, record), policy, passed=passed).record
+                graded = self._graded(judge)
+                passed = record.has_passed(graded, policy)
+                return after_regrade(record.recounted(graded), policy, passed=passed).record
             case "finished":
                 return replace(record, stage="finished")
             case "blocked-at-finish":
@@ -143,21 +143,7 @@ class LogReplay:
             ] += 1
         return counts
 
-    def _counted(self, judge: _Judge, record: Record) -> Record:
-        work = self._grades(judge.work)
-        trained = self._grades(judge.training[record.attempt])
-        return replace(
-            record,
-            seen=work["right"] + work["wrong"],
-            right=work["right"],
-            training_seen=trained.total(),
-            training_right=trained["right"] + trained["ungraded"],
-        )
-
-    def _any_passed(self, judge: _Judge, record: Record, policy: Policy) -> bool:
-        ended = record.attempt if record.stage == "failed" else record.attempt - 1
-        for attempt in range(1, ended + 1):
-            grades = self._grades(judge.training[attempt])
-            if grades and passes(grades["right"] + grades["ungraded"], grades.total(), policy):
-                return True
-        return False
+    def _graded(self, judge: _Judge) -> dict[int, Counter[str]]:
+        """Every answer of a judge to gold, by the try at the training and grade; 0 is work."""
+        tries = {attempt: self._grades(answers) for attempt, answers in judge.training.items()}
+        return defaultdict(Counter, {**tries, 0: self._grades(judge.work)})

@@ -7,6 +7,7 @@ the recall of each; NaN where there is nothing to measure by.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +30,14 @@ def measure_names(truths: Sequence[str]) -> tuple[str, ...]:
 def measures(confusion: _Floats) -> _Floats:  # (..., truth, label) -> (..., measure)
     """Accuracy, precision and recall from counts of truths against labels."""
     hits = np.diagonal(confusion, axis1=-2, axis2=-1)  # (..., truth)
-    over = (
-        confusion.sum(axis=(-2, -1))[..., None],
-        confusion.sum(axis=-2),
-        confusion.sum(axis=-1),
-    )
+    given, there = confusion.sum(axis=-2), confusion.sum(axis=-1)
     above = np.concatenate([hits.sum(axis=-1)[..., None], hits, hits], axis=-1)
-    below = np.concatenate(over, axis=-1)
+    below = np.concatenate([there.sum(axis=-1)[..., None], given, there], axis=-1)
+    return _ratio(above, below)
+
+
+def _ratio(above: NDArray[Any], below: NDArray[Any]) -> _Floats:
+    """One over the other; NaN where there is nothing below."""
     found = np.full(above.shape, np.nan)
     np.divide(above, below, out=found, where=below > 0)
     return found
@@ -60,10 +62,7 @@ def means(
     """Weighted means of the rows, each measure over the rows that have it."""
     known = ~np.isnan(rows)
     total = weight @ np.where(known, rows, 0.0)
-    count = weight @ known.astype(np.float64)
-    found = np.full(total.shape, np.nan)
-    np.divide(total, count, out=found, where=count > 0)
-    return found
+    return _ratio(total, weight @ known.astype(np.float64))
 
 
 def mean_intervals(
@@ -76,8 +75,7 @@ def mean_intervals(
     """Bootstrap intervals of the means, over rows."""
     many = len(rows)
     if many < 2 or not resamples:
-        empty = np.full(rows.shape[1], np.nan)
-        return empty, empty.copy()
+        return np.full(rows.shape[1], np.nan), np.full(rows.shape[1], np.nan)
     weight = rng.multinomial(many, np.full(many, 1 / many), size=resamples).astype(np.float64)
     return _middle(means(rows, weight), level)
 
@@ -98,8 +96,7 @@ def pooled_intervals(
     many = len(truth)
     cells = confusions(np.zeros(many, dtype=np.int64), truth, label, 1, truths).ravel()
     if many < 2 or not resamples:
-        empty = np.full(1 + 2 * truths, np.nan)
-        return empty, empty.copy()
+        return np.full(1 + 2 * truths, np.nan), np.full(1 + 2 * truths, np.nan)
     drawn = rng.multinomial(many, cells / many, size=resamples).astype(np.float64)
     return _middle(measures(drawn.reshape(resamples, truths, truths)), level)
 
@@ -141,15 +138,13 @@ def _spread(rows: _Floats, dealt: _Ints, codes: _Ints) -> _Floats:  # (deal, mea
     """Squared distance of the arms' means from the mean of all, weighted by rows."""
     known = ~np.isnan(rows)
     filled = np.where(known, rows, 0.0)
-    everywhere = np.full(rows.shape[1], np.nan)
-    np.divide(filled.sum(axis=0), known.sum(axis=0), out=everywhere, where=known.any(axis=0))
+    everywhere = _ratio(filled.sum(axis=0), known.sum(axis=0))
     spread = np.zeros((len(dealt), rows.shape[1]))
     arms = np.zeros((len(dealt), rows.shape[1]))
     for code in codes:
         weight = (dealt == code).astype(np.float64)
         count = weight @ known.astype(np.float64)
-        mean = np.zeros_like(count)
-        np.divide(weight @ filled, count, out=mean, where=count > 0)
+        mean = _ratio(weight @ filled, count)
         spread += np.where(count > 0, count * (mean - everywhere) ** 2, 0.0)
         arms += count > 0
     return np.where(arms >= 2, spread, np.nan)
@@ -196,9 +191,7 @@ def vote_test(
         right = accepted[np.arange(accepted.shape[0]), choice]
         voted = choice >= 0
         count = voted.sum(axis=1)
-        share = np.divide(
-            (right & voted).sum(axis=1), count, out=np.full(arms, np.nan), where=count > 0
-        )
+        share = _ratio((right & voted).sum(axis=1), count)
         return float(np.nanvar(share)) if (count > 0).sum() > 1 else 0.0
 
     seen = spread(arm)

@@ -63,25 +63,18 @@ def _topic(
     bits = {int(i): float(e) for i, e in zip(ids[mask], entropy[mask], strict=True) if e > 1e-9}
     texts = request.on.execute(select(items).where(items.c.id.in_(list(bits)))).all()
     comments: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    for row in request.on.execute(
-        select(judgments.c.item, judgments.c.comment, judges.c.public)
-        .join(judges, judges.c.id == judgments.c.judge)
-        .where(
-            judgments.c.item.in_(list(bits)),
-            judgments.c.comment != "",
-            judgments.c.standing != "untrusted",
-        )
-        .order_by(judgments.c.id)
-    ):
-        comments[row.item].append((row.comment, row.public))
     said: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for one in request.on.execute(
-        select(judgments.c.item, judgments.c.label, judges.c.public)
+    columns = (judgments.c.item, judgments.c.label, judgments.c.comment, judges.c.public)
+    for row in request.on.execute(
+        select(*columns, COUNTED.label("counted"))
         .join(judges, judges.c.id == judgments.c.judge)
-        .where(judgments.c.item.in_(list(bits)), _TRUSTED)
+        .where(judgments.c.item.in_(list(bits)), judgments.c.standing != "untrusted")
         .order_by(judgments.c.id)
     ):
-        said[one.item][one.label].append(one.public)
+        if row.comment:
+            comments[row.item].append((row.comment, row.public))
+        if row.counted:
+            said[row.item][row.label].append(row.public)
     order = {label: place for place, label in enumerate(request.project.scale.labels)}
     rows = [
         DisagreementRow(

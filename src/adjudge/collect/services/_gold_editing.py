@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.standing import restore_trust
 from adjudge.collect.items.storing import add_items, check_accepted, withdraw_others
-from adjudge.collect.rules.decisions import Decision, Record, after_regrade, passes
+from adjudge.collect.rules.decisions import Decision, after_regrade
 from adjudge.collect.rules.golds import gold_warnings
 from adjudge.collect.store.database import StoredRow, batches
-from adjudge.collect.store.request import Request, columns_of, figures_of, record_of, write_log
+from adjudge.collect.store.request import Request, columns_of, record_of, write_log
 from adjudge.collect.store.schema import contests, golds, items, judges, judgments, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot, answers_of, bump
 from adjudge.collect.values.gold import Regrade
@@ -45,22 +44,15 @@ def import_items(
     The caller holds answers off (``edit_gold_alone``) before anything is locked: a judge who
     answers may wait for one of the items.
     """
+    project = request.project
     stored = add_items(
-        request.on,
-        request.project.id,
-        given,
-        entries,
-        scale=request.project.scale,
-        policy=request.project.policy,
+        request.on, project.id, given, entries, scale=project.scale, policy=project.policy
     )
-    withdrawn = 0
-    retired: list[int] = []
+    withdrawn, retired = 0, list[int]()
     if not keep_others:
-        kept = {item.name for item in given}
-        withdrawn, retired = withdraw_others(
-            request.on, request.project.id, kept, {entry.item for entry in entries}
-        )
-    bump(request.on, request.project.id)
+        kept, graded = {item.name for item in given}, {entry.item for entry in entries}
+        withdrawn, retired = withdraw_others(request.on, project.id, kept, graded)
+    bump(request.on, project.id)
     fresh = request.reloaded()
     figures: dict[str, Any] = {
         "added": stored.added,
@@ -69,7 +61,7 @@ def import_items(
         "golds": {
             gold: accepted
             for gold, accepted in answers_of(fresh.project).items()
-            if int(gold) not in request.project.golds
+            if int(gold) not in project.golds
         },
     }
     fresh.log("items-stored", actor=request.actor, **figures)
@@ -167,12 +159,12 @@ def _regrade(request: Request, gold_ids: Sequence[int], item: str = "") -> Regra
     )
 
 
-def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[str, int, str]]]:
-    """Every judge's answers to gold, counted by kind, try and grade, since their fresh start.
+def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, dict[int, Counter[str]]]:
+    """Every judge's answers to gold, counted by try and grade, since their fresh start.
 
-    The keys are (kind, try, "right" | "wrong" | "ungraded"); work has try 0.
+    The grades are "right", "wrong" and "ungraded"; work has try 0.
     """
-    found: dict[int, Counter[tuple[str, int, str]]] = {judge: Counter() for judge in ids}
+    found: dict[int, dict[int, Counter[str]]] = {judge: defaultdict(Counter) for judge in ids}
     wanted = (
         select(
             judgments.c.judge,
@@ -193,43 +185,8 @@ def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[s
     for part in batches(ids):
         for row in on.execute(wanted.where(judgments.c.judge.in_(part))):
             attempt = row.attempt if row.kind == "training" else 0
-            count: int = row[4]
-            found[row.judge][row.kind, attempt, grades[row.right]] += count
+            found[row.judge][attempt][grades[row.right]] += row[4]
     return found
-
-
-def _recount(record: Record, counts: Counter[tuple[str, int, str]]) -> Record:
-    """The record with its tallies counted again.
-
-    In training an answer without a grade fills its place and does no harm; in work it is not
-    counted.
-    """
-    right = counts["work", 0, "right"]
-    attempt = record.attempt
-    trained = {
-        grade: counts["training", attempt, grade] for grade in ("right", "wrong", "ungraded")
-    }
-    return replace(
-        record,
-        seen=right + counts["work", 0, "wrong"],
-        right=right,
-        training_seen=sum(trained.values()),
-        training_right=trained["right"] + trained["ungraded"],
-    )
-
-
-def _any_passed(
-    snapshot: ProjectSnapshot, judge: Any, counts: Counter[tuple[str, int, str]]
-) -> bool:
-    """Whether one of the tries that a judge has ended would pass now."""
-    policy = snapshot.policy_of(judge.arm)
-    ended = judge.attempt if judge.stage == "failed" else judge.attempt - 1
-    for attempt in range(1, ended + 1):
-        grades = {g: counts["training", attempt, g] for g in ("right", "wrong", "ungraded")}
-        seen = sum(grades.values())
-        if seen and passes(grades["right"] + grades["ungraded"], seen, policy):
-            return True
-    return False
 
 
 def _put_right(request: Request, ids: Sequence[int]) -> tuple[list[str], list[str]]:
@@ -244,16 +201,12 @@ def _put_right(request: Request, ids: Sequence[int]) -> tuple[list[str], list[st
         for judge in request.on.execute(
             select(judges).where(judges.c.id.in_(part)).order_by(judges.c.id)
         ):
-            counts = tallies[judge.id]
-            record = _recount(record_of(judge), counts)
-            decision = after_regrade(
-                record,
-                request.project.policy_of(judge.arm),
-                passed=_any_passed(request.project, judge, counts),
-            )
+            graded, record = tallies[judge.id], record_of(judge)
             policy = request.project.policy_of(judge.arm)
+            passes = record.has_passed(graded, policy)
+            decision = after_regrade(record.recounted(graded), policy, passed=passes)
             changes.append(_change(judge, decision, tell=policy.feedback))
-            figures = figures_of(decision.record)
+            figures = decision.record.figures
             lines.append(request.line("regraded", judge=judge.id, **figures))
             lines += [request.line(name, judge=judge.id, **figures) for name in decision.events]
             if "unblocked" in decision.events:
@@ -307,7 +260,6 @@ def _is_tally(text: str) -> bool:
 def _uphold(request: Request, gold_ids: Sequence[int]) -> int:
     """Settle the contests that an edit grants: the label is accepted, or the gold out of use."""
     granted: list[StoredRow] = []
-    lines: list[dict[str, Any]] = []
     for part in batches(gold_ids):
         granted += request.on.execute(
             select(contests.c.id, contests.c.judge, contests.c.gold)
@@ -327,11 +279,10 @@ def _uphold(request: Request, gold_ids: Sequence[int]) -> int:
         )
     for part in batches(row.judge for row in granted):
         _tell(request.on, part, "You were right to disagree. The known answer is changed.")
+    lines = []
     for row in granted:
-        figures = {"contest": row.id, "gold": row.gold, "upheld": True}
-        lines.append(
-            request.line("contest-settled", judge=row.judge, actor=request.actor, **figures)
-        )
+        told = {"contest": row.id, "gold": row.gold, "upheld": True}
+        lines.append(request.line("contest-settled", judge=row.judge, actor=request.actor, **told))
     write_log(request.on, lines)
     return len(granted)
 
@@ -362,20 +313,15 @@ def warn_of_gold(request: Request) -> list[str]:
 
 def _work_topics(request: Request) -> dict[Any, int]:
     """How many items of work each topic has; kept with the snapshot, since a project is large."""
-    known = request.project.kept.get("work topics")
-    if known is None:
-        found = request.on.execute(
-            select(items.c.topic, func.count())
-            .where(
-                items.c.project == request.project.id,
-                items.c.gold.is_(False),
-                items.c.state != "withdrawn",
-            )
-            .group_by(items.c.topic)
-        )
-        known = {row[0]: row[1] for row in found}
-        request.project.kept["work topics"] = known
-    return cast(dict[Any, int], known)
+    wanted = select(items.c.topic, func.count()).where(
+        items.c.project == request.project.id,
+        items.c.gold.is_(False),
+        items.c.state != "withdrawn",
+    )
+    by_topic = wanted.group_by(items.c.topic)
+    return request.project.keep(
+        "work topics", None, lambda: dict(request.on.execute(by_topic).all())
+    )
 
 
 def check_workable(request: Request, item: str) -> None:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sqlalchemy import func, select, update
 
 from adjudge.collect.store.conditions import is_real, of_real_in
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import contests, golds, items, judges, judgments, page_rows
 from adjudge.collect.values.gold import Contest, GoldRow
@@ -110,16 +110,12 @@ def list_golds(request: Request) -> list[GoldRow]:
         ).all()
     )
     rows = [
-        GoldRow(
+        from_row(
+            GoldRow,
+            facts,
             item=facts.name,
-            topic=facts.topic,
             query=texts[gold].query,
             title=texts[gold].title,
-            accepted=facts.accepted,
-            reason=facts.reason,
-            reasons=facts.reasons,
-            role=facts.role,
-            active=facts.active,
             version=texts[gold].version,
             shown=shown_counts.get(gold, 0),
             answered=sum(labels[gold].values()),
@@ -168,19 +164,15 @@ def _doubts(request: Request) -> Mapping[int, _GoldDoubt]:
 
 
 def _contest_of(row: StoredRow) -> Contest:
-    return Contest(
+    return from_row(
+        Contest,
+        row,
         contest=row.id,
         item=row.item_name,
-        query=row.query,
-        title=row.title,
         judge=row.public,
         given=row.label,
         accepted=tuple(row.accepted),
-        text=row.text,
         time=to_time(row.time),
-        settled=row.settled,
-        upheld=row.upheld,
-        answer=row.answer,
     )
 
 
@@ -221,15 +213,16 @@ def settle(request: Request, contest: int, *, upheld: bool, answer: str) -> Cont
 
 def _measure_doubts(answers: _AnswersToGold, labels: int) -> dict[int, _GoldDoubt]:
     """The doubt of each gold that was answered; ``labels`` is how many a guess chooses among."""
-    first = _first(answers)
-    if not first.size:
+    if not answers.gold.size:
         return {}
+    pair = answers.judge * (answers.gold.max() + 1) + answers.gold
+    # A judge's first answer to each gold alone, contested by any of their answers to it.
+    first = np.sort(np.unique(pair, return_index=True)[1])
     judge = np.unique(answers.judge[first], return_inverse=True)[1]
     golds, gold = np.unique(answers.gold[first], return_inverse=True)
     right = answers.right[first]
-    contested = _contested(answers, first)
     weight = _weights(judge, right, labels)
-    loud = weight * contested
+    loud = weight * np.isin(pair[first], pair[answers.contested])
     against = np.bincount(gold, weights=weight * ~right + loud, minlength=golds.size)
     total = np.bincount(gold, weights=weight + loud, minlength=golds.size)
     best = _best(gold, answers.label[first], weight, golds.size)
@@ -237,25 +230,6 @@ def _measure_doubts(answers: _AnswersToGold, labels: int) -> dict[int, _GoldDoub
         int(name): _GoldDoubt(float(doubt), said)
         for name, doubt, said in zip(golds, against / (total + 1.0), best, strict=True)
     }
-
-
-def _first(answers: _AnswersToGold) -> NDArray[np.intp]:
-    """The rows of each judge's first answer to each gold."""
-    pairs = np.stack([answers.judge, answers.gold], axis=1)
-    return np.sort(np.unique(pairs, axis=0, return_index=True)[1]) if len(pairs) else np.arange(0)
-
-
-def _contested(answers: _AnswersToGold, first: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Whether a judge contests a gold, by any of their answers to it."""
-    loud = set(
-        zip(
-            answers.judge[answers.contested].tolist(),
-            answers.gold[answers.contested].tolist(),
-            strict=True,
-        )
-    )
-    pairs = zip(answers.judge[first].tolist(), answers.gold[first].tolist(), strict=True)
-    return np.fromiter((pair in loud for pair in pairs), dtype=np.bool_, count=first.size)
 
 
 def _weights(

@@ -11,7 +11,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.judging.leases import take_back_page
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import Request, lock_judge, to_time
 from adjudge.collect.store.schema import invites, judges, projects
 from adjudge.collect.values.ids import make_id
@@ -28,13 +28,13 @@ _BY_TOKEN = re.compile(r"[\w-]{16}:(.+)", re.DOTALL)  # the id of a token, and a
 
 
 def _invite_of(row: StoredRow) -> Invite:
-    return Invite(
+    return from_row(
+        Invite,
+        row,
         invite=row.key,
         project=row.slug,
-        note=row.note,
         made=to_time(row.made),
         expires=None if row.expires is None else to_time(row.expires),
-        revoked=row.revoked,
         judge=row.judge_public,
     )
 
@@ -89,12 +89,10 @@ def revoke_invite(request: Request, key: str) -> None:
 
 def invited_names(request: Request) -> dict[int, str]:
     """What invitations say of whom they are for, by the id inside of who came by each."""
-    rows = request.on.execute(
-        select(invites.c.judge, invites.c.note).where(
-            invites.c.project == request.project.id, invites.c.judge.is_not(None)
-        )
+    wanted = select(invites.c.judge, invites.c.note).where(
+        invites.c.project == request.project.id, invites.c.judge.is_not(None)
     )
-    return {row.judge: row.note for row in rows}
+    return dict(request.on.execute(wanted).all())
 
 
 def name_of_judge(row: Any, invited: str = "") -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import select
 
 from adjudge.collect.store.conditions import is_real, of_real_in
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import adjudications, judges, judgments, log, page_rows, pages
 from adjudge.collect.values.accuracy import accuracy_of
@@ -71,19 +71,13 @@ def read_answers(request: Request, item: int) -> tuple[ItemJudgment, ...]:
         .order_by(judgments.c.id)
     )
     return tuple(
-        ItemJudgment(
+        from_row(
+            ItemJudgment,
+            row,
             judge=row.public,
-            label=row.label,
-            other=row.other,
-            standing=row.standing,
-            kind=row.kind,
-            right=row.right,
-            seconds=row.seconds,
-            comment=row.comment,
             answers=row.answers or {},
             time=to_time(row.time),
             accuracy=accuracy_of(row.judge_right, row.seen),
-            swapped=row.swapped,
         )
         for row in rows
     )

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from adjudge.collect.judging.refreshers import counts_of as refresher_counts
 from adjudge.collect.rules.replay import LogReplay
 from adjudge.collect.rules.routing import assign_arm
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import Request, record_of, to_time
 from adjudge.collect.store.schema import judges, log
 from adjudge.collect.values.requesting import LogEntry
@@ -40,15 +40,7 @@ def list_log(
 
 def _entry_of(row: StoredRow) -> LogEntry:
     """A line of the log from a stored row."""
-    return LogEntry(
-        entry=row.id,
-        time=to_time(row.time),
-        event=row.event,
-        actor=row.actor,
-        judge=row.public,
-        policy_version=row.policy_version,
-        figures=row.figures,
-    )
+    return from_row(LogEntry, row, entry=row.id, time=to_time(row.time), judge=row.public)
 
 
 def audit(request: Request) -> list[str]:

@@ -35,7 +35,7 @@ _CENT = Decimal("0.01")
 def _tally(on: Connection, column: Any, *conditions: Any) -> dict[Any, int]:
     """How many rows there are for each value of a column."""
     wanted = select(column, func.count()).where(*conditions).group_by(column).order_by(column)
-    return {row[0]: row[1] for row in on.execute(wanted)}
+    return dict(on.execute(wanted).all())
 
 
 def measure_progress(request: Request) -> Progress:
@@ -88,13 +88,7 @@ def measure_progress(request: Request) -> Progress:
 
 def _group_items(on: Connection, project: int) -> Sequence[StoredRow]:
     """Work by what its counters say, in one pass over an index that has them in this order."""
-    alike = (
-        items.c.state,
-        items.c.trusted,
-        items.c.needed,
-        items.c.leased,
-        items.c.broken,
-    )
+    alike = (items.c.state, items.c.trusted, items.c.needed, items.c.leased, items.c.broken)
     return on.execute(
         select(*alike, func.count().label("many"), func.sum(items.c.surplus).label("surplus"))
         .where(items.c.project == project, items.c.gold.is_(False))
@@ -188,8 +182,8 @@ def _of_blocked(request: Request) -> Sequence[StoredRow]:
 
 def _cost_to_finish(snapshot: ProjectSnapshot, lacking: int) -> Decimal:
     """What the trusted judgments that are lacking would cost, in full pages."""
-    a_page = _work_on_a_page(snapshot)
-    return snapshot.policy.pay_per_page * math.ceil(lacking / a_page - 1e-9)
+    pages_left = math.ceil(lacking / _work_on_a_page(snapshot) - 1e-9)
+    return snapshot.policy.pay_per_page * pages_left
 
 
 def _gold_tally(on: Connection, project: int, done: StoredRow) -> tuple[int, int]:
@@ -264,8 +258,7 @@ def _cost_of(request: Request) -> Decimal:
 def _work_on_a_page(snapshot: ProjectSnapshot) -> float:
     """How many rows of work a full page has, gold left out."""
     policy = snapshot.policy
-    share = policy.screening_share if snapshot.screening else 0.0
-    return max(1.0, policy.pairs_per_page * (1 - share))
+    return policy.work_per_page if snapshot.screening else float(policy.pairs_per_page)
 
 
 def savings_of(request: Request) -> Savings | None:

@@ -10,7 +10,7 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import to_time
 from adjudge.collect.store.schema import requesters
 from adjudge.collect.store.statements import Statement
@@ -34,13 +34,7 @@ def _nobody() -> str:
 
 def requester_of(row: StoredRow) -> Requester:
     """A requester from a stored row."""
-    return Requester(
-        requester=row.public,
-        name=row.name,
-        admin=row.admin,
-        made=to_time(row.made),
-        guest=row.guest,
-    )
+    return from_row(Requester, row, requester=row.public, made=to_time(row.made))
 
 
 def _check_password(password: str) -> None:

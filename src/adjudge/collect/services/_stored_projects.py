@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any, cast
+from dataclasses import asdict
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select
 from sqlalchemy.engine import Connection
@@ -14,6 +14,7 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.items.storing import TEXTS, add_items
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import is_real
+from adjudge.collect.store.database import from_row
 from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import (
     adjudications,
@@ -50,10 +51,9 @@ from adjudge.collect.store.snapshot import (
     scale_to_json,
 )
 from adjudge.collect.values.judging import OTHERS
-from adjudge.collect.values.members import MemberRole
-from adjudge.collect.values.project import COLOURS, Arm, Beside, GoldEntry, Item, Project, Role
+from adjudge.collect.values.project import COLOURS, Arm, Beside, GoldEntry, Item, Project
 from adjudge.collect.values.questions import FurtherQuestion, check_questions
-from adjudge.collect.values.requesting import ProjectHead, ProjectState, ProjectSummary
+from adjudge.collect.values.requesting import ProjectHead, ProjectSummary
 from adjudge.collect.values.sides import is_of_pairs
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, Refused
@@ -153,13 +153,7 @@ def read_project(on: Connection, project: int) -> Project:
             for item in stored
         ),
         golds=tuple(
-            GoldEntry(
-                item=gold.name,
-                accepted=tuple(gold.accepted),
-                reason=gold.reason,
-                reasons=dict(gold.reasons),
-                role=cast(Role, gold.role),
-            )
+            from_row(GoldEntry, gold, item=gold.name, accepted=tuple(gold.accepted))
             for gold in graded
         ),
         policy={name: value for name, value in row.policy.items() if value != default.get(name)},
@@ -201,15 +195,13 @@ def list_heads(
         .order_by(projects.c.id.desc())
     )
     return {
-        row.id: ProjectHead(
-            slug=row.slug,
-            name=row.name,
-            state=cast(ProjectState, row.state),
+        row.id: from_row(
+            ProjectHead,
+            row,
             owner=row.owner_name or "system",
             made=to_time(row.made),
             labels=tuple(row.scale["labels"]),
-            policy_version=row.policy_version,
-            role=cast(MemberRole, "owner" if requester in (None, row.owner) else row.role),
+            role="owner" if requester in (None, row.owner) else row.role,
         )
         for row in found
     }
@@ -226,11 +218,7 @@ def summarize_projects(
         return {row[0]: row for row in on.execute(wanted)}
 
     work = count(
-        select(
-            items.c.project,
-            func.count(),
-            func.count(case((items.c.state == "closed", 1))),
-        )
+        select(items.c.project, func.count(), func.count(case((items.c.state == "closed", 1))))
         .where(items.c.project.in_(ids), items.c.gold.is_(False), items.c.state != "withdrawn")
         .group_by(items.c.project)
     )
@@ -247,7 +235,7 @@ def summarize_projects(
     none = (0, 0, 0)
     return [
         ProjectSummary(
-            **{field.name: getattr(head, field.name) for field in fields(head)},
+            **asdict(head),
             items=work.get(id_, none)[1],
             closed=work.get(id_, none)[2],
             golds=by_project["golds"].get(id_, none)[1],

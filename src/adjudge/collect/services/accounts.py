@@ -7,7 +7,6 @@ import hmac
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.engine import Connection
@@ -20,7 +19,7 @@ from adjudge.collect.services._requesters import (
     requester_of,
 )
 from adjudge.collect.services.caller import Caller
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import to_time
 from adjudge.collect.store.schema import projects, requesters, tokens
 from adjudge.collect.store.settings import forget_setting, keep_setting, read_setting
@@ -31,11 +30,7 @@ from adjudge.errors import NotFound, Refused
 
 _SETUP = "setup-token"
 _TOKENS = (
-    select(
-        tokens,
-        projects.c.slug,
-        requesters.c.public.label("requester_public"),
-    )
+    select(tokens, projects.c.slug, requesters.c.public.label("requester_public"))
     .join(requesters, requesters.c.id == tokens.c.requester)
     .outerjoin(projects, projects.c.id == tokens.c.project)
 )
@@ -221,14 +216,13 @@ def _any_requester(on: Connection) -> bool:
 
 
 def _token_of(row: StoredRow) -> Token:
-    return Token(
+    return from_row(
+        Token,
+        row,
         token=row.public,
-        name=row.name,
-        scope=cast(Scope, row.scope),
         project=row.slug,
         requester=row.requester_public,
         made=to_time(row.made),
         expires=None if row.expires is None else to_time(row.expires),
-        revoked=row.revoked,
         used=None if row.used is None else to_time(row.used),
     )

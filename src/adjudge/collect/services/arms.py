@@ -196,14 +196,8 @@ def _set_arms(request: Request, given: Sequence[Arm]) -> tuple[Arm, ...]:
     store_arms(request.on, project, given, request.project.policy, first=len(before) if came else 0)
     if request.project.policy.judgments_by_arm and len(before) != len(given):
         change_needed(request.on, project, request.project.policy)
-    request.on.execute(
-        update(projects)
-        .where(projects.c.id == project)
-        .values(
-            policy_version=projects.c.policy_version + 1,
-            version=projects.c.version + 1,
-        )
-    )
+    newer = {"policy_version": projects.c.policy_version + 1, "version": projects.c.version + 1}
+    request.on.execute(update(projects).where(projects.c.id == project).values(**newer))
     fresh = request.reloaded()
     figures: dict[str, Any] = {
         "policy": fresh.project.policy.to_dict(),

@@ -17,9 +17,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from sqlalchemy import func, or_, select
 
-from adjudge.collect.services._archive_writing import write_archive
 from adjudge.collect.services._panels import table_outcomes
 from adjudge.collect.services._stored_projects import read_project
+from adjudge.collect.services.archive import write_archive
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.store.arrow import (
     label_of,

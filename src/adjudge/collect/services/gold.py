@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 # A fit is honest about few judges: four of whom three agree make it three quarters sure. The surest
 # come first, and a person looks at each before it becomes gold.
 _LEAST_PROBABILITY = 0.75
+_LEAST_AGREEMENT = 0.5  # share of its judgments that give the label
 _PAGES = 15  # pages of work that a judge does, where nothing is known of them
 _TEXTS = ("query", "need", "title", "text", "url")
 
@@ -220,8 +221,6 @@ def _suggest(
     mix: Mix = "uniform",
     have: Mapping[str, int] | None = None,
     least_judgments: int = 3,
-    least_probability: float = _LEAST_PROBABILITY,
-    least_agreement: float = 0.5,
 ) -> list[Suggestion]:
     """Items the consensus is surest of, of the labels that gold lacks most by a mix.
 
@@ -229,14 +228,8 @@ def _suggest(
     lower probability than is wanted, or whose label too few of their judges gave are never
     suggested: there may be fewer than ``count``.
     """
-    sure = sure_items(
-        consensus,
-        known=known,
-        each=max(count, 0),
-        least_judgments=least_judgments,
-        least_probability=least_probability,
-        least_agreement=least_agreement,
-    )
+    each = max(count, 0)
+    sure = sure_items(consensus, known=known, each=each, least_judgments=least_judgments)
     return _choose(sure, count, labels=consensus.scale.truths, mix=mix, have=have)
 
 
@@ -246,16 +239,14 @@ def sure_items(
     known: Sequence[str] = (),
     each: int | None = None,
     least_judgments: int = 3,
-    least_probability: float = _LEAST_PROBABILITY,
-    least_agreement: float = 0.5,
 ) -> list[Suggestion]:
     """The items that could become gold, label by label and the surest first; ``each`` a label."""
     judgments, truths = consensus.judgments, consensus.scale.truths
     probability, choice = consensus.probability, consensus.choice
     agreement = _measure_agreement(consensus)
     votes = judgments.counts_per_item
-    fine = (votes >= least_judgments) & (probability >= least_probability)
-    fine &= (agreement >= least_agreement) & _find_unknown(consensus, known)
+    fine = (votes >= least_judgments) & (probability >= _LEAST_PROBABILITY)
+    fine &= (agreement >= _LEAST_AGREEMENT) & _find_unknown(consensus, known)
     # The surest first; among those that are about as sure, the one that most judgments agree on.
     order = np.lexsort((-votes, -agreement, -np.round(probability, 2)))
     order = order[fine[order]]
@@ -359,8 +350,7 @@ def _forecast_project(
                 judges.c.project == request.project.id, judges.c.pages > 0, is_real
             )
         ).scalar()
-        each = policy.pairs_per_page * (1 - policy.screening_share)
-        wanted = work * policy.judgments_per_item / max(1.0, each)
+        wanted = work * policy.judgments_per_item / policy.work_per_page
         judges_expected = max(1, round(wanted / float(pages or _PAGES)))
         judges_expected = max(judges_expected, policy.judgments_per_item)
     return forecast(
@@ -432,13 +422,12 @@ def _assign_roles(request: Request, made: GoldDesign[int], *, seed: int) -> None
     """
     active = [gold.gold for gold in request.project.golds.values() if gold.active]
     trains = set(made.training)
-    request.on.execute(
-        update(golds).where(golds.c.id == bindparam("which")).values(role=bindparam("new_role")),
-        [
-            {"which": gold, "new_role": "training" if gold in trains else "screening"}
-            for gold in active
-        ],
-    )
+    roles = [
+        {"which": gold, "new_role": "training" if gold in trains else "screening"}
+        for gold in active
+    ]
+    ours = update(golds).where(golds.c.id == bindparam("which"))
+    request.on.execute(ours.values(role=bindparam("new_role")), roles)
     bump(request.on, request.project.id)
     figures = {"training": len(made.training), "screening": len(active) - len(made.training)}
     request.log("gold-designed", actor=request.actor, seed=seed, **figures)

@@ -119,7 +119,7 @@ def forecast(
         raise BadSetting(name, value, "at least 1 judge, and no fewer than 0 items")
     if not 0 <= lost < 1:
         raise BadSetting("lost", lost, "a share from 0 to less than 1")
-    work = max(1.0, policy.pairs_per_page * (1 - policy.screening_share))
+    work = policy.work_per_page
     golds = policy.pairs_per_page - work
     total = math.ceil(items * policy.judgments_per_item / (1 - lost) - 1e-9)
     pages = math.ceil(total / work - 1e-9)

@@ -21,7 +21,7 @@ from adjudge.collect.services._item_history import (
 )
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.store.conditions import COUNTED, of_real_in
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import adjudications, items, judgments
 from adjudge.collect.store.snapshot import bump
@@ -31,7 +31,6 @@ from adjudge.errors import BadSetting, NotFound, Refused
 _AT_ONCE = 2_000  # items written in one transaction: judges who answer wait for it
 UNSURE = 0.9  # below this probability a label is unsure
 _MOST_MORE = 50
-_TEXTS = ("topic", "query", "need", "category", "document", "title", "text", "url", "image")
 _KEEP = (
     update(items)
     .where(items.c.project == bindparam("of"), items.c.name == bindparam("which"))
@@ -143,15 +142,12 @@ class ItemService:
             final = next((one for one in known if one.active), None)
             golds = request.project.golds.values()
             gold = next((one for one in golds if one.item == row.id and one.active), None)
-            return ItemDetail(
+            return from_row(
+                ItemDetail,
+                row,
                 item=row.name,
-                **{part: getattr(row, part) for part in _TEXTS},
-                state=row.state,
                 gold=gold is not None,
                 accepted=() if gold is None else gold.accepted,
-                trusted=row.trusted,
-                needed=row.needed,
-                leased=row.leased,
                 label=row.consensus if final is None else final.label,
                 probability=row.sure if final is None else 1.0,
                 judgments=read_answers(request, row.id),
@@ -185,8 +181,7 @@ class ItemService:
         def work(request: Request) -> None:
             if label not in request.project.scale.labels:
                 raise BadSetting("label", label, f"a label of the scale {request.project.scale}")
-            row = _lock_work(request, item)
-            _end(request, row.id)
+            row = _take_up(request, item)
             request.on.execute(
                 insert(adjudications).values(
                     project=request.project.id, item=row.id, label=label, reason=reason,
@@ -194,7 +189,6 @@ class ItemService:
                 )
             )  # fmt: skip
             put(request.on, row.id, "final")
-            bump(request.on, request.project.id)
             request.log("item-adjudicated", actor=request.actor, item=item, label=label, gold=gold)
 
         self.caller.write(slug, work, least="reviewer", lock=True)
@@ -203,10 +197,7 @@ class ItemService:
         """Let an item be what its judgments make it: neither decided nor skipped."""
 
         def work(request: Request) -> None:
-            row = _lock_work(request, item)
-            _end(request, row.id)
-            _open(request, row.id)
-            bump(request.on, request.project.id)
+            _open(request, _take_up(request, item).id)
             request.log("item-reopened", actor=request.actor, item=item)
 
         self.caller.write(slug, work, least="reviewer", lock=True)
@@ -222,15 +213,13 @@ class ItemService:
                 raise BadSetting("more", more, f"1 to {_MOST_MORE} judgments")
             if request.project.policy.judgments_by_arm:
                 raise Refused("by-arm", "every arm has its own number of judgments of an item")
-            row = _lock_work(request, item)
-            _end(request, row.id)
+            row = _take_up(request, item)
             _open(request, row.id)
             now = _find(request, item)
             number = max(now.needed, now.trusted + now.leased) + more
             ask_for(request.on, row.id, number, request.project.policy)
             promote(request.on, [row.id])
             renew_needs(request.on, request.project, [row.id])
-            bump(request.on, request.project.id)
             request.log("item-more-asked", actor=request.actor, item=item, more=more, needed=number)
 
         self.caller.write(slug, work, lock=True)
@@ -239,10 +228,7 @@ class ItemService:
         """Give an item to nobody any more; its judgments stay."""
 
         def work(request: Request) -> None:
-            row = _lock_work(request, item)
-            _end(request, row.id)
-            put(request.on, row.id, "skipped")
-            bump(request.on, request.project.id)
+            put(request.on, _take_up(request, item).id, "skipped")
             request.log("item-skipped", actor=request.actor, item=item)
 
         self.caller.write(slug, work, lock=True)
@@ -349,14 +335,11 @@ def _make_line(
     request: Request, row: StoredRow, counts: dict[str, int], final: FinalLabel | None
 ) -> ListedItem:
     order = {label: place for place, label in enumerate(request.project.scale.labels)}
-    return ListedItem(
+    return from_row(
+        ListedItem,
+        row,
         item=row.name,
-        query=row.query,
         title=_title(row),
-        state=row.state,
-        gold=row.gold,
-        trusted=row.trusted,
-        needed=row.needed,
         counts=dict(sorted(counts.items(), key=lambda pair: order.get(pair[0], 0))),
         label=row.consensus if final is None else final.label,
         probability=row.sure if final is None else 1.0,
@@ -392,16 +375,7 @@ def _read_final(request: Request, ids: Sequence[int] | None = None) -> dict[int,
 
 
 def _make_final(row: StoredRow, topic: str = "", document: str = "") -> FinalLabel:
-    return FinalLabel(
-        label=row.label,
-        by=row.by,
-        reason=row.reason,
-        time=to_time(row.time),
-        gold=row.gold,
-        active=row.active,
-        topic=topic,
-        document=document,
-    )
+    return from_row(FinalLabel, row, time=to_time(row.time), topic=topic, document=document)
 
 
 def _find(request: Request, name: str) -> StoredRow:
@@ -417,20 +391,19 @@ def _find(request: Request, name: str) -> StoredRow:
     return row
 
 
-def _lock_work(request: Request, name: str) -> StoredRow:
-    """An item that is work, locked. Refused: ``gold-already``."""
+def _take_up(request: Request, name: str) -> StoredRow:
+    """An item that is work, locked, to be decided anew. Refused: ``gold-already``.
+
+    What was decided of it holds no more, and stays in the history.
+    """
     row = _find(request, name)
     if row.gold:
         raise Refused("gold-already", f"{name} is gold: edit the gold instead")
     lock_items(request.on, [row.id])
+    decided = update(adjudications).where(adjudications.c.item == row.id)
+    request.on.execute(decided.values(active=False))
+    bump(request.on, request.project.id)
     return _find(request, name)
-
-
-def _end(request: Request, item: int) -> None:
-    """What was decided of an item holds no more; it stays in the history."""
-    request.on.execute(
-        update(adjudications).where(adjudications.c.item == item).values(active=False)
-    )
 
 
 def _open(request: Request, item: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -36,15 +36,8 @@ from adjudge.collect.services._invites import (
 )
 from adjudge.collect.services._log import list_log
 from adjudge.collect.services.caller import Caller
-from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.request import (
-    Request,
-    columns_of,
-    figures_of,
-    lock_judge,
-    record_of,
-    to_time,
-)
+from adjudge.collect.store.database import StoredRow, from_row
+from adjudge.collect.store.request import Request, columns_of, lock_judge, record_of, to_time
 from adjudge.collect.store.schema import golds, items, judges, judgments
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
@@ -84,16 +77,7 @@ class JudgeService:
             answered = {row.id: row.pages for row in rows}
             seconds = project.keep("seconds", answered, lambda: _median_seconds(request))
             flags, invited = find_flags(request), invited_names(request)
-            return [
-                _judge_row(
-                    row,
-                    project,
-                    seconds.get(row.id),
-                    flags.get(row.id, ()),
-                    invited.get(row.id, ""),
-                )
-                for row in rows
-            ]
+            return [_judge_row(row, project, seconds, flags, invited) for row in rows]
 
     def get(self, slug: str, judge: str) -> JudgeDetail:
         """One judge whole: tallies, confusion against gold, answers to gold, history."""
@@ -183,34 +167,26 @@ def _median_seconds(request: Request, judge: int | None = None) -> dict[int, flo
 def _judge_row(
     row: StoredRow,
     snapshot: ProjectSnapshot,
-    seconds: float | None,
-    flags: tuple[Flag, ...] = (),
-    invited: str = "",
+    seconds: Mapping[int, float],
+    flags: Mapping[int, tuple[Flag, ...]],
+    invited: Mapping[int, str],
 ) -> JudgeRow:
-    """One judge's line."""
-    return JudgeRow(
+    """One judge's line, with what is known of all judges by their ids inside."""
+    policy = snapshot.policy_of(row.arm)
+    return from_row(
+        JudgeRow,
+        row,
         judge=row.public,
-        channel=row.channel,
-        kind=row.kind,
-        arm=row.arm,
-        stage=row.stage,
-        reason=_standing_of(row, snapshot.policy_of(row.arm)),
-        by_hand=row.by_hand,
+        reason=_standing_of(row, policy),
         came=to_time(row.came),
         last=None if row.last is None else to_time(row.last),
-        pages=row.pages,
-        judged=row.judged,
-        others=row.others,
         gold_seen=row.seen,
         gold_right=row.right,
         accuracy=accuracy_of(row.right, row.seen),
-        training_seen=row.training_seen,
-        training_right=row.training_right,
-        seconds=seconds,
-        pay=to_money(pay_of(row, snapshot.policy_of(row.arm))),
-        flags=flags,
-        name=name_of_judge(row, invited),
-        message=row.message,
+        seconds=seconds.get(row.id),
+        pay=to_money(pay_of(row, policy)),
+        flags=flags.get(row.id, ()),
+        name=name_of_judge(row, invited.get(row.id, "")),
     )
 
 
@@ -240,8 +216,7 @@ def _standing_of(judge: Any, policy: Policy) -> str:
 
 def _line_of(request: Request, judge: StoredRow) -> JudgeRow:
     """A judge's line after a change, without what has to be counted."""
-    name = invited_names(request).get(judge.id, "")
-    return _judge_row(judge, request.project, None, invited=name)
+    return _judge_row(judge, request.project, {}, {}, invited_names(request))
 
 
 def _find_judge(request: Request, public: str) -> StoredRow:
@@ -258,13 +233,8 @@ def _describe_judge(request: Request, public: str) -> JudgeDetail:
     judge = _find_judge(request, public)
     answers = request.on.execute(
         select(
-            judgments.c.label,
-            judgments.c.right,
-            judgments.c.kind,
-            judgments.c.time,
-            golds.c.accepted,
-            golds.c.active,
-            *(items.c.name, items.c.query, items.c.title),
+            *(judgments.c.label, judgments.c.right, judgments.c.kind, judgments.c.time),
+            *(golds.c.accepted, golds.c.active, items.c.name, items.c.query, items.c.title),
         )
         .join(golds, golds.c.id == judgments.c.gold)
         .join(items, items.c.id == golds.c.item)
@@ -274,27 +244,18 @@ def _describe_judge(request: Request, public: str) -> JudgeDetail:
     labels = (*request.project.scale.labels, *OTHERS)
     counts = Counter((row.accepted[0], row.label) for row in answers if row.active)
     truths = tuple(label for label in labels if any(key[0] == label for key in counts))
-    median = _median_seconds(request, judge.id).get(judge.id)
+    seconds, flags = _median_seconds(request, judge.id), find_flags(request)
     return JudgeDetail(
-        row=_judge_row(
-            judge,
-            request.project,
-            median,
-            find_flags(request).get(judge.id, ()),
-            invited_names(request).get(judge.id, ""),
-        ),
+        row=_judge_row(judge, request.project, seconds, flags, invited_names(request)),
         labels=labels,
         truths=truths,
         confusion=tuple(tuple(counts[truth, label] for label in labels) for truth in truths),
         golds=tuple(
-            GoldAnswer(
+            from_row(
+                GoldAnswer,
+                row,
                 item=row.name,
-                query=row.query,
-                title=row.title,
-                label=row.label,
                 accepted=tuple(row.accepted),
-                right=row.right,
-                kind=row.kind,
                 time=to_time(row.time),
             )
             for row in answers
@@ -320,7 +281,7 @@ def _block(request: Request, public: str, reason: str) -> JudgeRow:
         .values(**columns_of(record), page=None, reason=reason.strip()[:500])
     )
     count = 0 if was_blocked else untrust(request.on, judge.id, request.project)
-    figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
+    figures: dict[str, Any] = {**record.figures, "judgments": count, "reason": reason[:500]}
     request.log("blocked-by-hand", judge=judge.id, actor=request.actor, **figures)
     return _line_of(request, _find_judge(request, public))
 
@@ -361,7 +322,7 @@ def _unblock(request: Request, public: str, reason: str) -> JudgeRow:
         .values(**columns_of(record), fresh_from=newest or 0, reason="")
     )
     count = 0 if judge.kind == DRY_RUN else restore_trust(request.on, [judge.id], request.project)
-    figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
+    figures: dict[str, Any] = {**record.figures, "judgments": count, "reason": reason[:500]}
     request.log("unblocked-by-hand", judge=judge.id, actor=request.actor, **figures)
     return _line_of(request, _find_judge(request, public))
 

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.judging.arriving import (
-    Admit,
-    find_known,
-    give_consent,
-    take_in,
-)
+from adjudge.collect.judging.arriving import PROJECT, Admit, find_known, give_consent, take_in
 from adjudge.collect.judging.finishing import finish
 from adjudge.collect.judging.leases import expire_pages
 from adjudge.collect.judging.outcomes import contest, repeat_outcome
@@ -25,17 +19,14 @@ from adjudge.collect.judging.views import view_judge, view_project
 from adjudge.collect.judging.work_left import any_work_left, count_pages_left
 from adjudge.collect.services._invites import find_invite
 from adjudge.collect.store.database import Database, StoredRow, utc_now
-from adjudge.collect.store.request import JudgeRequest, judge_by_id, lock_judge, read_judge
-from adjudge.collect.store.schema import invites, projects
+from adjudge.collect.store.request import JudgeRequest, lock_judge, read_judge
+from adjudge.collect.store.schema import invites
 from adjudge.collect.store.snapshot import MAIN_ARM, ProjectSnapshot, SnapshotCache
 from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
 from adjudge.collect.values.requesting import Invite
 from adjudge.errors import NotFound, Refused
 
-_PROJECT = Statement(
-    select(projects.c.id, projects.c.version).where(projects.c.slug == bindparam("slug"))
-)
 _REVOKED = Statement(select(invites.c.revoked).where(invites.c.key == bindparam("key")))
 
 
@@ -101,7 +92,7 @@ class JudgingService:
             if request.judge.message:
                 request.set_judge(message="")
                 request.log("message-read", judge=request.judge.id, actor="judge")
-            return _view_after(request)
+            return view_judge(request.renewed())
 
         return self._database.write(work)
 
@@ -126,7 +117,7 @@ class JudgingService:
         def work(on: Connection) -> JudgeView:
             request = self._open(on, judge)
             give_consent(request)
-            return _view_after(request)
+            return view_judge(request.renewed())
 
         return self._database.write(work)
 
@@ -208,7 +199,7 @@ class JudgingService:
         def work(on: Connection) -> JudgeView:
             request = self._open(on, judge)
             finish(request)
-            return _view_after(request)
+            return view_judge(request.renewed())
 
         return self._database.write(work)
 
@@ -227,15 +218,10 @@ class JudgingService:
         return JudgeRequest(on=on, project=snapshot, now=self._now(), judge=row, locked=lock)
 
     def _find_project(self, on: Connection, slug: str) -> ProjectSnapshot:
-        row = _PROJECT.one_or_none(on, {"slug": slug})
+        row = PROJECT.one_or_none(on, {"slug": slug})
         if row is None:
             raise NotFound("project", slug)
         return self._snapshots.get(on, row.id, row.version)
-
-
-def _view_after(request: JudgeRequest) -> JudgeView:
-    """Where the judge stands after a change."""
-    return view_judge(replace(request, judge=judge_by_id(request.on, request.judge.id)))
 
 
 def _find_answered(request: JudgeRequest, public: str) -> StoredRow:

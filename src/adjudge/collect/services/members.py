@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.services._requesters import add_requester, find_requester
 from adjudge.collect.services.caller import Caller
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import member_links, members, projects, requesters
 from adjudge.collect.store.snapshot import load_snapshot
@@ -163,33 +163,24 @@ def _list_members(request: Request) -> list[Member]:
         .where(members.c.project == request.project.id)
     )
     others = [
-        Member(
-            member=row.public,
-            name=row.name,
-            role=cast(MemberRole, row.role),
-            since=to_time(row.made),
-            maker=False,
-        )
+        from_row(Member, row, member=row.public, since=to_time(row.made), maker=False)
         for row in found
     ]
     others.sort(key=lambda one: (-MEMBER_ROLES.index(one.role), one.name.casefold()))
     if maker is None:  # the command line made it
         return others
-    since = to_time(maker.made)
-    first = Member(member=maker.public, name=maker.name, role="owner", since=since, maker=True)
-    return [first, *others]
+    own = {"member": maker.public, "role": "owner", "since": to_time(maker.made), "maker": True}
+    return [from_row(Member, maker, **own), *others]
 
 
 def _link_of(row: StoredRow) -> MemberLink:
-    return MemberLink(
+    return from_row(
+        MemberLink,
+        row,
         link=row.key,
         project=row.slug,
-        title=row.title,
-        role=cast(MemberRole, row.role),
-        note=row.note,
         made=to_time(row.made),
         expires=to_time(row.expires),
-        revoked=row.revoked,
         member=row.name,
     )
 

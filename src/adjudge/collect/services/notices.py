@@ -16,12 +16,13 @@ from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from sqlalchemy import and_, func, insert, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.judging.work_left import read_budget
 from adjudge.collect.services._invites import invited_names, name_of_judge
 from adjudge.collect.services.caller import Caller
+from adjudge.collect.store.database import from_row
 from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import items, judges, log, outbox, projects
 from adjudge.collect.store.settings import (
@@ -140,15 +141,12 @@ class NoticeService:
             ours = select(outbox).where(outbox.c.project == request.project.id)
             rows = request.on.execute(ours.order_by(outbox.c.id.desc()).limit(_SHOWN))
             return [
-                Delivery(
+                from_row(
+                    Delivery,
+                    row,
                     delivery=row.public,
-                    event=row.event,
-                    way=row.way,
-                    target=row.target,
                     made=to_time(row.made),
-                    tries=row.tries,
                     state="sent" if row.sent else "given up" if row.due is None else "waiting",
-                    problem=row.problem,
                 )
                 for row in rows
             ]
@@ -226,16 +224,10 @@ def _read_standing(request: Request) -> dict[str, Any]:
     newest = request.on.execute(
         select(func.max(log.c.id)).where(log.c.project == request.project.id)
     ).scalar()
-    states: dict[str, int] = {
-        row.state: row[1]
-        for row in request.on.execute(
-            select(items.c.state, func.count())
-            .where(items.c.project == request.project.id, items.c.gold.is_(False))
-            .group_by(items.c.state)
-        )
-    }
+    work = (items.c.project == request.project.id, items.c.gold.is_(False))
+    states = set(request.on.execute(select(items.c.state).where(*work).distinct()).scalars())
     budget = read_budget(request)
-    done = states.get("closed", 0) > 0 and states.get("open", 0) == 0
+    done = "closed" in states and "open" not in states
     return {"log": newest or 0, "done": done, "budget": budget is not None and budget.spent}
 
 
@@ -266,19 +258,18 @@ def _read_log(request: Request, after: int, until: int) -> list[tuple[str, dict[
         .join(judges, judges.c.id == log.c.judge)
         .where(
             log.c.project == request.project.id,
-            and_(log.c.id > after, log.c.id <= until),
+            log.c.id > after,
+            log.c.id <= until,
             log.c.event.in_(list(_LOGGED)),
             judges.c.kind != "dry-run",
         )
         .order_by(log.c.id)
     ).all()
     invited = invited_names(request) if rows else {}
+    names = [name_of_judge(row, invited.get(row.id, "")) for row in rows]
     return [
-        (
-            _LOGGED[row.event],
-            {"judge": row.public, "name": name_of_judge(row, invited.get(row.id, ""))},
-        )
-        for row in rows
+        (_LOGGED[row.event], {"judge": row.public, "judge_name": name})
+        for row, name in zip(rows, names, strict=True)
     ]
 
 
@@ -291,9 +282,7 @@ def _put_test(request: Request) -> int:
         select(func.count())
         .select_from(outbox.join(projects, projects.c.id == outbox.c.project))
         .where(
-            projects.c.owner == owner,
-            outbox.c.event == "test",
-            outbox.c.made > request.now - 3_600,
+            projects.c.owner == owner, outbox.c.event == "test", outbox.c.made > request.now - 3_600
         )
     ).scalar_one()
     if tried >= _MOST_TESTS:
@@ -309,7 +298,7 @@ def _put(request: Request, chosen: Notifications, event: str, figures: dict[str,
         "name": request.project.name,
         "time": to_time(request.now).isoformat(),
         "address": chosen.base,
-        **{f"judge_{name}" if name == "name" else name: said for name, said in figures.items()},
+        **figures,
     }
     ways = [("webhook", chosen.webhook)] if chosen.webhook else []
     ways += [("email", address) for address in chosen.emails]
@@ -346,14 +335,6 @@ def _claim(on: Connection, now: float, most: int = 20) -> list[Parcel]:
         mine = update(outbox).where(outbox.c.id == row.id, outbox.c.due == row.due)
         if on.execute(mine.values(due=now + _CLAIMED, tries=row.tries + 1)).rowcount:
             kept = read_setting(on, notify_name(row.project)) or {}
-            parcels.append(
-                Parcel(
-                    delivery=row.public,
-                    way=row.way,
-                    target=row.target,
-                    body=row.body,
-                    secret=kept.get("secret", ""),
-                    tries=row.tries + 1,
-                )
-            )
+            own = {"secret": kept.get("secret", ""), "tries": row.tries + 1}
+            parcels.append(from_row(Parcel, row, delivery=row.public, **own))
     return parcels

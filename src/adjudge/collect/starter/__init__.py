@@ -16,16 +16,8 @@ from adjudge.collect.values.project import GoldEntry, Item, Project, Role
 from adjudge.data.scale import Scale
 
 _MAKERS = (
-    "Arvo",
-    "Belmont",
-    "Corda",
-    "Delfi",
-    "Enno",
-    "Faro",
-    "Gullwing",
-    "Halden",
-    "Ionic",
-    "Juno",
+    *("Arvo", "Belmont", "Corda", "Delfi", "Enno"),
+    *("Faro", "Gullwing", "Halden", "Ionic", "Juno"),
 )
 _COLOURS = ("black", "white", "grey", "blue", "green", "red", "oak", "silver")
 _SELLING = ("New, in its box.", "Two years of warranty.", "Ships tomorrow.", "Few left.",
@@ -63,11 +55,14 @@ def make_starter(*, queries: int = 40, golds: int = 100, seed: int = 0) -> Proje
             tests = screening // queries + (number < screening % queries)
         tests = min(tests, golds - len(entries)) if not own else tests
         kinds += _kinds(_GOLD, tests, rng)
-        query, results = _make_items(product, kinds, rng)
         topic = f"q{number + 1:03d}"
-        for place, result in enumerate(results):
-            name = f"{topic}/r{place + 1}"
-            items.append(_item(name, topic, query, product.department, result))
+        for place, label in enumerate(kinds):
+            result, document = _RESULTS[label](product, rng), f"r{place + 1}"
+            name = f"{topic}/{document}"
+            items.append(
+                Item(name=name, topic=topic, query=product.query, category=product.department,
+                     document=document, title=result.title, text=result.text)
+            )  # fmt: skip
             if not own or place >= RESULTS:
                 role: Role = "screening" if own else "training"
                 entries.append(
@@ -116,13 +111,6 @@ def _catalogue() -> tuple[_CatalogueProduct, ...]:
 
 
 _CATALOGUE = _catalogue()
-
-
-def _make_items(
-    product: _CatalogueProduct, labels: list[str], rng: np.random.Generator
-) -> tuple[str, list[_MadeItem]]:
-    """A query for the product, and a result for each wanted label."""
-    return product.query, [_RESULTS[label](product, rng) for label in labels]
 
 
 def _matching(product: _CatalogueProduct, rng: np.random.Generator) -> _MadeItem:
@@ -185,10 +173,3 @@ def _kinds(mix: tuple[float, ...], count: int, rng: np.random.Generator) -> list
     """So many labels, drawn by a mix of them."""
     shares = np.array(mix) / sum(mix)
     return [LABELS[kind] for kind in rng.choice(len(LABELS), size=count, p=shares)]
-
-
-def _item(name: str, topic: str, query: str, department: str, result: _MadeItem) -> Item:
-    return Item(
-        name=name, topic=topic, query=query, category=department, document=name.split("/")[1],
-        title=result.title, text=result.text,
-    )  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,20 +40,29 @@ _WANTED = (
 )
 _TEXTS = ("left", "right", "label", "judge", "kind", "topic", "query", "first")
 _ITEM_FIELDS = ("query", "need", "category", "title", "url")
-_TABLE = (
-    ("item", judgments.c.item),
-    ("judge", judgments.c.judge),
-    ("kind", judgments.c.kind),
-    ("label", judgments.c.label),
-    ("other", judgments.c.other),
-    ("comment", judgments.c.comment),
-    ("standing", judgments.c.standing),
-    ("gold", judgments.c.gold),
-    ("right", judgments.c.right),
-    ("page", pages.c.public),
-    ("row", judgments.c.row),
-    ("seconds", judgments.c.seconds),
-    ("time", judgments.c.time),
+
+
+def _times(seconds: Any) -> Any:
+    """A column of stored times as Arrow timestamps."""
+    micro = np.rint(np.array(seconds, dtype=np.float64) * 1e6).astype(np.int64)
+    return pa.array(micro, pa.timestamp("us", tz="UTC"))
+
+
+_Made = Callable[[Any], Any]  # a column of a table, from the values that are stored
+_texts: _Made = partial(pa.array, type=pa.large_string())
+_flags: _Made = partial(pa.array, type=pa.bool_())
+_TABLE: tuple[tuple[str, ColumnElement[Any], _Made], ...] = (
+    ("kind", judgments.c.kind, _texts),
+    ("label", judgments.c.label, _texts),
+    ("other", judgments.c.other, _flags),
+    ("comment", judgments.c.comment, _texts),
+    ("standing", judgments.c.standing, _texts),
+    ("gold", judgments.c.gold.is_not(None), _flags),
+    ("right", judgments.c.right, _flags),
+    ("page", pages.c.public, _texts),
+    ("row", judgments.c.row, partial(pa.array, type=pa.int32())),
+    ("seconds", judgments.c.seconds, partial(pa.array, type=pa.float64())),
+    ("time", judgments.c.time, _times),
 )
 
 
@@ -197,12 +208,6 @@ def _with_fields(made: Judgments, item: Any, texts: _Lookup) -> Judgments:
     return replace(made, fields=fields, documents=documents if known else None)
 
 
-def _times(seconds: Any) -> Any:
-    """A column of stored times as Arrow timestamps."""
-    micro = np.rint(np.array(seconds, dtype=np.float64) * 1e6).astype(np.int64)
-    return pa.array(micro, pa.timestamp("us", tz="UTC"))
-
-
 def read_gold(
     on: Connection, snapshot: ProjectSnapshot, *, adjudicated: bool = False
 ) -> Gold | None:
@@ -254,39 +259,26 @@ def read_table(on: Connection, snapshot: ProjectSnapshot, *, dry_runs: bool = Fa
     kept = [judgments.c.project == snapshot.id]
     if not dry_runs:
         kept.append(of_real_in(snapshot.id))
-    more = [(f"answer_{one.name}", label_of(one.name)) for one in snapshot.questions]
-    sides = [("swapped", judgments.c.swapped)] if snapshot.of_pairs else []
+    more = [(f"answer_{one.name}", label_of(one.name), _texts) for one in snapshot.questions]
+    sides = [("swapped", judgments.c.swapped, _flags)] if snapshot.of_pairs else []
     wanted = (*_TABLE, *more, *sides)
-    found = _columns(
+    item, judge, *found = _columns(
         on,
-        select(*(column.label(name) for name, column in wanted))
+        select(
+            judgments.c.item, judgments.c.judge, *(column.label(name) for name, column, _ in wanted)
+        )
         .join(pages, pages.c.id == judgments.c.page)
         .where(*kept)
         .order_by(judgments.c.id),
-    ) or [()] * len(wanted)
-    given = dict(zip((name for name, _ in wanted), found, strict=True))
+    ) or [()] * (2 + len(wanted))
     texts = _Lookup(on, items, snapshot.id, "name", "topic", "document", "query")
     who = _Lookup(on, judges, snapshot.id, "public", "arm")
     return pa.table(
         {
-            "item": texts.take(given["item"], "name"),
-            "topic": texts.take(given["item"], "topic"),
-            "document": texts.take(given["item"], "document"),
-            "query": texts.take(given["item"], "query"),
-            "judge": who.take(given["judge"], "public"),
-            "arm": who.take(given["judge"], "arm"),
-            "kind": pa.array(given["kind"], pa.large_string()),
-            "label": pa.array(given["label"], pa.large_string()),
-            "other": pa.array(given["other"], pa.bool_()),
-            "comment": pa.array(given["comment"], pa.large_string()),
-            "standing": pa.array(given["standing"], pa.large_string()),
-            "gold": pa.array([gold is not None for gold in given["gold"]], pa.bool_()),
-            "right": pa.array(given["right"], pa.bool_()),
-            "page": pa.array(given["page"], pa.large_string()),
-            "row": pa.array(given["row"], pa.int32()),
-            "seconds": pa.array(given["seconds"], pa.float64()),
-            "time": _times(given["time"]),
-            **{name: pa.array(given[name], pa.large_string()) for name, _ in more},
-            **{name: pa.array(given[name], pa.bool_()) for name, _ in sides},
+            "item": texts.take(item, "name"),
+            **{name: texts.take(item, name) for name in ("topic", "document", "query")},
+            "judge": who.take(judge, "public"),
+            "arm": who.take(judge, "arm"),
+            **{name: make(cells) for (name, _, make), cells in zip(wanted, found, strict=True)},
         }
     )

@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import fields
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -24,6 +26,7 @@ from adjudge.collect.store.schema import HEAD, VERSIONS, settings
 from adjudge.errors import BadSetting, Unavailable
 
 _Result = TypeVar("_Result")
+_Value = TypeVar("_Value")
 StoredRow: TypeAlias = sa.Row[*tuple[Any, ...]]  # a row of any columns, read by their names
 
 _TRIES = 5  # PostgreSQL may break a deadlock by ending one of two transactions; it is run again
@@ -201,6 +204,19 @@ def batches(ids: Iterable[int]) -> Iterator[list[int]]:
     ordered = sorted(set(ids))
     for start in range(0, len(ordered), _BATCH):
         yield ordered[start : start + _BATCH]
+
+
+def from_row(kind: Callable[..., _Value], row: Any, **own: Any) -> _Value:
+    """A plain value from a row or another value: each field is what that has by its name.
+
+    But for those that are given.
+    """
+    return kind(**{name: getattr(row, name) for name in _names(kind) if name not in own}, **own)
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _try_room(on: Connection) -> None:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from sqlalchemy import bindparam, insert, select, text, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.rules.decisions import Record
+from adjudge.collect.rules.endings import BUDGET_SPENT
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.schema import judges, log, pages, projects
 from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
 from adjudge.collect.store.statements import Statement
-from adjudge.collect.values.judging import Stage
 from adjudge.errors import NotFound
 
 _JUDGES = select(judges, projects.c.version, projects.c.state.label("project_state")).join(
@@ -95,6 +95,27 @@ class JudgeRequest(Request):
         """The policy of the judge's arm."""
         return self.project.policy_of(self.judge.arm)
 
+    @property
+    def in_arm(self) -> dict[str, Any]:
+        """What a statement has to know of the judge's arm; nothing where arms share a number."""
+        if not self.policy.judgments_by_arm:
+            return {}
+        return {"arm": self.judge.arm, "limit": self.policy.arm_limit}
+
+    @property
+    def ended_untrained(self) -> bool:
+        """Whether the judge came when the budget was spent.
+
+        Whoever goes on later has done the training.
+        """
+        spent = self.judge.stage == "finished" and self.judge.reason == BUDGET_SPENT
+        pairs = self.project.training_pairs(self.judge.arm)
+        return bool(spent and self.judge.training_seen < pairs)
+
+    def renewed(self) -> Self:
+        """The same request with the judge as they stand now, after a change."""
+        return replace(self, judge=_BY_ID.one(self.on, {"judge": self.judge.id}))
+
     def page(self, public: str) -> StoredRow:
         """One of the judge's pages; another's looks as if it were not there."""
         wanted = _LOCKED_PAGE if self.locked else _PAGE
@@ -111,25 +132,19 @@ class JudgeRequest(Request):
 
 def read_judge(on: Connection, public: str) -> StoredRow:
     """A judge's row, as it is now."""
-    row: StoredRow | None = _JUDGE.one_or_none(on, {"public": public})
-    if row is None:
-        raise NotFound("judge", public)
-    return row
+    return _found(_JUDGE.one_or_none(on, {"public": public}), public)
 
 
 def lock_judge(on: Connection, public: str) -> StoredRow:
     """A judge's row, which nobody else may change until the transaction ends."""
     if on.dialect.name == "postgresql":
         on.execute(_SHARED)  # gold is not edited meanwhile
-    row: StoredRow | None = _LOCKED_JUDGE.one_or_none(on, {"public": public})
+    return _found(_LOCKED_JUDGE.one_or_none(on, {"public": public}), public)
+
+
+def _found(row: StoredRow | None, public: str) -> StoredRow:
     if row is None:
         raise NotFound("judge", public)
-    return row
-
-
-def judge_by_id(on: Connection, judge: int) -> StoredRow:
-    """A judge's row by the id inside."""
-    row: StoredRow = _BY_ID.one(on, {"judge": judge})
     return row
 
 
@@ -141,37 +156,12 @@ def edit_gold_alone(on: Connection) -> None:
 
 def record_of(judge: StoredRow) -> Record:
     """A judge's record, as decisions take it."""
-    return Record(
-        stage=cast(Stage, judge.stage),
-        seen=judge.seen,
-        right=judge.right,
-        warned_at=judge.warned_at,
-        by_hand=judge.by_hand,
-        before=cast(Stage | None, judge.before),
-        attempt=judge.attempt,
-        training_seen=judge.training_seen,
-        training_right=judge.training_right,
-    )
+    return from_row(Record, judge)
 
 
 def columns_of(record: Record) -> dict[str, Any]:
     """The columns of a judge's row that a record sets."""
-    return {
-        "stage": record.stage,
-        "seen": record.seen,
-        "right": record.right,
-        "warned_at": record.warned_at,
-        "by_hand": record.by_hand,
-        "before": record.before,
-        "attempt": record.attempt,
-        "training_seen": record.training_seen,
-        "training_right": record.training_right,
-    }
-
-
-def figures_of(record: Record) -> dict[str, Any]:
-    """The figures that a decision on a judge rests on, for the log."""
-    return {"stage": record.stage, "seen": record.seen, "right": record.right}
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def write_log(on: Connection, lines: Sequence[dict[str, Any]]) -> None:

@@ -7,6 +7,8 @@ every commit: ``leased`` is the number of open pages it stands on as work, ``tru
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -20,6 +22,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TextClause,
     UniqueConstraint,
     false,
     text,
@@ -60,6 +63,11 @@ def _text(name: str) -> Column[str]:
 
 def _count(name: str) -> Column[int]:
     return Column(name, Integer, nullable=False, server_default="0")
+
+
+def _index(name: str, *columns: Column[Any], where: TextClause, unique: bool = False) -> None:
+    """An index of the rows that a condition holds for."""
+    Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
 
 
 requesters = Table(
@@ -110,15 +118,8 @@ items = Table(
     _id(),
     _to("project", "projects"),
     Column("name", Text, nullable=False),
-    _text("topic"),
-    _text("query"),
-    _text("document"),
-    _text("need"),
-    _text("category"),
-    _text("title"),
-    _text("text"),
-    _text("url"),
-    _text("image"),
+    *map(_text, ("topic", "query", "document", "need", "category")),
+    *map(_text, ("title", "text", "url", "image")),
     Column("beside", JSON(none_as_null=True)),  # of a pair: the right one's id, title, text, ...
     Column("rank", _Big, nullable=False),  # the routing order
     Column("gold", Boolean, nullable=False),
@@ -139,13 +140,7 @@ _HAS_ROOM = text("state = 'open' AND NOT gold AND needed - leased - trusted > 0"
 ITEM_HAS_ROOM = text(  # the same where other tables are joined
     "items.state = 'open' AND NOT items.gold AND items.needed - items.leased - items.trusted > 0"
 )
-Index(
-    "ix_items_routing",
-    items.c.project,
-    items.c.rank,
-    sqlite_where=_HAS_ROOM,
-    postgresql_where=_HAS_ROOM,
-)
+_index("ix_items_routing", items.c.project, items.c.rank, where=_HAS_ROOM)
 
 # Where all items stand is counted from this index alone, group by group.
 Index(
@@ -226,8 +221,7 @@ pages = Table(
     Column("draft", JSON),
     Column("outcome", JSON),
 )
-_OPEN = text("state = 'open'")
-Index("ix_pages_expires", pages.c.expires, sqlite_where=_OPEN, postgresql_where=_OPEN)
+_index("ix_pages_expires", pages.c.expires, where=text("state = 'open'"))
 
 page_rows = Table(
     "page_rows",
@@ -241,13 +235,7 @@ page_rows = Table(
     Column("swapped", Boolean, nullable=False, server_default=false()),  # a pair's sides
 )
 _GOLD = text("gold IS NOT NULL")
-Index(
-    "ix_page_rows_golds",
-    page_rows.c.judge,
-    page_rows.c.gold,
-    sqlite_where=_GOLD,
-    postgresql_where=_GOLD,
-)
+_index("ix_page_rows_golds", page_rows.c.judge, page_rows.c.gold, where=_GOLD)
 
 judgments = Table(
     "judgments",
@@ -271,38 +259,20 @@ judgments = Table(
     Column("swapped", Boolean, nullable=False, server_default=false()),  # see values.sides
     UniqueConstraint("page", "row"),
 )
-_WORK = text("gold IS NULL")
-Index(
-    "uq_judgments_once",
-    judgments.c.judge,
-    judgments.c.item,
-    unique=True,
-    sqlite_where=_WORK,
-    postgresql_where=_WORK,
-)
-_COUNTED = text("gold IS NULL AND NOT other AND standing = 'trusted'")
-Index(  # what an arm has of an item is counted by it
+_ONCE = (judgments.c.judge, judgments.c.item)
+_index("uq_judgments_once", *_ONCE, unique=True, where=text("gold IS NULL"))
+_index(  # what an arm has of an item is counted by it
     "ix_judgments_counted",
-    judgments.c.item,
-    judgments.c.judge,
-    sqlite_where=_COUNTED,
-    postgresql_where=_COUNTED,
+    *(judgments.c.item, judgments.c.judge),
+    where=text("gold IS NULL AND NOT other AND standing = 'trusted'"),
 )
-# The few answers that progress counts one by one; all others are counted on judges and items.
-_APART = text("gold IS NULL AND (other OR standing = 'untrusted')")
-Index(
+_index(  # the few answers that progress counts one by one; others are counted on judges and items
     "ix_judgments_apart",
     *(judgments.c.project, judgments.c.kind, judgments.c.standing, judgments.c.other),
     *(judgments.c.judge, judgments.c.item),
-    sqlite_where=_APART,
-    postgresql_where=_APART,
+    where=text("gold IS NULL AND (other OR standing = 'untrusted')"),
 )
-Index(
-    "ix_judgments_golds",
-    judgments.c.gold,
-    sqlite_where=_GOLD,
-    postgresql_where=_GOLD,
-)
+_index("ix_judgments_golds", judgments.c.gold, where=_GOLD)
 
 adjudications = Table(
     "adjudications",
@@ -346,8 +316,7 @@ log = Table(
     Column("figures", JSON, nullable=False),
 )
 Index("ix_log_project", log.c.project, log.c.id)
-_PASSED = text("event = 'training-passed'")
-Index("ix_log_passed", log.c.judge, sqlite_where=_PASSED, postgresql_where=_PASSED)
+_index("ix_log_passed", log.c.judge, where=text("event = 'training-passed'"))
 
 tokens = Table(
     "tokens",

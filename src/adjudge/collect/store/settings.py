@@ -40,26 +40,9 @@ def forget_setting(on: Connection, name: str) -> None:
     on.execute(delete(settings).where(settings.c.name == name))
 
 
-def knowledge_name(project: int) -> str:
-    """The setting under which what the last fit knows of a project is kept."""
-    return f"knowledge:{project}"
-
-
-def fixed_name(project: int) -> str:
-    """The setting under which the accuracy to expect of a fixed number is kept."""
-    return f"fixed-accuracy:{project}"
-
-
-def notify_name(project: int) -> str:
-    """The setting under which it is kept who is told what of a project."""
-    return f"notify:{project}"
-
-
-def notified_name(project: int) -> str:
-    """The setting under which it is kept how far they have been told."""
-    return f"notified:{project}"
-
-
-def declined_golds(project: int) -> str:
-    """The name under which the items are kept that are not to be suggested as gold."""
-    return f"gold-declined:{project}"
+# The names under which something of a project is kept, by its id.
+knowledge_name = "knowledge:{}".format  # what the last fit knows
+fixed_name = "fixed-accuracy:{}".format  # the accuracy to expect of a fixed number of judgments
+notify_name = "notify:{}".format  # who is told what
+notified_name = "notified:{}".format  # how far they have been told
+declined_golds = "gold-declined:{}".format  # the items that are not to be suggested as gold

@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.rules.decisions import training_length
 from adjudge.collect.rules.golds import GoldCard, for_screening, for_training
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.store.database import from_row
 from adjudge.collect.store.schema import arms, golds, items, projects
 from adjudge.collect.values.judging import OTHERS
 from adjudge.collect.values.questions import FurtherQuestion
@@ -175,17 +176,12 @@ def load_snapshot(on: Connection, project: int) -> ProjectSnapshot:
     policy = Policy.from_dict(row.policy)
     scale = scale_from_json(row.scale)
     known = {
-        gold.id: _StoredGold(
-            gold.id,
-            gold.item,
-            gold.name,
-            gold.topic,
-            tuple(gold.accepted),
-            gold.reason,
-            dict(gold.reasons),
-            gold.role,
-            gold.active,
-            bool(gold.once_work),
+        gold.id: from_row(
+            _StoredGold,
+            gold,
+            gold=gold.id,
+            accepted=tuple(gold.accepted),
+            once_work=bool(gold.once_work),
         )
         for gold in on.execute(_GOLDS, {"project": project})
     }

@@ -17,7 +17,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Dialect
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.types import TypeEngine
 
 _PIECE = 5_000  # rows of a long answer that are held at a time
 _MOST_MARKS = 900  # values in one statement; every SQLite takes 999
@@ -105,9 +104,12 @@ class _Plain:
             name: value for name, value in compiled.params.items() if not names[name].required
         }
         self._lists = tuple(name for name, bind in names.items() if bind.expanding)
-        self._ingoing = _processors(
-            ((name, bind.type) for name, bind in names.items() if not bind.expanding), dialect
-        )
+        self._ingoing: dict[str, _Process] = {
+            name: process
+            for name, bind in names.items()
+            if not bind.expanding
+            and (process := bind.type.dialect_impl(dialect).bind_processor(dialect))
+        }
         for name, process in self._ingoing.items():
             if name in self._constants:
                 self._constants[name] = process(self._constants[name])
@@ -168,18 +170,6 @@ class _Plain:
             if name in parameters:
                 every[name] = process(every[name])
         return [every[name] for name in self._order]
-
-
-def _processors(
-    named: Iterable[tuple[str, TypeEngine[Any]]], dialect: Dialect
-) -> dict[str, _Process]:
-    """What has to be done to values before they are sent, by name."""
-    found: dict[str, _Process] = {}
-    for name, kind in named:
-        process = kind.dialect_impl(dialect).bind_processor(dialect)
-        if process is not None:
-            found[name] = process
-    return found
 
 
 class BulkInsert:

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Generic, TypeVar
-
-if TYPE_CHECKING:
-    pass
-
+from typing import Generic, TypeVar
 
 _Key = TypeVar("_Key", bound=Hashable)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from adjudge.data.scale import Scale
@@ -75,8 +75,7 @@ class FurtherQuestion:
 
     def to_dict(self) -> dict[str, Any]:
         """The question as JSON has it."""
-        held = {"name": self.name, "text": self.text, "kind": self.kind, "labels": self.labels}
-        return {**held, "required": self.required, "share": self.share}
+        return asdict(self)
 
 
 def read_questions(given: Sequence[Mapping[str, Any]]) -> tuple[FurtherQuestion, ...]:

@@ -59,15 +59,13 @@ def preset_policy(name: str, policy: Policy = _AT_FIRST, *, pairs: bool = False)
 
 def words_for(scale: Scale) -> str:
     """Guidelines to begin with."""
-    if is_of_pairs(scale.labels):
-        return "\n".join(
-            ["Read the query, then both results, and say which of the two is better.", ""]
-            + [f"- **{in_words(label)}**{_SAY_WHEN}" for label in scale.labels]
-        )
-    lines = [f"- **{label}**{_SAY_WHEN}" for label in reversed(scale.labels)]
-    return "\n".join(
-        ["Read the query, then the result, and say how well it answers the query.", "", *lines]
-    )
+    pairs = is_of_pairs(scale.labels)
+    first = "Read the query, then the result, and say how well it answers the query."
+    if pairs:
+        first = "Read the query, then both results, and say which of the two is better."
+    labels = scale.labels if pairs else reversed(scale.labels)
+    lines = [f"- **{in_words(label, pairs)}**{_SAY_WHEN}" for label in labels]
+    return "\n".join([first, "", *lines])
 
 
 def read_scale(form: Form) -> Scale:

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from adjudge.collect.web._pages import root
 from adjudge.collect.web._state import state_of
 from adjudge.collect.web.logs import LOG
-from adjudge.errors import AdjudgeError, BadData, BadSetting, NotFound, Refused, Unavailable
+from adjudge.errors import AdjudgeError, NotFound, Refused, Unavailable
 
 _STATUS = {  # of Refused; 409 for those not named
     "bad-form": 422,
@@ -175,11 +175,10 @@ async def _on_invalid(request: Request, fault: Exception) -> Response:
     if not isinstance(fault, RequestValidationError):
         raise fault
     faults = [
-        {"at": ".".join(str(part) for part in entry["loc"]), "problem": entry["msg"]}
+        {"at": ".".join(map(str, entry["loc"])), "problem": entry["msg"]}
         for entry in fault.errors()
     ]
-    first = faults[0]
-    message = f"{first['at']}: {first['problem']}"
+    message = "{at}: {problem}".format(**faults[0])
     return _answer(request, 422, "bad-request", message, faults=faults)
 
 
@@ -198,8 +197,6 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(NotFound, _on_not_found)
     app.add_exception_handler(Unavailable, _on_unavailable)
     app.add_exception_handler(OperationalError, _on_unavailable)
-    app.add_exception_handler(BadData, _on_bad_data)
-    app.add_exception_handler(BadSetting, _on_bad_data)
     app.add_exception_handler(AdjudgeError, _on_bad_data)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -98,31 +99,32 @@ class LoginNeeded(Exception):
     """Nobody is logged in with this browser."""
 
 
-@dataclass(slots=True)
+@dataclass
 class _NamesHere:
     """What judges and gold of a project are called, read when a page first names one."""
 
     services: RequesterServices
     slug: str
-    known: dict[str, str] | None = None
-    golds: dict[int, str] | None = None
+
+    @cached_property
+    def _judges(self) -> CalledJudges:
+        return CalledJudges(self.services.judges.get_names(self.slug))
+
+    @cached_property
+    def _golds(self) -> dict[int, str]:
+        return self.services.gold.get_items(self.slug)
 
     def of(self, judge: str) -> str:
         """The name of a judge, or their public id."""
-        if self.known is None:
-            self.known = self.services.judges.get_names(self.slug)
-        return self.known.get(judge, judge)
+        return self._judges.names.get(judge, judge)
 
     def within(self, text: str) -> str:
         """A sentence with the names of judges in the place of their public ids."""
-        self.of("")
-        return CalledJudges(self.known or {}).within(text)
+        return self._judges.within(text)
 
     def gold(self, number: int) -> str:
         """The item of a gold that the log has by its number; empty where it is gone."""
-        if self.golds is None:
-            self.golds = self.services.gold.get_items(self.slug)
-        return self.golds.get(number, "")
+        return self._golds.get(number, "")
 
 
 @dataclass(frozen=True, slots=True)

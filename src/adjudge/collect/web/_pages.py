@@ -65,11 +65,9 @@ def _moment(time: datetime | None) -> str:
 def _figure(value: object) -> str:
     """A figure of the log in a few words; the export of the log has it whole."""
     if isinstance(value, dict):
-        return (
-            f"{len(value)} entries"
-            if len(value) > 3
-            else ", ".join(f"{name} {_figure(part)}" for name, part in value.items())
-        )
+        if len(value) > 3:
+            return f"{len(value)} entries"
+        return ", ".join(f"{name} {_figure(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):
         shown = ", ".join(_figure(part) for part in value[:6])
         return shown + (f" and {len(value) - 6} more" if len(value) > 6 else "")
@@ -139,20 +137,17 @@ class Pages:
         session: Session = state.session
         return session
 
-    def render(self, request: Request, template: str, **context: Any) -> str:
-        """The text of a page."""
-        return self._environment.get_template(template).render(
+    def show(
+        self, request: Request, template: str, *, status: int = 200, **context: Any
+    ) -> Response:
+        """A page, or a part of one, as a response."""
+        text = self._environment.get_template(template).render(
             root=root(request),
             proof=self._sessions.proof(self.session(request)),
             request_id=request.state.request_id,
             **context,
         )
-
-    def show(
-        self, request: Request, template: str, *, status: int = 200, **context: Any
-    ) -> Response:
-        """A page as a response."""
-        return HTMLResponse(self.render(request, template, **context), status_code=status)
+        return HTMLResponse(text, status_code=status)
 
 
 def root(request: Request) -> str:

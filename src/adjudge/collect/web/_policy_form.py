@@ -153,14 +153,11 @@ def parts(policy: Policy) -> list[_FormPart]:
     """Every other setting of a policy, part by part."""
     made: list[_FormPart] = []
     for field in fields(policy):
-        if field.name in _BASIC:
-            if field.name in _PARTS or not made:
-                made.append(_FormPart(_PARTS.get(field.name, "Policy"), [], []))
-            continue
         if field.name in _PARTS or not made:
             made.append(_FormPart(_PARTS.get(field.name, "Policy"), [], []))
-        ticked = field.kind in ("flag", "several")
-        (made[-1].flags if ticked else made[-1].fields).append(field)
+        if field.name not in _BASIC:
+            ticked = field.kind in ("flag", "several")
+            (made[-1].flags if ticked else made[-1].fields).append(field)
     return made
 
 
@@ -173,7 +170,7 @@ def fields(policy: Policy) -> list[Field]:
         title, hint = _WORDS.get(field.name, (field.name.replace("_", " ").capitalize(), ""))
         kind, options = _kind(field.name, value)
         if kind in ("text", "number"):
-            value = _text(value)
+            value = in_form(value)
         default = _default(getattr(standard, field.name))
         shown.append(Field(field.name, title, hint, kind, value, options, default))
     return shown
@@ -185,7 +182,7 @@ def _default(value: object) -> str:
         return "on" if value else "off"
     if isinstance(value, tuple):
         return ", ".join(value)
-    return _text(value) or "none"
+    return in_form(value) or "none"
 
 
 def _kind(name: str, value: object) -> tuple[str, tuple[str, ...]]:
@@ -202,7 +199,8 @@ def _kind(name: str, value: object) -> tuple[str, tuple[str, ...]]:
     return "text", ()
 
 
-def _text(value: object) -> str:
+def in_form(value: object) -> str:
+    """A value as the text of a field; empty for none."""
     if value is None:
         return ""
     if isinstance(value, Mapping):
@@ -231,12 +229,8 @@ def settings(form: Form, policy: Policy) -> dict[str, Any]:
 def _read(field: Field, text: str, now: object) -> Any:
     if field.name in _MAY_BE_NONE:
         return _number(field, text, _MAY_BE_NONE[field.name]) if text else None
-    if isinstance(now, Decimal):
-        return _number(field, text, Decimal)
-    if isinstance(now, int):
-        return _number(field, text, int)
-    if isinstance(now, float):
-        return _number(field, text, float)
+    if isinstance(now, Decimal | int | float):
+        return _number(field, text, type(now))
     if field.name.endswith("_mix") and ":" in text:
         parts = (part.rpartition(":") for part in text.split(","))
         return {label.strip(): _number(field, share, float) for label, _, share in parts}

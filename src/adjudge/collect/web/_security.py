@@ -146,26 +146,21 @@ class Attempts:
         A try counts as failed until it ends well, so that many at once are no more than one after
         the other.
         """
-        now = self._clock()
+        now, most, seconds = self._clock(), self._most, self._seconds
         with self._lock:
-            wait = max(self._wait(name, now) for name in names)
+            recent = {
+                name: [at for at in self._failures.get(name, ()) if now - at < seconds]
+                for name in names
+            }
+            full = (failed for failed in recent.values() if len(failed) >= most)
+            wait = max((failed[-most] + seconds - now for failed in full), default=0.0)
             if wait <= 0:
-                self._note(now, names)
+                for name, failed in recent.items():
+                    self._failures[name] = [*failed[-most:], now]
+                    self._failures.move_to_end(name)
+                while len(self._failures) > 10_000:
+                    self._failures.popitem(last=False)
             return wait
-
-    def _wait(self, name: str, now: float) -> float:
-        recent = [at for at in self._failures.get(name, ()) if now - at < self._seconds]
-        if len(recent) < self._most:
-            return 0.0
-        return recent[-self._most] + self._seconds - now
-
-    def _note(self, now: float, names: tuple[str, ...]) -> None:
-        for name in names:
-            recent = [at for at in self._failures.get(name, ()) if now - at < self._seconds]
-            self._failures[name] = [*recent[-self._most :], now]
-            self._failures.move_to_end(name)
-        while len(self._failures) > 10_000:
-            self._failures.popitem(last=False)
 
     def withdraw(self, *names: str) -> None:
         """Count the last try of these no more: it was neither right nor wrong."""

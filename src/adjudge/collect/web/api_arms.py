@@ -13,14 +13,7 @@ from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.arms import ArmReport
 from adjudge.collect.web._api_models import ArmIn
 from adjudge.collect.web._api_router import api_router, services_of
-from adjudge.collect.web._api_values import (
-    ApiModel,
-    Name,
-    Shares,
-    Short,
-    Slug,
-    send,
-)
+from adjudge.collect.web._api_values import ApiModel, Name, Shares, Short, Slug, send
 from adjudge.errors import BadSetting
 
 router = api_router("arms")

@@ -112,9 +112,8 @@ def _list_suggestions(
 ) -> Response:
     """Items that could become gold: what the consensus in the background is surest of."""
     services = services_of(request, project)
-    return send_list(
-        services.gold.describe_suggested(project, refit.find_sure(services, project)[1], limit)
-    )
+    _, sure = refit.find_sure(services, project)
+    return send_list(services.gold.describe_suggested(project, sure, limit))
 
 
 @router.post("/projects/{project}/gold-suggestions", response_model=Imported)

@@ -169,11 +169,8 @@ def _create_project(request: Request, body: _ProjectIn) -> Response:
     """Make a project, as a draft."""
     services = services_of(request)
     services.projects.check_may_create()
-    pairs = any(item.beside is not None for item in body.items)
-    if pairs and not body.labels:
-        scale = PAIR_SCALE
-    else:
-        scale = Scale.parse(body.labels, relevant=body.relevant)
+    pairs = any(item.beside is not None for item in body.items) and not body.labels
+    scale = PAIR_SCALE if pairs else Scale.parse(body.labels, relevant=body.relevant)
     gold = [entry.accepted[0] for entry in body.golds]
     arms = [arm.given() for arm in body.arms]
     project = Project(
@@ -268,13 +265,8 @@ def _import(services: RequesterServices, project: str, preview: Preview, check: 
     counts = {"items": len(preview.items), "golds": len(preview.golds), "notes": preview.notes}
     if check:
         return send({"stored": False, **counts})
-    return send(
-        {
-            "stored": True,
-            **counts,
-            "changes": services.projects.add_items(project, preview.items, preview.golds),
-        }
-    )
+    changes = services.projects.add_items(project, preview.items, preview.golds)
+    return send({"stored": True, **counts, "changes": changes})
 
 
 @router.get("/projects/{project}/progress", response_model=Progress)
@@ -315,11 +307,8 @@ def _list_disagreements(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
 ) -> Response:
     """Queries on whose items trusted judges differ."""
-    return send_list(
-        services_of(request, project).projects.get_disagreements(
-            project, search=search, limit=limit
-        )
-    )
+    projects = services_of(request, project).projects
+    return send_list(projects.get_disagreements(project, search=search, limit=limit))
 
 
 @router.get("/projects/{project}/golds", response_model=Listed[GoldRow])

@@ -42,9 +42,7 @@ from adjudge.collect.web import (
     settings_pages,
     wizard_pages,
 )
-from adjudge.collect.web import (
-    _health as health,
-)
+from adjudge.collect.web import _health as health
 from adjudge.collect.web._background import Background, share_memory
 from adjudge.collect.web._keys import Keys, Tokens
 from adjudge.collect.web._limiting import Newcomers
@@ -116,29 +114,15 @@ def _routes() -> tuple[BaseRoute, ...]:
     # Routes are tried in this order: what a crowd asks for all the time comes first.
     router.include_router(api_judging.router, prefix=API)
     router.include_router(judge.router)
-    router.include_router(api_projects.router, prefix=API)
-    router.include_router(api_judges.router, prefix=API)
-    router.include_router(api_consensus.router, prefix=API)
-    router.include_router(api_items.router, prefix=API)
-    router.include_router(api_members.router, prefix=API)
-    router.include_router(api_arms.router, prefix=API)
+    for api in (api_projects, api_judges, api_consensus, api_items, api_members, api_arms):
+        router.include_router(api.router, prefix=API)
     router.include_router(api_planning.router, prefix=API)
-    for module in (
-        health,
-        requester,
-        wizard_pages,
-        judges_pages,
-        member_pages,
-        project_pages,
-        settings_pages,
-        consensus_pages,
-        arm_pages,
-        gold_pages,
-        plan_pages,
-        export_pages,
+    for pages in (
+        *(health, requester, wizard_pages, judges_pages, member_pages, project_pages),
+        *(settings_pages, consensus_pages, arm_pages, gold_pages, plan_pages, export_pages),
         item_pages,
     ):
-        router.include_router(module.router)
+        router.include_router(pages.router)
     return tuple(router.routes)
 
 

@@ -157,13 +157,9 @@ def _to_row(arm: Arm) -> dict[str, str]:
 
 def _in_form(value: object) -> str:
     """A setting as text; empty where it is that of the project."""
-    if value is None or value == "":
-        return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{label}: {share:g}" for label, share in value.items())
-    return str(value)
+    return _policy_form.in_form(value)
 
 
 def _from_row(row: Mapping[str, str]) -> dict[str, Any]:

@@ -86,10 +86,9 @@ def _fits(request: Request, project: str, who: Who) -> Response:
     question, _ = question_of(who, project)
     known = refit.list_fits(who.services, project, question=question)
     here = f"{root(request)}/projects/{project}"
-    page = state_of(request).pages.render(
+    return state_of(request).pages.show(
         request, "requester/fits.html", fits=known, here=here, question=question
     )
-    return HTMLResponse(page)
 
 
 @router.get("/consensus/report")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import (
@@ -132,9 +132,7 @@ def _begin(request: Request, project: str) -> Response:
     if judge is None:
         _joining.welcome(state, project)
         arrival = Arrival(project=project, channel="open", key=make_id(16))
-        admit = newcomer(request, project)
-        view = state.judging.arrive(arrival, admit=admit)
-        judge = view.judge
+        judge = state.judging.arrive(arrival, admit=newcomer(request, project)).judge
         session.judge_as(project, judge)
     state.judging.consent(judge)
     return go(request, f"/j/{quote(project)}")
@@ -234,8 +232,7 @@ def _train(request: Request, page: str, row: int, form: SentForm, judge: _Judge)
     state = state_of(request)
     label = form.need(f"label-{row}", most=1_000)
     outcome = state.judging.answer_training(judge, page, row, label)
-    shown = state.pages.render(request, "judge/feedback.html", feedback=outcome.feedback[0])
-    return HTMLResponse(shown)
+    return state.pages.show(request, "judge/feedback.html", feedback=outcome.feedback[0])
 
 
 @router.get("/j/{project}/pages/{page}")

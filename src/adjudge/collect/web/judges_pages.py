@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.rules.two_accuracies import Gap, explain_gap
@@ -89,10 +89,7 @@ def _table(request: Request, project: str, who: Who) -> Response:
     """The part of the page that is asked for again and again."""
     listed = _listed(who, project, who.services.projects.get_head(project))
     here = f"{root(request)}/projects/{project}"
-    page = state_of(request).pages.render(
-        request, "requester/judges_table.html", here=here, **listed
-    )
-    return HTMLResponse(page)
+    return state_of(request).pages.show(request, "requester/judges_table.html", here=here, **listed)
 
 
 def _listed(who: LoggedIn, project: str, head: ProjectHead) -> dict[str, Any]:
@@ -122,8 +119,7 @@ def _listed(who: LoggedIn, project: str, head: ProjectHead) -> dict[str, Any]:
 
 def _address(asked: dict[str, str], **changed: str) -> str:
     """What the address asks for, with something changed."""
-    wanted = {name: value for name, value in {**asked, **changed}.items() if value}
-    return urlencode(wanted)
+    return urlencode({name: value for name, value in {**asked, **changed}.items() if value})
 
 
 def _seen(who: LoggedIn, project: str) -> list[_SeenJudge]:

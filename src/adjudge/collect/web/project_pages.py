@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from adjudge.collect.services.projects import entry_link
 from adjudge.collect.values.requesting import PROJECT_STATES
@@ -71,10 +71,9 @@ def _progress(request: Request, project: str, who: Who) -> Response:
     figures = who.services.projects.get_progress(project)
     here = f"{root(request)}/projects/{project}"
     of_pairs = is_of_pairs(who.services.projects.get_head(project).labels)
-    page = state_of(request).pages.render(
+    return state_of(request).pages.show(
         request, "requester/progress.html", progress=figures, here=here, of_pairs=of_pairs
     )
-    return HTMLResponse(page)
 
 
 @router.post("/state")

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from adjudge.collect.consensus.refit import name_of
 from adjudge.collect.values.judging import AskedQuestion
 from adjudge.collect.values.project import COLOURS, GoldEntry, Project
+from adjudge.collect.values.requesting import ProjectHead
 from adjudge.collect.values.sides import PAIR_SCALE, PAIR_SCALE_WITHOUT_TIES, is_of_pairs
 from adjudge.collect.web import _uploading
 from adjudge.collect.web._beginning import (
@@ -189,7 +190,7 @@ def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Re
 
     summary, project = who.services.projects.get_head(slug), who.services.projects.read(slug)
     policy = who.services.projects.get_policy(slug)[0]
-    held = who.services.settings.get(f"new:{name_of(summary)}") or {"files": "", "columns": {}}
+    _, held = _find_held(who, summary)
     files = KeptFiles(who).find(held["files"]) if summary.state == "draft" else []
     scale = project.scale
     golds = {gold.item: gold.accepted for gold in project.golds}
@@ -274,8 +275,7 @@ def _do(who: LoggedIn, slug: str, form: Form) -> str:
 
 def _map_again(who: LoggedIn, slug: str, by_hand: dict[str, str]) -> None:
     """Read the kept files once more, with other parts for their columns."""
-    name = f"new:{name_of(who.services.projects.get_head(slug))}"
-    held = who.services.settings.get(name) or {"files": ""}
+    name, held = _find_held(who, who.services.projects.get_head(slug))
     files = KeptFiles(who).find(held["files"])
     if not files:
         raise BadSetting("files", "nothing", "files that are still kept: send them again")
@@ -286,8 +286,12 @@ def _map_again(who: LoggedIn, slug: str, by_hand: dict[str, str]) -> None:
 
 
 def _forget_files(who: LoggedIn, slug: str) -> None:
-    name = f"new:{name_of(who.services.projects.get_head(slug))}"
-    held = who.services.settings.get(name)
-    if held:
-        KeptFiles(who).forget(held["files"])
-        who.services.settings.forget(name)
+    name, held = _find_held(who, who.services.projects.get_head(slug))
+    KeptFiles(who).forget(held["files"])
+    who.services.settings.forget(name)
+
+
+def _find_held(who: LoggedIn, project: ProjectHead) -> tuple[str, dict[str, Any]]:
+    """The setting that holds which files a draft was read from and how, and what it says."""
+    name = f"new:{name_of(project)}"
+    return name, who.services.settings.get(name) or {"files": "", "columns": {}}
