@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,9 +78,9 @@ class Scale:
         if not all(-1 <= truth < len(self.truths) for truth in self.truth_of):
             raise BadSetting("truth_of", self.truth_of, "positions in truths, or -1 for none")
         known = set(self.labels)
-        strange = [label for label in self.relevant if label not in known]
-        if strange:
-            raise BadSetting("relevant", strange[0], f"labels of the scale {self}")
+        for label in self.relevant:
+            if label not in known:
+                raise BadSetting("relevant", label, f"labels of the scale {self}")
         if self.grades:
             self._check_grades()
 
@@ -201,14 +201,7 @@ class Scale:
 
     def with_relevant(self, relevant: Iterable[object]) -> Scale:
         """The same scale with another binary collapse."""
-        chosen = tuple(canonical(label) for label in relevant)
-        return Scale(
-            labels=self.labels,
-            ordinal=self.ordinal,
-            truths=self.truths,
-            truth_of=self.truth_of,
-            relevant=chosen,
-        )
+        return replace(self, relevant=tuple(canonical(label) for label in relevant), grades=())
 
     def need_relevant(self) -> tuple[str, ...]:
         """The relevant labels, or an error that says how to name them."""
@@ -229,13 +222,7 @@ class Scale:
         stands = tuple(
             int(label in chosen) if (as_number(label) or 0.0) >= 0 else -1 for label in self.labels
         )
-        return Scale(
-            labels=self.labels,
-            ordinal=self.ordinal,
-            truths=("0", "1"),
-            truth_of=stands,
-            relevant=chosen,
-        )
+        return replace(self, truths=("0", "1"), truth_of=stands, relevant=chosen, grades=())
 
     def collapsed(self) -> tuple[Scale, NDArray[np.int64]]:
         """The binary scale 0 < 1, and the code each label of this scale gets on it."""
@@ -247,10 +234,8 @@ class Scale:
 def _relevant_by_custom(labels: tuple[str, ...], ordinal: bool) -> tuple[str, ...]:
     """The labels that count as relevant where custom says so: above 0, or the upper of two."""
     numbers = [as_number(label) for label in labels]
-    if all(number is not None for number in numbers):
-        grades = dict(zip(labels, numbers, strict=True))
-        if any(number == 0 for number in numbers) and max(n or 0.0 for n in numbers) > 0:
-            return tuple(label for label, number in grades.items() if (number or 0.0) > 0)
+    if None not in numbers and 0 in numbers and max(n or 0.0 for n in numbers) > 0:
+        return tuple(label for label, n in zip(labels, numbers, strict=True) if (n or 0.0) > 0)
     if len(labels) == 2 and (ordinal or _NEGATIVE.fullmatch(labels[0].casefold())):
         return labels[1:]
     return ()
