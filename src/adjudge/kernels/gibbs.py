@@ -12,8 +12,6 @@ neither blocks nor threads nor engines change a draw.
 
 Arguments are those of ``adjudge.kernels.confusion``, and:
 
-where                   topic, topic_step, known, known_step together
-tables                  prior, ratio together
 now                     counts, classes, switch, last together: where a chain stands
 judge, label            as there; or label is None, and judge holds judge * step + label
 counts                  (judge * step + label, truth) judgments under each truth, flat, kept up

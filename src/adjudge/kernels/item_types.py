@@ -7,11 +7,9 @@ that the others know, how far judges agree beyond the types, and the reading of 
 Every choice among items, judgments or pairs is by keys that are made from what was judged, not from
 names or places, so that neither renaming nor reordering changes a bit. Sums are whole numbers.
 
-Arguments are those of ``adjudge.kernels.confusion``, some of them together, and:
+Arguments are those of ``adjudge.kernels.confusion``, and:
 
-given                   offsets, judge, label
 where                   topic, topic_step; where gold is looked at, known and known_step too
-tables                  prior, ratio
 step                    how many labels there are
 weight                  (judge,) what a judgment of theirs weighs, in units of 2^-20
 key                     (judge,) a scrambled number made from how often they gave each label
