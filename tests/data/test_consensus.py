@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import beta
 
 from adjudge import DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
-from adjudge.data._judge_table import _from_counts
+from adjudge.data._consensus_tables import _from_counts
 from adjudge.data.judges import information
 from adjudge.evaluation.diagnosis.diagnose import diagnose
 

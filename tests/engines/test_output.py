@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from adjudge import Consensus, DawidSkene, ThreadsEngine
-from adjudge.data.formats.writing import write_csv, write_jsonl, write_table
+from adjudge.data.formats.writing import write_csv, write_table
 from adjudge.data.mapped import map_of, releaser
 from adjudge.data.stored import open_stored, store
 from adjudge.engines import _part, output
@@ -54,7 +54,7 @@ def test_blocks_are_written_as_the_table_is(kind: str, mapped: Consensus) -> Non
         assert pq.read_table(io.BytesIO(found.getvalue())).equals(table)
         return
     if kind == ".jsonl":
-        write_jsonl(table, wanted)
+        write_table(table, wanted, ".jsonl")
     else:
         write_csv(table, wanted, delimiter="\t" if kind == ".tsv" else ",", guard=True)
     assert found.getvalue() == wanted.getvalue()

@@ -10,7 +10,7 @@ from scipy.special import entr, rel_entr
 
 from adjudge import Judgments
 from adjudge.engines.engine import Parameters
-from adjudge.engines.item_types import AgreementBeyond, CountLeftOut, Prints, ReadTypes, Structure
+from adjudge.engines.item_types import AgreementBeyond, CountLeftOut, Prints, ReadTypes
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.kernels.fixed import LIKELIHOOD, SHARE, WEIGHT
 from adjudge.models._families import key_judges
@@ -122,7 +122,7 @@ def test_types_are_read_as_truths(table: Judgments, parameters: Parameters) -> N
     sweeps = ThreadsEngine().load(table)
     tables = sweeps.tables(parameters)
     readings = [rng.dirichlet(np.ones(2), size=6) for _ in range(2)]
-    task = ReadTypes(tuple(Structure(tables, reading, 0.5) for reading in readings))
+    task = ReadTypes((tables, tables), tuple(readings), np.full(2, 0.5))
     found = sweeps.rows(task, 2)
     for item in (0, 17, 59):
         p = types_of(table, parameters, item)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from adjudge.cli._console import progress, say
 from adjudge.cli._options import Labelling, Printing, Reading
@@ -258,24 +258,17 @@ def write_tables(*tables: tuple[Any, Path | None], guard: bool = True) -> None:
     Standard output comes last, since its reader may go away. ``guard`` disarms cells of CSV that a
     spreadsheet would run. A path of None is left out.
     """
-    from adjudge.data.formats.writing import written_whole
+    from adjudge.data.formats.writing import write_table, written_whole
 
     with ExitStack() as stack:
         for table, path in tables:
             if path is not None and path != STDOUT:
                 file = stack.enter_context(written_whole(path))
-                write_table(table, file, kind_of(path), guard)
+                write_table(table, file, kind_of(path), guard=guard)
     for table, path in tables:
         if path == STDOUT:
             with written_whole(path) as file:
-                write_table(table, file, kind_of(path), guard)
-
-
-def write_table(table: Any, file: IO[bytes], kind: str, guard: bool) -> None:
-    """One table in the form of an extension."""
-    from adjudge.data.formats.writing import write_table
-
-    write_table(table, file, kind, guard=guard)
+                write_table(table, file, kind_of(path), guard=guard)
 
 
 def tell_written(name: str, output: Path) -> None:

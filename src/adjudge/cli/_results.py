@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli._console import is_piped
-from adjudge.cli._files import EXTENSIONS, STDOUT, tell_written, write_table, write_tables
+from adjudge.cli._files import EXTENSIONS, STDOUT, tell_written, write_tables
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def check_format(to: str, output: Path, kind: Kind | None = None) -> None:
 def write_content(content: Content, path: Path, to: str) -> None:
     """What there is, in a format; labels as csv, tsv, jsonl or parquet are a consensus table."""
     from adjudge.data.formats import write
-    from adjudge.data.formats.writing import written_whole
+    from adjudge.data.formats.writing import write_table, written_whole
 
     if f".{to}" in EXTENSIONS and content.judgments is None and content.labels is not None:
         with written_whole(path) as file:

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from adjudge.data._frames import take_in
 from adjudge.data._judge_columns import family_column, kind_column
-from adjudge.data._roles import comparison_roles
-from adjudge.data.columns import roles_of, text_of
-from adjudge.data.comparisons import LEFT, OUTCOME_WORDS, RIGHT, TIE, Comparisons, word_of
+from adjudge.data.columns import comparison_roles, roles_of, text_of
+from adjudge.data.comparisons import CANNOT_SAY, LEFT, RIGHT, TIE, Comparisons, outcome_named
 from adjudge.data.names import Coded, Codes, Names, encode
 from adjudge.data.source import Source
 from adjudge.data.synonyms import PAIR_SYNONYMS
@@ -110,7 +109,7 @@ def _coded(
         return coded, items, np.full(many, LEFT, dtype=np.int8)
     said = encode(text_of(rows, where["outcome"], place))
     coded["outcome"] = said
-    return coded, items, _sides(said, codes[:many], codes[many:], items, words=OUTCOME_WORDS)
+    return coded, items, _sides(said, codes[:many], codes[many:], items, last=CANNOT_SAY)
 
 
 def _sides(
@@ -118,18 +117,17 @@ def _sides(
     left: Codes,
     right: Codes,
     items: Names,
-    words: dict[str, int] | None = None,
+    last: int = RIGHT,
 ) -> NDArray[np.int8]:  # (row,)
-    """Which side, or other outcome, each row names, by a word or by the item; -1 where neither.
+    """Which side, or outcome up to ``last``, each row names, by a word or the item; -1 if neither.
 
     Where each row that names a side names one of its two items, items are meant, whatever they are
     called. Else a word for one side that is the name of the item on the other is -2.
     """
-    known = {word: code for word, code in OUTCOME_WORDS.items() if code <= RIGHT}
-    known = known if words is None else words
     codes, names = said
     texts = names.to_pylist()
-    word = np.array([known.get(word_of(text), -1) for text in texts] + [-1], dtype=np.int8)
+    word = np.array([outcome_named(text) for text in texts] + [-1], dtype=np.int8)
+    word[word > last] = -1
     place = {name: code for code, name in enumerate(items.to_pylist())}
     item = np.array([place.get(text, -9) for text in texts] + [-9], dtype=np.int32)
     by_word, by_item = word[codes], item[codes]

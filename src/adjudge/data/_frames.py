@@ -11,9 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from adjudge.data._roles import named_columns
 from adjudge.data.build import load_table
-from adjudge.data.columns import as_text, roles_of
+from adjudge.data.columns import as_text, named_columns, roles_of
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale, canonical
 from adjudge.data.source import Source

@@ -12,17 +12,15 @@ from numpy.typing import NDArray
 from adjudge.data._faults import leave_out_bad
 from adjudge.data._frames import take_in
 from adjudge.data._items import canonical_codes, find_items, one_each
-from adjudge.data.build import encode_columns
 from adjudge.data.columns import as_text, roles_of, text_of
 from adjudge.data.gold import Gold
-from adjudge.data.names import as_names
+from adjudge.data.names import Coded, as_names, encode
 from adjudge.data.oddities import settle_oddities
 from adjudge.data.scale import Scale, as_number
 from adjudge.data.source import Source
 from adjudge.errors import shown
 
 _DRAWN = ("sampling", "round", "stratum")  # how gold was chosen
-_NOT_GOLD = ("judge", "label", "family", "kind", "prompt", "version", *_DRAWN)
 
 
 def gold_from_table(
@@ -44,8 +42,12 @@ def gold_from_table(
     kept = np.flatnonzero(np.asarray(pc.fill_null(pc.not_equal(text, ""), False)))
     rows = rows.take(pa.array(kept))
     place.keep(kept)
-    wanted = {role: name for role, name in where.items() if role not in _NOT_GOLD}
-    coded, _ = settle_oddities(encode_columns(rows, wanted, place), where, place, scale)
+    read: Coded = {
+        role: encode(text_of(rows, where[role], place))
+        for role in ("item", "topic", "document", "gold")
+        if role in where
+    }
+    coded, _ = settle_oddities(read, where, place, scale)
     coded, rows = leave_out_bad(coded, rows, where, scale, place)
     items = find_items(coded, where, place)
     values, value = canonical_codes(*coded["gold"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.data.names import Names, as_names, look_up
+from adjudge.data.names import Codes, Named, Names, as_names, look_up
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting, shown
 
@@ -102,7 +103,32 @@ def drop_labels(given: Judgments, dropped: set[str]) -> Judgments:
     )
 
 
-def name_families(given: Judgments, pattern: str) -> list[str | None]:
+def put_on_scale(given: Judgments, scale: Scale) -> Judgments:
+    """The same judgments on another scale that has every label they use."""
+    table = np.array([scale.label_code(label) for label in given.scale.labels])
+    used = np.bincount(given.label, minlength=len(table)) > 0
+    missing = np.flatnonzero(used & (table < 0))
+    if missing.size:
+        name = given.scale.labels[int(missing[0])]
+        raise BadData(f"label {shown(name)} is not on the scale {scale}", value=name)
+    return replace(given, scale=scale, label=table.astype(scale.label_dtype)[given.label])
+
+
+def put_into_families(given: Judgments, names: Sequence[str | None]) -> Judgments:
+    """The same judgments, each judge with the family named for them, in their order."""
+    if len(names) != given.judge_count:
+        raise BadSetting("families", len(names), f"a name for each of {given.judge_count} judges")
+    families, family = code_families(names)
+    return replace(given, families=families, family=family)
+
+
+def code_families(names: Sequence[str | None]) -> tuple[Names, Codes]:
+    """The families that are named once each, and the code of each judge's, -1 for none."""
+    coded = pa.array(names, pa.large_string()).dictionary_encode()
+    return as_names(coded.dictionary), np.asarray(pc.fill_null(coded.indices, -1), dtype=np.int32)
+
+
+def name_families(given: Named, pattern: str) -> list[str | None]:
     """The family of each judge: what a pattern finds in their name, or its first group."""
     try:
         rule = re.compile(pattern)

@@ -56,7 +56,7 @@ def load_table(
     need_columns(where, rows.column_names, place)
     if len(rows) == 0:
         raise place.error(None, "there are no judgments: the table has a header and no rows")
-    coded = encode_columns(rows, where, place)
+    coded = _encode_columns(rows, where, place)
     if _look_odd(coded):
         from adjudge.data.oddities import settle_oddities
 
@@ -112,7 +112,7 @@ def _are_digits(labels: Iterable[str]) -> bool:
     return all(len(label) == 1 and "0" <= label <= "9" for label in labels)
 
 
-def encode_columns(rows: Any, where: dict[str, str], place: Source) -> Coded:
+def _encode_columns(rows: Any, where: dict[str, str], place: Source) -> Coded:
     """The coded columns, each in a thread of its own."""
     chosen = [role for role in (*_CODED, *_OF_JUDGES) if role in where]
     texts = {role: text_of(rows, where[role], place) for role in chosen}

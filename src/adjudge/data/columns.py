@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from adjudge.data.scale import as_number
 from adjudge.data.source import Source
-from adjudge.data.synonyms import NOT_A_LABEL, SYNONYMS
-from adjudge.errors import shown
+from adjudge.data.synonyms import NAMED, NOT_A_LABEL, PAIR_SYNONYMS, SYNONYMS
+from adjudge.errors import BadData, shown
 
 Columns = Callable[[list[str]], list[str]]  # which of the columns that are there to read
 _NEVER_IDS = ("label", "gold")  # an id is neither: a name counts only as a whole
@@ -98,6 +98,45 @@ def _is_person(words: list[str]) -> bool:
 def _is_answer(words: list[str]) -> bool:
     wanted = len(words) > 1 and words[-1] in SYNONYMS["label"]
     return wanted and not set(words) & set(NOT_A_LABEL)
+
+
+def comparison_roles(columns: list[str]) -> dict[str, str]:
+    """Which column plays which role; empty where the columns are not those of comparisons."""
+    decided = {role: PAIR_SYNONYMS[role] for role in ("won", "lost")}
+    paired = {role: names for role, names in PAIR_SYNONYMS.items() if role not in decided}
+    found = roles_of(columns, paired) | roles_of(columns, decided)
+    if {"left", "right", "outcome"} <= found.keys():
+        return {role: name for role, name in found.items() if role not in decided}
+    if decided.keys() <= found.keys() and not {"left", "right"} & found.keys():
+        return {role: name for role, name in found.items() if role != "outcome"}
+    return {}
+
+
+def named_columns(given: Mapping[str, str], columns: list[str], source: str) -> dict[str, str]:
+    """The columns that a person named by role, as the table spells them; or an error.
+
+    A column without a name goes by its number, counted from 1.
+    """
+    found: dict[str, str] = {}
+    for role, name in given.items():
+        if role not in NAMED:
+            raise BadData(
+                f"there is no role {shown(role)}; wanted one of {', '.join(NAMED)}", source=source
+            )
+        exact = [column for column in columns if column == name]
+        loose = [column for column in columns if letters_of(column) == letters_of(name) != ""]
+        place = f"column {name}"
+        chosen = exact or ([place] if place in columns else []) or (loose[:1] if loose else [])
+        if not chosen:
+            raise BadData(
+                f"there is no column {shown(name)} to be the {role}; "
+                f"the columns are {', '.join(columns)}",
+                source=source,
+                column=name,
+                wanted=role,
+            )
+        found[role] = chosen[0]
+    return found
 
 
 def text_of(rows: Any, name: str, place: Source) -> Any:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from adjudge.data._reshaping import code_families, name_families
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Codes, Named, Names, as_names, look_up
 from adjudge.data.scale import Scale
@@ -172,19 +173,8 @@ class Comparisons(Named):
 
     def with_family_rule(self, pattern: str) -> Comparisons:
         """Judges whose names share what a pattern finds are one family, as among judgments."""
-        try:
-            rule = re.compile(pattern)
-        except re.error as fault:
-            raise BadSetting("family", pattern, f"a regular expression ({fault})") from None
-        found = [rule.search(name) for name in self.judges.to_pylist()]
-        if not any(found):
-            name = self.judges[0].as_py() if self.judge_count else ""
-            wanted = f"a pattern found in the name of a judge, such as {name!r}"
-            raise BadSetting("family", pattern, wanted)
-        names = [None if m is None else (m[1] if rule.groups else m[0]) for m in found]
-        given = pa.array(names, pa.large_string()).dictionary_encode()
-        code = np.asarray(pc.fill_null(given.indices, -1), dtype=np.int32)
-        return replace(self, families=as_names(given.dictionary), family=code)
+        families, family = code_families(name_families(self, pattern))
+        return replace(self, families=families, family=family)
 
     def as_judgments(self) -> Judgments:
         """The comparisons as judgments: an item a pair (of a topic), labels which was better.
@@ -261,9 +251,7 @@ def _of_judges(parts: Sequence[Comparisons], judges: Names) -> tuple[Names | Non
         own = part.families.to_pylist()
         for place, code in zip(look_up(part.judges, judges), part.family, strict=True):
             named[int(place)] = own[code] if code >= 0 else named[int(place)]
-    given = pa.array(named, pa.large_string()).dictionary_encode()
-    code = np.asarray(pc.fill_null(given.indices, -1), dtype=np.int32)
-    return as_names(given.dictionary), code
+    return code_families(named)
 
 
 _WORDS = {
@@ -272,15 +260,9 @@ _WORDS = {
     TIE: "tie ties tied draw equal same both bothgood tiebothgood tiebothbad bothbad neither",
     CANNOT_SAY: "cannotsay cantsay unsure unknown dontknow idontknow skip skipped na error",
 }
-OUTCOME_WORDS = {word: code for code, words in _WORDS.items() for word in words.split()}
+_CODES = {word: code for code, words in _WORDS.items() for word in words.split()}
 
 
-def side_named(text: str) -> str | None:
-    """The outcome that a word names, as ``model_a`` names left; None where it names none."""
-    code = OUTCOME_WORDS.get(word_of(text))
-    return None if code is None else OUTCOMES[code]
-
-
-def word_of(text: str) -> str:
-    """A word by its letters and digits alone."""
-    return re.sub(r"[^a-z0-9]", "", text.casefold())
+def outcome_named(text: str) -> int:
+    """The outcome that a word names, as ``model_a`` names left; -1 where it names none."""
+    return _CODES.get(re.sub(r"[^a-z0-9]", "", text.casefold()), -1)

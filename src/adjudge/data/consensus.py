@@ -193,14 +193,14 @@ class Consensus(Saved):
         These are judgments of items that another voice judged too, and of gold: where nobody else
         says anything, a judge is believed to be like the others, however much they judged.
         """
-        from adjudge.data._judge_table import share_held_against
+        from adjudge.data._consensus_tables import share_held_against
 
         return self.counts * share_held_against(self)[:, None, None]
 
     @property
     def judges(self) -> Any:
         """One row a judge: how many judgments, accuracy, bits a judgment, rates, with intervals."""
-        from adjudge.data._judge_table import tabulate_judges
+        from adjudge.data._consensus_tables import tabulate_judges
 
         return tabulate_judges(self)
 
@@ -210,22 +210,9 @@ class Consensus(Saved):
 
         Where topics share one prevalence, or there are none, the one row is called "all".
         """
-        judgments, prevalence = self.judgments, self.prevalence
-        shared = judgments.topics is None or judgments.topic is None or len(prevalence) == 1
-        names = pa.array(["all"], pa.large_string()) if shared else judgments.topics
-        items = [judgments.item_count]
-        if not shared and judgments.topic is not None:
-            items = np.bincount(judgments.topic, minlength=judgments.topic_count).tolist()
-        columns: dict[str, Any] = {"topic": names, "items": pa.array(items)}
-        for code, truth in enumerate(self.scale.truths):
-            columns[f"p_{truth}"] = pa.array(np.ascontiguousarray(prevalence[:, code]))
-            if self.draws is not None:
-                low, high = self.draws.prevalence_interval(code)
-                columns[f"p_{truth}_low"], columns[f"p_{truth}_high"] = (
-                    pa.array(low),
-                    pa.array(high),
-                )
-        return pa.table(columns)
+        from adjudge.data._consensus_tables import tabulate_topics
+
+        return tabulate_topics(self)
 
     @property
     def overall_prevalence(self) -> NDArray[np.float64]:  # (truth,)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.names import Codes, Names, as_names, encode, look_up
@@ -182,43 +181,22 @@ class Gold:
 
     def select(self, mask: NDArray[np.bool_]) -> Gold:  # (gold,)
         """The gold items under the mask."""
-        chosen = pa.array(mask)
-
-        def part(names: Names | None) -> Names | None:
-            return None if names is None else names.filter(chosen)
-
-        return Gold(
-            items=self.items.filter(chosen),
-            value=self.value[mask],
-            values=self.values,
-            topics=part(self.topics),
-            documents=part(self.documents),
-            reasons=part(self.reasons),
-            honeypot=None if self.honeypot is None else self.honeypot[mask],
-            sampling=None if self.sampling is None else self.sampling[mask],
-            round=None if self.round is None else self.round[mask],
-            stratum=None if self.stratum is None else self.stratum[mask],
-            source=self.source,
-        )
+        left: dict[str, Any] = {}
+        for name in ("items", "topics", "documents", "reasons"):
+            names = getattr(self, name)
+            left[name] = None if names is None else names.filter(pa.array(mask))
+        for name in ("value", "honeypot", "sampling", "round", "stratum"):
+            array = getattr(self, name)
+            left[name] = None if array is None else array[mask]
+        return replace(self, **left, notes=())
 
     def relabel(self, mapping: dict[str, str]) -> Gold:
         """The same items with each value replaced by its entry in ``mapping``, if it has one."""
         texts = [mapping.get(value, value) for value in self.values]
         values = tuple(dict.fromkeys(texts))
         table = np.array([values.index(text) for text in texts] or [0], dtype=np.int32)
-        return Gold(
-            items=self.items,
-            value=table[self.value] if len(self) else self.value,
-            values=values,
-            topics=self.topics,
-            documents=self.documents,
-            reasons=self.reasons,
-            honeypot=self.honeypot,
-            sampling=self.sampling,
-            round=self.round,
-            stratum=self.stratum,
-            source=self.source,
-        )
+        value = table[self.value] if len(self) else self.value
+        return replace(self, value=value, values=values, notes=())
 
     def collapse(self, scale: Scale) -> Gold:
         """Gold on the binary scale 0 < 1 into which ``scale`` collapses."""
@@ -229,23 +207,18 @@ class Gold:
 
     def to_table(self) -> Any:
         """The gold as an Arrow table: item, topic and document if known, gold, reason, honeypot."""
-        columns: dict[str, Any] = {"item": self.items}
-        if self.topics is not None:
-            columns["topic"] = self.topics
-        if self.documents is not None:
-            columns["document"] = self.documents
-        columns["gold"] = pc.take(pa.array(self.values, pa.large_string()), pa.array(self.value))
-        if self.reasons is not None:
-            columns["reason"] = self.reasons
-        if self.honeypot is not None:
-            columns["honeypot"] = pa.array(self.honeypot)
-        if self.sampling is not None:
-            columns["sampling_probability"] = pa.array(self.sampling)
-        if self.round is not None:
-            columns["sampling_round"] = pa.array(self.round)
-        if self.stratum is not None:
-            columns["sampling_stratum"] = pa.array(self.stratum)
-        return pa.table(columns)
+        columns = {
+            "item": self.items,
+            "topic": self.topics,
+            "document": self.documents,
+            "gold": pa.array(self.values, pa.large_string()).take(pa.array(self.value)),
+            "reason": self.reasons,
+            "honeypot": self.honeypot,
+            "sampling_probability": self.sampling,
+            "sampling_round": self.round,
+            "sampling_stratum": self.stratum,
+        }
+        return pa.table({name: v for name, v in columns.items() if v is not None})
 
 
 def take_gold(given: Gold | Any) -> Gold:

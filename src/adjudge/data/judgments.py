@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.gold import Gold, take_gold
-from adjudge.data.names import Codes, Named, Names, as_names
+from adjudge.data.names import Codes, Named, Names
 from adjudge.data.scale import Scale, canonical
 from adjudge.data.source import Source, count_of
-from adjudge.errors import BadData, BadSetting, shown
+from adjudge.errors import BadData
 
 PERSON, MODEL = 0, 1  # kinds of judges; -1 where it is not known
 _BLOCK = 1_000_000  # judgments counted at a time
@@ -189,13 +187,9 @@ class Judgments(Named):
 
     def with_scale(self, scale: Scale) -> Judgments:
         """The same judgments on another scale that has every label they use."""
-        table = np.array([scale.label_code(label) for label in self.scale.labels])
-        used = np.bincount(self.label, minlength=len(table)) > 0
-        missing = np.flatnonzero(used & (table < 0))
-        if missing.size:
-            name = self.scale.labels[int(missing[0])]
-            raise BadData(f"label {shown(name)} is not on the scale {scale}", value=name)
-        return replace(self, scale=scale, label=table.astype(scale.label_dtype)[self.label])
+        from adjudge.data._reshaping import put_on_scale
+
+        return put_on_scale(self, scale)
 
     def collapse(self) -> Judgments:
         """The judgments on the binary scale 0 < 1, by the scale's binary collapse."""
@@ -204,13 +198,9 @@ class Judgments(Named):
 
     def with_families(self, names: Sequence[str | None]) -> Judgments:
         """The same judgments, each judge with the family named for them, in their order."""
-        if len(names) != self.judge_count:
-            raise BadSetting(
-                "families", len(names), f"a name for each of {self.judge_count} judges"
-            )
-        given = pa.array(names, pa.large_string()).dictionary_encode()
-        code = np.asarray(pc.fill_null(given.indices, -1), dtype=np.int32)
-        return replace(self, families=as_names(given.dictionary), family=code)
+        from adjudge.data._reshaping import put_into_families
+
+        return put_into_families(self, names)
 
     def with_family_rule(self, pattern: str) -> Judgments:
         """Judges whose names share what a pattern finds are one family.

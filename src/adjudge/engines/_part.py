@@ -220,9 +220,9 @@ class Part:
         keep = posterior is not None
         out = np.empty((1, 1)) if posterior is None else posterior
         give_back = releaser(posterior)
-        inputs: tuple[NDArray[np.int64], ...]
+        inputs: Any
         if tables is None:
-            kernel, inputs = voting.vote_shares(truths), (self.stands(),)
+            kernel, inputs = voting.vote_shares(truths), self.stands()
         else:
             kernel, inputs = kernels.expectation(truths), (tables.prior, tables.ratio)
         where = self.where
@@ -234,9 +234,8 @@ class Part:
             classes = np.zeros(self.topics * others, dtype=np.int64)
             likelihood = 0
             while (ends := take()) is not None:
-                likelihood += kernel(
-                    *self.given, *ends, *where, *inputs, step, counts, classes, out, keep
-                )
+                given = (self.given, *ends, where, inputs, step)
+                likelihood += kernel(*given, counts, classes, out, keep)
                 self._let_go(*ends)
                 if give_back is not None:
                     give_back(ends)

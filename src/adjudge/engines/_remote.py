@@ -211,7 +211,6 @@ class Job(Protocol):
 
     def run(self, held: HeldPart, own: Any) -> JobResult | None:
         """The answer of a part, given what is the part's own; None if its state is lost."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,12 @@ class _Now:
     classes: NDArray[np.int64]  # (topic, truth)
     switch: NDArray[np.int64]  # (pivot, truth)
 
+    @property
+    def flat(self) -> tuple[NDArray[np.signedinteger], ...]:
+        """All of it as kernels take it."""
+        counts, classes, switch = (a.reshape(-1) for a in (self.counts, self.classes, self.switch))
+        return counts, classes, switch, self.last
+
     def tally(self) -> Tally:
         """The counts, to be kept: the chain goes on with its own."""
         return Tally(
@@ -89,13 +96,11 @@ class ThreadsSampler:
             self.number = number.astype(np.int64) + first
             if first + self.items <= np.iinfo(np.int32).max:
                 self.number = self.number.astype(np.int32)
-        self.known, self.known_step = np.full(1, -1, dtype=np.int16), 0
-        if known is not None:
-            self.known, self.known_step = known[number], 1
-        self.topic, self.topic_step, self.topics = np.zeros(1, dtype=np.int32), 0, 1
+        gold = (np.full(1, -1, dtype=np.int16), 0) if known is None else (known[number], 1)
+        topic, self.topics = (np.zeros(1, dtype=np.int32), 0), 1
         if by_topic and judgments.topic is not None:
-            self.topic, self.topic_step = judgments.topic[number], 1
-            self.topics = judgments.topic_count
+            topic, self.topics = (judgments.topic[number], 1), judgments.topic_count
+        self.where = (*topic, *gold)
         self.pivot = pivot[number]
         self.now: list[_Now | None] = [None] * chains
         self.means = [np.zeros((self.truths, self.items)) for _ in range(chains)]
@@ -112,22 +117,10 @@ class ThreadsSampler:
             classes=np.zeros((self.topics, self.truths), dtype=np.int64),
             switch=np.zeros((self.truths, self.truths), dtype=np.int64),
         )
-        kernels.count_hard(
-            order.offsets,
-            order.judge,
-            order.label,
-            0,
-            self.items,
-            self.topic,
-            self.topic_step,
-            self.truths,
-            self.labels,
-            now.counts.reshape(-1),
-            now.classes.reshape(-1),
-            self.pivot,
-            now.switch.reshape(-1),
-            last,
-        )
+        topic, step, *_ = self.where
+        count: Any = kernels.count_hard
+        given = (order.offsets, order.judge, order.label, topic, step)
+        count(*given, self.truths, self.labels, self.pivot, now.flat)
         self.now[chain] = now
         return now
 
@@ -142,29 +135,10 @@ class ThreadsSampler:
         """Draw every truth, and count under it."""
         order = self.order
         now = self.now[chain] or self._start(chain, self.pivot.copy())
-        kernels.drawing(self.truths)(
-            order.offsets,
-            order.judge,
-            order.label,
-            0,
-            self.items,
-            self.topic,
-            self.topic_step,
-            self.known,
-            self.known_step,
-            prior,
-            ratio,
-            self.labels,
-            np.uint64(kernels.key_of(self.seed, chain, iteration)),
-            self.number,
-            now.counts.reshape(-1),
-            now.classes.reshape(-1),
-            self.pivot,
-            now.switch.reshape(-1),
-            now.last,
-            self.means[chain],
-            keep,
-        )
+        given = (order.offsets, order.judge, order.label, self.where, (prior, ratio), self.labels)
+        key = np.uint64(kernels.key_of(self.seed, chain, iteration))
+        draw = kernels.drawing(self.truths)
+        draw(*given, key, self.number, self.pivot, now.flat, self.means[chain], keep)
         return now.tally()
 
     def mean(self, chain: int) -> NDArray[np.float64]:

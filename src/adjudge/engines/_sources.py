@@ -21,47 +21,38 @@ class Coded(Protocol):
     @property
     def scale(self) -> Scale:
         """The labels and the truths."""
-        ...
 
     @property
     def offsets(self) -> NDArray[np.int64]:  # (item + 1,)
         """Where the judgments of each item begin and end."""
-        ...
 
     @property
     def judge(self) -> NDArray[np.int32]:  # (judgment,)
         """Who gave each judgment."""
-        ...
 
     @property
     def label(self) -> NDArray[np.signedinteger]:  # (judgment,)
         """The label of each judgment."""
-        ...
 
     @property
     def topic(self) -> NDArray[np.int32] | None:  # (item,)
         """The topic of each item, where topics are known."""
-        ...
 
     @property
     def item_count(self) -> int:
         """How many items there are, judged or not."""
-        ...
 
     @property
     def judge_count(self) -> int:
         """How many judges there are."""
-        ...
 
     @property
     def topic_count(self) -> int:
         """How many topics there are."""
-        ...
 
     @property
     def counts_per_item(self) -> NDArray[np.int64]:  # (item,)
         """How many judgments each item has."""
-        ...
 
     def __len__(self) -> int: ...
 
@@ -112,7 +103,6 @@ class PartSource(Protocol):
 
     def open(self) -> Coded:
         """The judgments, as integers."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,20 +38,11 @@ def weigh_votes(
     truth_of = np.array(part.judgments.scale.truth_of, dtype=np.int64)
     shape = (part.judgments.judge_count, part.truths, part.labels)
 
+    kernel: Any = voting.weigh_votes
+
     def vote(start: int, stop: int, counts: NDArray[np.int64]) -> None:
-        voting.weigh_votes(
-            *part.given,
-            start,
-            stop,
-            part.known,
-            part.known_step,
-            truth_of,
-            weight,
-            plain,
-            flip,
-            posterior,
-            fallback,
-        )
+        judges = (truth_of, weight, plain, flip)
+        kernel(part.given, start, stop, part.where[2:], *judges, posterior, fallback)
         voting.count_under(*part.given, start, stop, posterior, counts.reshape(shape))
 
     return part.add_up(int(np.prod(shape)), vote).reshape(shape)

@@ -49,7 +49,6 @@ class Each(Protocol):
         self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
     ) -> Iterator[Any]:
         """The results of calls."""
-        ...
 
 
 def here(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Any]:

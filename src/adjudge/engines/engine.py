@@ -50,7 +50,6 @@ class Task(Protocol):
 
     def run(self, part: Part) -> tuple[Any, ...]:
         """The sums of a part."""
-        ...
 
 
 class RowTask(Protocol):
@@ -58,7 +57,6 @@ class RowTask(Protocol):
 
     def fill(self, part: Part, out: NDArray[np.float64]) -> None:  # (item, column)
         """Write the rows of a part's items."""
-        ...
 
 
 class Sweeps(Protocol):
@@ -66,11 +64,9 @@ class Sweeps(Protocol):
 
     def votes(self) -> Counts:
         """Counts with vote shares for posteriors: where every model starts."""
-        ...
 
     def expect(self, parameters: Parameters) -> Counts:
         """Expected counts under the parameters."""
-        ...
 
     def posterior(
         self, parameters: Parameters | None, *, own: bool
@@ -79,11 +75,9 @@ class Sweeps(Protocol):
 
         With ``own`` the counts are each judge's, even where judges share one confusion.
         """
-        ...
 
     def cells(self) -> NDArray[np.int64]:  # (judge, label)
         """How many judgments there are of each label by each judge."""
-        ...
 
     def against(
         self, reference: NDArray[np.int16], kinds: int
@@ -92,7 +86,6 @@ class Sweeps(Protocol):
 
         ``reference`` (item,) is the kind of each item, -1 for items that are left out.
         """
-        ...
 
     def weigh(
         self,
@@ -105,23 +98,18 @@ class Sweeps(Protocol):
         An item whose judges have no weight falls back to ``plain`` weights; judges whom ``flip``
         marks vote for the other one of two truths. Counts are in shares.
         """
-        ...
 
     def ask(self, task: Task) -> tuple[Any, ...]:
         """The sums of a task over all parts."""
-        ...
 
     def rows(self, task: RowTask, columns: int) -> NDArray[np.float64]:  # (item, column)
         """What a task writes of every item."""
-        ...
 
     def tables(self, parameters: Parameters) -> Tables:
         """The parameters as the whole numbers that tasks read."""
-        ...
 
     def counts(self, shares: NDArray[np.int64], classes: NDArray[np.int64]) -> Counts:
         """Shares (judge * label * (truth - 1)) and (topic * (truth - 1)) of a task as counts."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -138,7 +126,6 @@ class Sampler(Protocol):
 
     def start(self, chain: int, choice: NDArray[np.int16]) -> Tally:  # (item,)
         """Counts under a given truth of each item: where a chain starts."""
-        ...
 
     def draw(
         self,
@@ -152,15 +139,12 @@ class Sampler(Protocol):
 
         Posteriors times ``keep`` are added to the chain's mean; -1 takes a draw back again.
         """
-        ...
 
     def mean(self, chain: int) -> NDArray[np.float64]:  # (item, truth)
         """The posteriors that a chain added up."""
-        ...
 
     def restore(self, chain: int, mean: NDArray[np.float64]) -> None:  # (item, truth)
         """Go on from posteriors that a chain added up before."""
-        ...
 
 
 class Engine(Protocol):
@@ -175,17 +159,14 @@ class Engine(Protocol):
         shared: bool = False,
     ) -> Sweeps:
         """Take judgments in. ``shared``: one confusion for all judges."""
-        ...
 
     @property
     def threads(self) -> int:
         """How many chains can run at once."""
-        ...
 
     @property
     def checkpoint(self) -> Checkpoint | None:
         """Where fits on this engine write how far they are, if anywhere."""
-        ...
 
     def sampler(
         self,
@@ -198,4 +179,3 @@ class Engine(Protocol):
         pivot: NDArray[np.int16],
     ) -> Sampler:
         """Take judgments in for a Gibbs sampler; ``pivot`` is a reference labelling."""
-        ...

@@ -29,7 +29,7 @@ class CountTops:
         """Items in each bin."""
 
         def count(start: int, stop: int, bins: _Whole) -> None:
-            kernels.count_tops(*part.given, start, stop, self.weight, part.labels, bins)
+            kernels.count_tops(part.given, start, stop, self.weight, part.labels, bins)
 
         return (part.add_up(self.bins, count),)
 
@@ -51,23 +51,9 @@ class BeginTypes:
         cells = part.judgments.judge_count * part.labels * (types - 1)
 
         def begin(start: int, stop: int, counts: _Whole) -> None:
-            kernels.begin_types(
-                *part.given,
-                start,
-                stop,
-                part.topic,
-                part.topic_step,
-                self.weight,
-                part.labels,
-                self.kinds,
-                self.place,
-                self.width,
-                self.median,
-                self.bins,
-                part.labels,
-                counts[:cells],
-                counts[cells:],
-            )
+            types = (self.kinds, self.place, self.width, self.median, self.bins)
+            given = (part.given, start, stop, part.where[:2], self.weight, part.labels, *types)
+            kernels.begin_types(*given, counts[:cells], counts[cells:])
 
         sums = part.add_up(cells + part.topics * (types - 1), begin)
         return sums[:cells].copy(), sums[cells:].copy()
@@ -91,24 +77,12 @@ class CountLeftOut:
         """Counts (judge * label * type) in shares, on all items and on those with gold."""
         size = part.judgments.judge_count * part.labels * self.types
         gold = size if part.known_step else 0
+        tables = (self.tables.prior, self.tables.ratio)
 
         def count(start: int, stop: int, counts: _Whole) -> None:
-            kernels.count_left_out(
-                *part.given,
-                start,
-                stop,
-                *part.where,
-                self.tables.prior,
-                self.tables.ratio,
-                part.labels,
-                self.source,
-                self.grouped,
-                self.key,
-                self.items,
-                self.types,
-                counts[:size],
-                counts[size:],
-            )
+            judges = (self.source, self.grouped, self.key, self.items, self.types)
+            given = (part.given, start, stop, part.where, tables, part.labels, *judges)
+            kernels.count_left_out(*given, counts[:size], counts[size:])
 
         counts = part.add_up(size + gold, count)
         return counts[:size].copy(), counts[size:].copy()
@@ -129,26 +103,12 @@ class AgreementBeyond:
 
     def run(self, part: Part) -> tuple[Any, ...]:
         """AgreementBeyond observed, expected, and all that there could be."""
+        tables = (self.tables.prior, self.tables.ratio)
+        judges = (self.weight, self.key, self.person, self.source, self.rates)
 
         def count(start: int, stop: int, sums: _Whole) -> None:
-            kernels.agree_beyond(
-                *part.given,
-                start,
-                stop,
-                part.topic,
-                part.topic_step,
-                self.tables.prior,
-                self.tables.ratio,
-                part.labels,
-                self.weight,
-                self.key,
-                self.person,
-                self.source,
-                self.rates,
-                self.items,
-                self.most,
-                sums,
-            )
+            given = (part.given, start, stop, part.where[:2], tables, *judges)
+            kernels.agree_beyond(*given, self.items, self.most, sums)
 
         return (part.add_up(3, count),)
 
@@ -179,31 +139,14 @@ class CountPairs:
     most: float
 
     def run(self, part: Part) -> tuple[Any, ...]:
-        """Tables (row, row) of items, of agreements, and (row, row, 2) of habits."""
-        rows = len(self.habit)
-        size = rows * rows
+        """Tables (row, row) of items, of agreements, of the other's habits and of their own."""
+        shape = (4, len(self.habit), len(self.habit))
+        judges = (self.key, self.row, self.habit, self.items, self.most)
 
         def count(start: int, stop: int, sums: _Whole) -> None:
-            kernels.count_pairs(
-                *part.given,
-                start,
-                stop,
-                self.key,
-                self.row,
-                self.habit,
-                self.items,
-                self.most,
-                sums[:size].reshape(rows, rows),
-                sums[size : 2 * size].reshape(rows, rows),
-                sums[2 * size :].reshape(rows, rows, 2),
-            )
+            kernels.count_pairs(part.given, start, stop, *judges, sums.reshape(shape))
 
-        sums = part.add_up(4 * size, count)
-        return (
-            sums[:size].reshape(rows, rows).copy(),
-            sums[size : 2 * size].reshape(rows, rows).copy(),
-            sums[2 * size :].reshape(rows, rows, 2).copy(),
-        )
+        return (part.add_up(int(np.prod(shape)), count).reshape(shape),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,19 +166,12 @@ class ChooseItems:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Structure:
-    """One fitted structure of types: what a sweep reads, what types mean, and its say."""
-
-    tables: Tables
-    reading: _Floats  # (type, truth)
-    part: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ReadTypes:
-    """The truths of every item, as fitted structures have them."""
+    """The truths of every item, as fitted structures of types have them, each with its say."""
 
-    structures: tuple[Structure, ...]
+    tables: tuple[Tables, ...]  # of each structure
+    readings: tuple[_Floats, ...]  # (type, truth) what its types mean
+    say: _Floats  # (structure,)
 
     def fill(self, part: Part, out: _Floats) -> None:  # (item, truth)
         """Write the truths of the part's items."""
@@ -243,20 +179,9 @@ class ReadTypes:
 
         def read(start: int, stop: int) -> None:
             out[start:stop] = 0.0
-            for each in self.structures:
-                kernels.read_types(
-                    *part.given,
-                    start,
-                    stop,
-                    part.topic,
-                    part.topic_step,
-                    each.tables.prior,
-                    each.tables.ratio,
-                    part.labels,
-                    each.reading,
-                    each.part,
-                    out,
-                )
+            for each, reading, say in zip(self.tables, self.readings, self.say, strict=True):
+                types = ((each.prior, each.ratio), part.labels, reading, float(say))
+                kernels.read_types(part.given, start, stop, part.where[:2], *types, out)
             if give_back is not None:
                 give_back((start, stop))
 

@@ -110,33 +110,17 @@ class Measure:
         return None
 
 
-# What ``lacks`` has found to be there.
-def _chance(sample: ScoredItems) -> Floats:
-    return sample.chance if sample.chance is not None else np.empty(0)
-
-
-def _posterior(sample: ScoredItems) -> Floats:
-    return sample.posterior if sample.posterior is not None else np.empty((0, 0))
-
-
-def _confidence(sample: ScoredItems) -> Floats:
-    return sample.confidence if sample.confidence is not None else np.empty(0)
-
-
-def _relevant(sample: ScoredItems) -> Flags:
-    return sample.relevant if sample.relevant is not None else np.empty(0, dtype=np.bool_)
-
-
-def _returned(sample: ScoredItems) -> Flags:
-    return sample.returned if sample.returned is not None else np.empty(0, dtype=np.bool_)
+def _there(values: NDArray[Any] | None) -> NDArray[Any]:
+    """What ``lacks`` has found to be there."""
+    return np.empty((0, 0)) if values is None else values
 
 
 def _whole(sample: ScoredItems, weight: Floats | None) -> Cells:
-    return Cells.of(_relevant(sample), _returned(sample), weight)
+    return Cells.of(_there(sample.relevant), _there(sample.returned), weight)
 
 
 def _parts(sample: ScoredItems, weight: Floats | None) -> Cells:
-    return Cells.of(_relevant(sample), _chance(sample), weight)
+    return Cells.of(_there(sample.relevant), _there(sample.chance), weight)
 
 
 def _right(sample: ScoredItems) -> Flags:
@@ -152,7 +136,7 @@ def _on_labels(
 def _on_chance(
     score: Callable[[Flags, Floats, Floats | None], Value],
 ) -> Callable[[ScoredItems, Floats | None], Value]:
-    return lambda sample, weight: score(_relevant(sample), _chance(sample), weight)
+    return lambda sample, weight: score(_there(sample.relevant), _there(sample.chance), weight)
 
 
 _NONE_RELEVANT = "no gold item is relevant"
@@ -169,7 +153,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         name="expected_accuracy",
         meaning="accuracy with ties counted in expectation",
-        of=lambda s, w: scores.expected_accuracy(s.truth, _posterior(s), w),
+        of=lambda s, w: scores.expected_accuracy(s.truth, _there(s.posterior), w),
         probabilities=True,
     ),
     Measure(
@@ -182,7 +166,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         name="binary_accuracy",
         meaning="accuracy after the binary collapse",
-        of=lambda s, w: scores.mean_of(_relevant(s) == _returned(s), w),
+        of=lambda s, w: scores.mean_of(_there(s.relevant) == _there(s.returned), w),
         collapse=True,
         share=True,
     ),
@@ -257,7 +241,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         name="log_loss",
         meaning="mean of -log p(gold), in nats, p clipped",
-        of=lambda s, w: scores.log_loss(s.truth, _posterior(s), w, clip=s.clip),
+        of=lambda s, w: scores.log_loss(s.truth, _there(s.posterior), w, clip=s.clip),
         probabilities=True,
         higher_is_better=False,
     ),
@@ -288,14 +272,14 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         name="brier",
         meaning="mean over items of the squared error summed over truths, 0 to 2",
-        of=lambda s, w: scores.brier(s.truth, _posterior(s), w),
+        of=lambda s, w: scores.brier(s.truth, _there(s.posterior), w),
         probabilities=True,
         higher_is_better=False,
     ),
     Measure(
         name="calibration_error",
         meaning="expected calibration error of the probability of the label",
-        of=lambda s, w: scores.calibration_error(_confidence(s), _right(s), w, bins=s.bins),
+        of=lambda s, w: scores.calibration_error(_there(s.confidence), _right(s), w, bins=s.bins),
         probabilities=True,
         higher_is_better=False,
         biased=True,  # a resample is worse calibrated than what it is drawn from
@@ -304,7 +288,7 @@ MEASURES: tuple[Measure, ...] = (
         name="corrected_calibration_error",
         meaning="the same with its bias corrected: about 0 where nothing is wrong",
         of=lambda s, w: scores.corrected_calibration_error(
-            _confidence(s), _right(s), w, bins=s.bins
+            _there(s.confidence), _right(s), w, bins=s.bins
         ),
         probabilities=True,
         higher_is_better=False,

@@ -17,6 +17,9 @@ step                    labels, where each judge has their own confusion; 0, whe
 counts                  (judge * step + label, truth - 1) shares of truths 1..K-1, flat, added to
 classes                 (topic, truth - 1) shares of truths 1..K-1, flat, added to
 posterior               (item, truth) written where ``keep`` is true
+
+Some of them come together: ``given`` are the judgments, ``where`` topics and gold with their steps,
+``tables`` prior and ratio.
 """
 
 from __future__ import annotations
@@ -98,24 +101,10 @@ def expectation(truths: int) -> Callable[..., Any]:
     others = truths - 1
 
     @njit(**COMPILED)
-    def expect(
-        offsets,
-        judge,
-        label,
-        start,
-        stop,
-        topic,
-        topic_step,
-        known,
-        known_step,
-        prior,
-        ratio,
-        step,
-        counts,
-        classes,
-        posterior,
-        keep,
-    ):
+    def expect(given, start, stop, where, tables, step, counts, classes, posterior, keep):
+        offsets, judge, label = given
+        topic, topic_step, known, known_step = where
+        prior, ratio = tables
         total = np.empty(FEW * others, dtype=np.int64)  # (item, truth - 1)
         p = np.empty(FEW * truths, dtype=np.float64)  # (truth, item)
         gain = np.empty(FEW, dtype=np.float64)

@@ -12,6 +12,7 @@ neither blocks nor threads nor engines change a draw.
 
 Arguments are those of ``adjudge.kernels.confusion``, and:
 
+now                     counts, classes, switch, last together: where a chain stands
 judge, label            as there; or label is None, and judge holds judge * step + label
 counts                  (judge * step + label, truth) judgments under each truth, flat, kept up
 classes                 (topic, truth) items of each truth, flat, kept up
@@ -123,27 +124,13 @@ def _overrule(known, begin, few, truths, keep, p, drawn):
 
 @njit(**COMPILED)
 def _recount(
-    offsets,
-    judge,
-    label,
-    begin,
-    few,
-    topic,
-    topic_step,
-    truths,
-    step,
-    counts,
-    classes,
-    pivot,
-    switch,
-    last,
-    drawn,
-    changed,
+    offsets, judge, label, begin, few, topic, topic_step, truths, step, pivot, now, drawn, changed
 ):
     """Bring the counts up to the truths drawn: from one cell to another where they have changed.
 
     The changed are listed first, without a branch that the processor could only guess.
     """
+    counts, classes, switch, last = now
     many = U(0)
     for b in range(few):
         changed[many] = b
@@ -174,29 +161,10 @@ def drawing(truths: int) -> Callable[..., Any]:
     others = truths - 1
 
     @njit(**COMPILED)
-    def draw(
-        offsets,
-        judge,
-        label,
-        start,
-        stop,
-        topic,
-        topic_step,
-        known,
-        known_step,
-        prior,
-        ratio,
-        step,
-        key,
-        number,
-        counts,
-        classes,
-        pivot,
-        switch,
-        last,
-        mean,
-        keep,
-    ):
+    def draw(offsets, judge, label, where, tables, step, key, number, pivot, now, mean, keep):
+        topic, topic_step, known, known_step = where
+        prior, ratio = tables
+        stop = offsets.size - 1
         total = np.empty(_FEW * others, dtype=np.int64)  # (item, truth - 1)
         x = np.empty(_FEW * truths, dtype=np.float64)  # (truth, item)
         p = np.empty(_FEW * truths, dtype=np.float64)  # (truth, item)
@@ -206,7 +174,7 @@ def drawing(truths: int) -> Callable[..., Any]:
         drawn = np.empty(_FEW, dtype=np.int64)
         changed = np.empty(_FEW, dtype=np.int64)
         wide = np.int64(truths)  # no constant: what is called is compiled once for any number
-        for begin in range(start, stop, _FEW):
+        for begin in range(0, stop, _FEW):
             few = min(_FEW, stop - begin)
             for b in range(few):
                 counter = (U(number[U(begin + b)]) + U(1)) * U(_GOLDEN)
@@ -230,24 +198,8 @@ def drawing(truths: int) -> Callable[..., Any]:
                 _draw_many(total, wide, uniform, few, keep, x, bits, scale, p, drawn)
             if known_step:
                 _overrule(known, begin, few, wide, keep, p, drawn)
-            _recount(
-                offsets,
-                judge,
-                label,
-                begin,
-                few,
-                topic,
-                topic_step,
-                wide,
-                step,
-                counts,
-                classes,
-                pivot,
-                switch,
-                last,
-                drawn,
-                changed,
-            )
+            what = (topic, topic_step, wide, step, pivot, now, drawn, changed)
+            _recount(offsets, judge, label, begin, few, *what)
             if keep != 0:
                 for k in range(truths):
                     for b in range(few):
@@ -257,24 +209,10 @@ def drawing(truths: int) -> Callable[..., Any]:
 
 
 @njit(cache=True, nogil=True)
-def count_hard(
-    offsets,
-    judge,
-    label,
-    start,
-    stop,
-    topic,
-    topic_step,
-    truths,
-    step,
-    counts,
-    classes,
-    pivot,
-    switch,
-    last,
-):
+def count_hard(offsets, judge, label, topic, topic_step, truths, step, pivot, now):
     """Counts of judgments under given truths, ``last``, from nothing: where a chain starts."""
-    for i in range(start, stop):
+    counts, classes, switch, last = now
+    for i in range(offsets.size - 1):
         chosen = last[i]
         switch[pivot[i] * truths + chosen] += 1
         classes[topic[i * topic_step] * truths + chosen] += 1

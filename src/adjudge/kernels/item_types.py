@@ -9,6 +9,8 @@ names or places, so that neither renaming nor reordering changes a bit. Sums are
 
 Arguments are those of ``adjudge.kernels.confusion``, and:
 
+where                   topic, topic_step; where gold is looked at, known and known_step too
+step                    how many labels there are
 weight                  (judge,) what a judgment of theirs weighs, in units of 2^-20
 key                     (judge,) a scrambled number made from how often they gave each label
 place                   (type,) where each type lies on the line of grades; empty if on none
@@ -40,8 +42,9 @@ _LEAST_DOUBT = 1e-6  # nats: of types of which one is nearly certain
 
 
 @njit(**COMPILED)
-def _tally_votes(offsets, judge, label, i, weight, votes):
+def _tally_votes(given, i, weight, votes):
     """The weighted votes of one item, in units; returns their sum."""
+    offsets, judge, label = given
     votes[:] = 0
     whole = 0
     for m in range(offsets[i], offsets[i + 1]):
@@ -60,11 +63,12 @@ def _top_share(votes, whole):
 
 
 @njit(**COMPILED)
-def count_tops(offsets, judge, label, start, stop, weight, labels, bins):
+def count_tops(given, start, stop, weight, step, bins):
     """How many judged items have their top share in each bin."""
-    votes = np.empty(labels, dtype=np.int64)
+    offsets = given[0]
+    votes = np.empty(step, dtype=np.int64)
     for i in range(start, stop):
-        whole = _tally_votes(offsets, judge, label, i, weight, votes)
+        whole = _tally_votes(given, i, weight, votes)
         if offsets[i + 1] > offsets[i]:
             bins[min(int(_top_share(votes, whole) * bins.size), bins.size - 1)] += 1
 
@@ -101,36 +105,22 @@ def _start_line(votes, whole, place, width, room, p):
 
 @njit(**COMPILED)
 def begin_types(
-    offsets,
-    judge,
-    label,
-    start,
-    stop,
-    topic,
-    topic_step,
-    weight,
-    labels,
-    kinds,
-    place,
-    width,
-    median,
-    bins,
-    step,
-    counts,
-    classes,
+    given, start, stop, where, weight, step, kinds, place, width, median, bins, counts, classes
 ):
     """Add the counts of the first types, by votes alone; an item without votes is left open.
 
     An item is of the easy kind, 1, where its top share lies above the bin ``median``.
     """
-    types = place.size or labels * kinds
-    votes = np.empty(labels, dtype=np.int64)
+    offsets, judge, label = given
+    topic, topic_step = where
+    types = place.size or step * kinds
+    votes = np.empty(step, dtype=np.int64)
     p = np.empty(types, dtype=np.float64)
     x = np.empty(types, dtype=np.float64)
     bits = np.empty(types, dtype=np.int64)
     room = (x, bits, bits.view(np.float64))
     for i in range(start, stop):
-        whole = _tally_votes(offsets, judge, label, i, weight, votes)
+        whole = _tally_votes(given, i, weight, votes)
         if offsets[i + 1] == offsets[i]:
             p[:] = 1.0 / types
         elif place.size:
@@ -147,8 +137,10 @@ def begin_types(
 
 
 @njit(**COMPILED)
-def _gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, total):
+def _gather(given, i, topic, topic_step, tables, step, total):
     """The log ratios of one item's types to type 0."""
+    offsets, judge, label = given
+    prior, ratio = tables
     others = total.size
     first = topic[i * topic_step] * others
     for t in range(others):
@@ -180,25 +172,7 @@ def _measure_doubt(prior, types, doubt):
 
 @njit(**COMPILED)
 def count_left_out(
-    offsets,
-    judge,
-    label,
-    start,
-    stop,
-    topic,
-    topic_step,
-    known,
-    known_step,
-    prior,
-    ratio,
-    step,
-    source,
-    grouped,
-    key,
-    items,
-    types,
-    counts,
-    on_gold,
+    given, start, stop, where, tables, step, source, grouped, key, items, types, counts, on_gold
 ):
     """Add up what judges say of types, each judgment under the types that the others give.
 
@@ -208,6 +182,9 @@ def count_left_out(
     ``grouped`` (judge,). ``counts`` is (judge * step + label, type), flat, in shares; ``on_gold``
     the same for the items whose truth is known, if any is. ``items`` is the share of items counted.
     """
+    offsets, judge, label = given
+    topic, topic_step, known, known_step = where
+    prior, ratio = tables
     others = types - 1
     whole = np.empty(others, dtype=np.int64)
     total = np.empty(FEW * others, dtype=np.int64)
@@ -223,7 +200,7 @@ def count_left_out(
     for i in range(start, stop):
         if items < 1.0 and not is_chosen(item_key(offsets, judge, label, i, key, step), items):
             continue
-        _gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, whole)
+        _gather(given, i, topic, topic_step, tables, step, whole)
         for m in range(offsets[i], offsets[i + 1]):
             cell = np.int64(judge[m]) * step + label[m]
             for t in range(others):
@@ -292,24 +269,7 @@ def _add_agreement(total, left, right, own, few, types, rates, room, p, gain, su
 
 @njit(**COMPILED)
 def agree_beyond(
-    offsets,
-    judge,
-    label,
-    start,
-    stop,
-    topic,
-    topic_step,
-    prior,
-    ratio,
-    step,
-    weight,
-    key,
-    person,
-    source,
-    rates,
-    items,
-    most,
-    sums,
+    given, start, stop, where, tables, weight, key, person, source, rates, items, most, sums
 ):
     """How often two judges of an item agree, and how often its types would have them agree.
 
@@ -318,7 +278,10 @@ def agree_beyond(
     ``items`` the share of items looked at, ``most`` about how many pairs of one. An item weighs as
     its voices.
     """
-    types = rates.shape[1]
+    offsets, judge, label = given
+    topic, topic_step = where
+    ratio = tables[1]
+    types, step = rates.shape[1:]
     others = types - 1
     whole = np.empty(others, dtype=np.int64)
     total = np.empty(FEW * others, dtype=np.int64)
@@ -336,7 +299,7 @@ def agree_beyond(
         code = item_key(offsets, judge, label, i, key, step)
         if not is_chosen(code, items):
             continue
-        _gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, whole)
+        _gather(given, i, topic, topic_step, tables, step, whole)
         share = pair_share(count, most)
         voices = 0
         for m in range(offsets[i], offsets[i + 1]):
@@ -375,22 +338,9 @@ def agree_beyond(
 
 
 @njit(**COMPILED)
-def read_types(
-    offsets,
-    judge,
-    label,
-    start,
-    stop,
-    topic,
-    topic_step,
-    prior,
-    ratio,
-    step,
-    reading,
-    part,
-    out,
-):
+def read_types(given, start, stop, where, tables, step, reading, part, out):
     """Add ``part`` times what types mean, ``reading`` (type, truth), to each item's truths."""
+    topic, topic_step = where
     types, truths = reading.shape
     others = types - 1
     total = np.empty(FEW * others, dtype=np.int64)
@@ -401,7 +351,7 @@ def read_types(
         few = min(FEW, stop - begin)
         for b in range(few):
             row = total[b * others : (b + 1) * others]
-            _gather(offsets, judge, label, begin + b, topic, topic_step, prior, ratio, step, row)
+            _gather(given, begin + b, topic, topic_step, tables, step, row)
         probabilities(total, few, types, room, p, gain)
         for b in range(few):
             for k in range(truths):
@@ -421,22 +371,22 @@ def _is_repeat(judge, label, start, m):
 
 
 @njit(**COMPILED)
-def count_pairs(
-    offsets, judge, label, start, stop, key, row, habit, items, most, common, agreed, crossed
-):
+def count_pairs(given, start, stop, key, row, habit, items, most, sums):
     """What pairs of judges have in common: items, agreements, and what their habits expect.
 
     ``row`` (judge,) is the row of a judge in the tables, -1 for those left out; ``habit`` (row,
-    label) their shares of labels in units of 2^-30. ``crossed`` (row, row, 2) gets, for the judge
-    of the first row, the sum of the other's habit, and of their own, at the labels that they gave.
+    label) their shares of labels in units of 2^-30. ``sums`` (4, row, row) gets items, agreements,
+    and for the judge of the first row the sum of the other's habit, and of their own, at the labels
+    that they gave.
     """
-    labels = habit.shape[1]
+    offsets, judge, label = given
+    step = habit.shape[1]
     again = np.empty(_MOST, dtype=np.bool_)
     for i in range(start, stop):
         count = offsets[i + 1] - offsets[i]
         if count < 2 or count > _MOST:
             continue
-        code = item_key(offsets, judge, label, i, key, labels)
+        code = item_key(offsets, judge, label, i, key, step)
         if not is_chosen(code, items):
             continue
         share = pair_share(count, most)
@@ -455,27 +405,28 @@ def count_pairs(
                 ):
                     continue
                 same = np.int64(label[m] == label[n])
-                common[a, b] += 1
-                common[b, a] += 1
-                agreed[a, b] += same
-                agreed[b, a] += same
-                crossed[a, b, 0] += habit[b, label[m]]
-                crossed[a, b, 1] += habit[a, label[m]]
-                crossed[b, a, 0] += habit[a, label[n]]
-                crossed[b, a, 1] += habit[b, label[n]]
+                sums[0, a, b] += 1
+                sums[0, b, a] += 1
+                sums[1, a, b] += same
+                sums[1, b, a] += same
+                sums[2, a, b] += habit[b, label[m]]
+                sums[2, b, a] += habit[a, label[n]]
+                sums[3, a, b] += habit[a, label[m]]
+                sums[3, b, a] += habit[b, label[n]]
 
 
 @njit(**COMPILED)
-def count_company(
-    offsets, judge, label, start, stop, family, seen, said, own, company, repeated, items
-):
+def count_company(given, step, family, company, repeated, items):
     """How many judgments of the item come from each judgment's family, repeats counted once.
 
     ``repeated`` gets how often its judge gave the item that very label. Both are 255 at most.
-    ``items`` (judge,) gets how many items each judged. ``seen`` (family,), ``said`` (judge, label)
-    and ``own`` (judge,) are buffers of zeros, and are left so.
+    ``items`` (judge,) gets how many items each judged.
     """
-    for i in range(start, stop):
+    offsets, judge, label = given
+    seen = np.zeros(family.size, dtype=np.int64)
+    said = np.zeros((family.size, step), dtype=np.int64)
+    own = np.zeros(family.size, dtype=np.int8)
+    for i in range(offsets.size - 1):
         for m in range(offsets[i], offsets[i + 1]):
             if said[judge[m], label[m]] == 0:
                 seen[family[judge[m]]] += 1

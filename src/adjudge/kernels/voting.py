@@ -19,28 +19,16 @@ from adjudge.kernels.fixed import SHARE
 
 
 @njit(cache=True, nogil=True)
-def weigh_votes(
-    offsets,
-    judge,
-    label,
-    start,
-    stop,
-    known,
-    known_step,
-    truth_of,
-    weight,
-    plain,
-    flip,
-    posterior,
-    fallback,
-):
+def weigh_votes(given, start, stop, gold, truth_of, weight, plain, flip, posterior, fallback):
     """Share of the weight that each truth has in each item; whether the plain weights had to do.
 
     ``weight`` (judge,) are whole numbers, so that their sums do not depend on the order; where an
     item's sum to nothing, ``plain`` is taken instead. A judge whom ``flip`` marks votes for the
     other one of two truths. A label that stands for no truth casts no vote; an item without votes
-    is open, every truth alike. Gold overrules votes.
+    is open, every truth alike. Gold, ``known`` and ``known_step`` together, overrules votes.
     """
+    offsets, judge, label = given
+    known, known_step = gold
     truths = posterior.shape[1]
     votes = np.empty(truths, dtype=np.int64)
     for i in range(start, stop):
@@ -116,23 +104,9 @@ def vote_shares(truths: int) -> Callable[..., Any]:
     others = truths - 1
 
     @njit(**COMPILED)
-    def share(
-        offsets,
-        judge,
-        label,
-        start,
-        stop,
-        topic,
-        topic_step,
-        known,
-        known_step,
-        votes,
-        step,
-        counts,
-        classes,
-        posterior,
-        keep,
-    ):
+    def share(given, start, stop, where, votes, step, counts, classes, posterior, keep):
+        offsets, judge, label = given
+        topic, topic_step, known, known_step = where
         total = np.empty(FEW * truths, dtype=np.int64)  # (item, truth)
         shares = np.empty(FEW * others, dtype=np.int64)  # (item, truth - 1)
         p = np.empty(FEW * truths, dtype=np.float64)  # (truth, item)

@@ -47,27 +47,22 @@ class _WithColumns(Protocol):
     @property
     def item_columns(self) -> tuple[str, ...] | str:
         """Columns of the items."""
-        ...
 
     @property
     def judge_columns(self) -> tuple[str, ...] | str:
         """Columns of the judges."""
-        ...
 
     @property
     def item_table(self) -> Any:
         """A table with these columns, or the path of one."""
-        ...
 
     @property
     def judge_table(self) -> Any:
         """A table of judges, or the path of one."""
-        ...
 
     @property
     def by_topic(self) -> bool:
         """Whether each topic has a level of its own."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

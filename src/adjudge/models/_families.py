@@ -199,10 +199,10 @@ def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
     share = share_of_items(judgments, _PAIRS, _PAIRS_OF_ITEM)
     who = _speakers(sweeps, len(counts))
     task = CountPairs(key[who], row[who], units, share, _PAIRS_OF_ITEM)
-    common, agreed, crossed = sweeps.ask(task)
-    common = common.astype(np.float64)
+    (sums,) = sweeps.ask(task)
+    common, agreed = sums[0].astype(np.float64), sums[1]
     chance = habit @ habit.T
-    other, own = crossed[..., 0] / _UNIT, crossed[..., 1] / _UNIT
+    other, own = sums[2] / _UNIT, sums[3] / _UNIT
     together = agreed - other - other.T + common * chance
     spread = common * (1.0 + np.diag(chance)[:, None]) - 2.0 * own  # |x_a - q_a|^2, items with b
     size = np.sqrt(np.maximum(spread * spread.T, 1e-18))
@@ -360,20 +360,8 @@ def voices_of(
     company = np.empty(len(judgments), dtype=np.uint8)
     repeated = np.empty(len(judgments), dtype=np.uint8)
     items = np.zeros(judges, dtype=np.int64)
-    kernels.count_company(
-        judgments.offsets,
-        judgments.judge,
-        judgments.label,
-        0,
-        judgments.item_count,
-        families.family,
-        np.zeros(judges, dtype=np.int64),
-        np.zeros((judges, len(judgments.scale.labels)), dtype=np.int64),
-        np.zeros(judges, dtype=np.int8),
-        company,
-        repeated,
-        items,
-    )
+    given, labels = (judgments.offsets, judgments.judge, judgments.label), judgments.scale.labels
+    kernels.count_company(given, len(labels), families.family, company, repeated, items)
     share = families.share
     if not repeats:  # alone in their family, they may say the same thing twice
         alone = np.bincount(families.family, minlength=judges)[families.family] == 1

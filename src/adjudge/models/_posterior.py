@@ -16,11 +16,18 @@ from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters, Sampler
 from adjudge.errors import BadSetting
 from adjudge.models._gibbs import Chain, Prior, SamplingPlan, make_room, run_chains, stride_of
-from adjudge.models._memory import free_memory
 from adjudge.models._relabelling import Separate, TruthOrder, order_of, separate, told
 from adjudge.models._voice_sweeps import VoiceSampler
 from adjudge.models.expectation import prior_counts
-from adjudge.models.model import Prepared, Progress, checkpoint_of, conclude, pick, prepare
+from adjudge.models.model import (
+    Prepared,
+    Progress,
+    checkpoint_of,
+    conclude,
+    free_memory,
+    pick,
+    prepare,
+)
 
 
 class _Sampled(Protocol):
@@ -29,37 +36,30 @@ class _Sampled(Protocol):
     @property
     def chains(self) -> int:
         """Chains that run side by side."""
-        ...
 
     @property
     def warmup(self) -> int:
         """Sweeps before the first draw is kept."""
-        ...
 
     @property
     def draws(self) -> int:
         """Draws each chain keeps."""
-        ...
 
     @property
     def thin(self) -> int:
         """Sweeps from one draw to the next."""
-        ...
 
     @property
     def seed(self) -> int:
         """Seed of everything random."""
-        ...
 
     @property
     def by_topic(self) -> bool:
         """Whether each topic has its own prevalence."""
-        ...
 
     @property
     def weigh_copies(self) -> bool:
         """Whether near copies have one voice between them."""
-        ...
 
 
 def plan_of(model: _Sampled) -> SamplingPlan:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Parameters
-from adjudge.engines.item_types import AgreementBeyond, CountLeftOut, ReadTypes, Structure
+from adjudge.engines.item_types import AgreementBeyond, CountLeftOut, ReadTypes
 from adjudge.kernels.fixed import LIKELIHOOD, SHARE
 from adjudge.models._families import key_judges, share_of_items
 from adjudge.models._type_judges import (
@@ -87,26 +87,15 @@ def count_left_out(prepared: Prepared, parameters: list[Parameters]) -> _LeftOut
     """
     voices = prepared.voices
     source = prepared.families.family[voices.judge_of]
-    key = _keys_of(prepared)[voices.judge_of]
-    counts = []
+    key = key_judges(whole_cells(prepared))[voices.judge_of]
+    counts: _LeftOut = []
     for number, given in enumerate(parameters):
         share = 1.0 if number == 0 else min(1.0, MANY / max(len(prepared.judgments), 1))
-        task = CountLeftOut(
-            prepared.sweeps.tables(given),
-            given.confusion.shape[1],
-            source,
-            voices.weight < 1,
-            key,
-            share,
-        )
+        tables, types = prepared.sweeps.tables(given), given.confusion.shape[1]
+        task = CountLeftOut(tables, types, source, voices.weight < 1, key, share)
         whole, on_gold = prepared.sweeps.ask(task)
         counts.append((whole, on_gold))
     return counts
-
-
-def _keys_of(prepared: Prepared) -> NDArray[np.uint64]:  # (judge,)
-    """A scrambled number for each judge that neither renaming nor reordering changes."""
-    return key_judges(whole_cells(prepared))
 
 
 def _by_judge(
@@ -122,7 +111,7 @@ def _mean(
     model: ItemTypes, prepared: Prepared, fitted: list[FittedTypes], left_out: _LeftOut
 ) -> Meanings:
     """What types mean: through the reference judge, trusted as far as the signs allow."""
-    judges = _judges_of(prepared)
+    judges = Judges(prepared.voices.items.astype(np.float64), weights_of(prepared))
     trusted = Trust(1.0, 0.0, 0.0, 0.0)
     first = next((each for each in fitted if each.kinds), None)
     if first is not None and len(prepared.judgments):
@@ -148,25 +137,18 @@ def _mean(
     return Meanings(tuple(readings), trusted, len(np.unique(judged)) == 1)
 
 
-def _judges_of(prepared: Prepared) -> Judges:
-    """How much each judge judged, and what their judgments weigh."""
-    return Judges(prepared.voices.items.astype(np.float64), weights_of(prepared))
-
-
 def _correlation(prepared: Prepared, fitted: FittedTypes) -> float:
     """How far judges of an item agree beyond what its types explain, 0 to 1."""
     judgments, voices = prepared.judgments, prepared.voices
-    key = _keys_of(prepared)
     # Rows that are drawn to the typical one explain less agreement than there is, so that judges
     # who err independently would seem not to: here they are drawn as little as may be.
     rates = _DRAWN * weights_of(prepared)[:, None, None] * fitted.believed
     rates += fitted.counts
     rates /= rates.sum(axis=-1, keepdims=True)
-    given = replace(fitted.parameters, confusion=rates)
     task = AgreementBeyond(
-        prepared.sweeps.tables(given),
+        prepared.sweeps.tables(replace(fitted.parameters, confusion=rates)),
         voices.units,
-        key[voices.judge_of],
+        key_judges(whole_cells(prepared))[voices.judge_of],
         voices.judge_of,
         prepared.families.family[voices.judge_of],
         rates,
@@ -187,11 +169,9 @@ def read_items(
     prepared: Prepared, parameters: list[Parameters], meanings: Meanings, say: _Floats
 ) -> _Floats:  # (item, truth)
     """The truths of every item: the mean of what the structures read, each with its say."""
-    structures = tuple(
-        Structure(prepared.sweeps.tables(given), reading, float(part))
-        for given, reading, part in zip(parameters, meanings.readings, say, strict=True)
-    )
-    return prepared.sweeps.rows(ReadTypes(structures), len(prepared.judgments.scale.truths))
+    tables = tuple(prepared.sweeps.tables(given) for given in parameters)
+    task = ReadTypes(tables, meanings.readings, say)
+    return prepared.sweeps.rows(task, len(prepared.judgments.scale.truths))
 
 
 def prevalence_of(judgments: Judgments, posterior: _Floats, *, by_topic: bool) -> _Floats:
@@ -214,12 +194,9 @@ def prevalence_of(judgments: Judgments, posterior: _Floats, *, by_topic: bool) -
 def fill_empty(judgments: Judgments, posterior: _Floats, prevalence: _Floats) -> None:
     """Give items that nobody judged the prevalence of their topic, or of all."""
     empty = np.flatnonzero(judgments.counts_per_item == 0)
-    if empty.size:
-        topic = judgments.topic
-        by_topic = len(prevalence) > 1 and topic is not None
-        posterior[empty] = (
-            prevalence[topic[empty]] if by_topic and topic is not None else prevalence
-        )
+    if len(prevalence) > 1 and judgments.topic is not None:
+        prevalence = prevalence[judgments.topic[empty]]
+    posterior[empty] = prevalence
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,27 +35,22 @@ class _Free(Protocol):
     @property
     def iterations(self) -> int:
         """At most this many sweeps."""
-        ...
 
     @property
     def tolerance(self) -> float:
         """The relative gain in log-likelihood below which the fit stops."""
-        ...
 
     @property
     def diagonal(self) -> float:
         """Pseudo-counts on the diagonal of the confusion that it starts from."""
-        ...
 
     @property
     def by_topic(self) -> bool:
         """Whether each topic has its own prevalence."""
-        ...
 
     @property
     def weigh_copies(self) -> bool:
         """Whether near copies have one voice between them."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,11 +156,6 @@ class _FitState:
     frozen: int = 0
 
 
-def _kinds_of(model: ItemTypes, prepared: Prepared) -> int:
-    """How many types there are of each label: one, where there are very many labels."""
-    return model.kinds if len(prepared.judgments.scale.labels) <= _MANY_LABELS else 1
-
-
 def _names_of(model: ItemTypes, prepared: Prepared) -> tuple[str, ...]:
     """The structures to fit: no line where labels have no order, or are two."""
     scale = prepared.judgments.scale
@@ -245,9 +240,8 @@ def _rows(model: ItemTypes, prepared: Prepared, told: Prepared, name: str) -> Ro
 
     Which labels they like to give all their judgments show, not only those that are fitted.
     """
-    kinds = _kinds_of(model, prepared)
-    cells = weighted_cells(prepared)
-    weight = weights_of(told)
+    kinds = model.kinds if len(prepared.judgments.scale.labels) <= _MANY_LABELS else 1
+    cells, weight = weighted_cells(prepared), weights_of(told)
     if name == "slant":
         return SlantRows(cells, weight, kinds, model.strength)
     count = weighted_cells(told).sum(axis=1)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -21,8 +22,18 @@ from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
 from adjudge.kernels import keys as kernels
 from adjudge.models._families import Voices, find_families, tell_families, voices_of
-from adjudge.models._memory import free_memory
 from adjudge.models._voice_sweeps import VoiceSweeps
+
+
+def free_memory() -> int | None:
+    """Bytes of memory that can still be had, or None where the system does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        return None
+    return None
 
 
 def _check_rates(judges: int, types: int, labels: int, tables: int) -> None:
@@ -73,7 +84,6 @@ class Model(Protocol):
         progress: Progress | None = None,
     ) -> Consensus:
         """The consensus of judgments, with gold where it is known."""
-        ...
 
 
 def is_sampled(model: Any) -> bool:
@@ -156,8 +166,8 @@ def prepare(
     place = engine if engine is not None else ThreadsEngine()
     sweeps: Sweeps = place.load(judgments, known, by_topic=by_topic, shared=shared)
     if families is None:
-        families = find_families(judgments, sweeps) if copies else None
-    families = Families.none(judgments.judge_count) if families is None else families
+        none = Families.none(judgments.judge_count)
+        families = find_families(judgments, sweeps) if copies else none
     spoken, voices = voices_of(judgments, families, repeats=repeats)
     if spoken is not judgments:
         sweeps = VoiceSweeps(place, spoken, voices, known, by_topic=by_topic, shared=shared)
@@ -248,9 +258,6 @@ def conclude(
         families=prepared.families,
         notes=(*prepared.notes, *notes),
     )
-    from dataclasses import replace
-
     from adjudge.models._prediction import Memory
 
-    memory = Memory(model, consensus, prepared.engine, population)
-    return replace(consensus, predictor=memory)
+    return replace(consensus, predictor=Memory(model, consensus, prepared.engine, population))

@@ -224,7 +224,7 @@ def test_a_crash_leaves_no_half_folder(
         raise KeyboardInterrupt
 
     content = read(folder)
-    monkeypatch.setattr(beir, "write_jsonl", crash)
+    monkeypatch.setattr(beir, "write_table", crash)
     with pytest.raises(KeyboardInterrupt):
         write(content, tmp_path / "out", format="beir")
     assert [path.name for path in tmp_path.iterdir()] == ["nfc"]

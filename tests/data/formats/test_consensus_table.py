@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adjudge.data.formats import Content, read, write
 from adjudge.data.formats.consensus_table import _scale_of_labels
-from adjudge.data.formats.trec_2011 import relevance
+from adjudge.data.formats.trec_2011 import _relevance
 from adjudge.data.gold import Gold
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
@@ -193,13 +193,13 @@ def test_the_scale_of_a_table() -> None:
     assert _scale_of_labels(alone) == Scale(labels=("0", "2"), ordinal=True, relevant=("2",))
     none = pa.table({"item": ["a"], "label": pa.array([None], pa.string())})
     assert _scale_of_labels(none) is None
-    assert np.isnan(relevance(none, None)).all()
+    assert np.isnan(_relevance(none, None)).all()
 
 
 def test_relevance_without_a_binary_collapse() -> None:
     table = pa.table({"item": ["a"], "label": ["cat"], "p_cat": [0.5], "p_dog": [0.5]})
     with pytest.raises(BadData) as raised:
-        relevance(table, None)
+        _relevance(table, None)
     assert str(raised.value) == (
         "which of the labels cat, dog count as relevant is not known; "
         "name them, such as --relevant 1,2"

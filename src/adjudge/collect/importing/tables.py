@@ -23,7 +23,7 @@ from adjudge.collect.importing._rows import (
 )
 from adjudge.collect.importing._upload import ImportLimits, Upload, unpack_all
 from adjudge.collect.values.sides import LEFT, PAIR_SCALE, RIGHT
-from adjudge.data.comparisons import side_named
+from adjudge.data.comparisons import OUTCOMES, outcome_named
 from adjudge.data.scale import canonical
 from adjudge.errors import BadData, shown
 
@@ -133,7 +133,8 @@ def _id_of(text: str) -> str:
 
 def _outcome(text: str) -> str:
     """The side that a word of gold names: ``A``, ``model_a`` or ``1`` is left."""
-    return side_named(text) or text.strip()
+    code = outcome_named(text)
+    return text.strip() if code < 0 else OUTCOMES[code]
 
 
 def _tell_sides(gathering: Gathering) -> None:

@@ -178,7 +178,7 @@ class ExportService:
         of blocked judges. ``question``: judgments and labels of a further question. Cells that a
         spreadsheet would run are disarmed in whatever is CSV.
         """
-        from adjudge.data.formats.writing import write_csv, write_jsonl
+        from adjudge.data.formats.writing import write_csv, write_table
 
         with self.caller.reading(slug) as whole:
             entry, request = find_export(name), _about(whole, question)
@@ -192,10 +192,7 @@ class ExportService:
                 _write_words(request, entry, file)
             elif entry.kind == "answers":
                 table = read_table(request.on, request.project)
-                if entry.extension == ".jsonl":
-                    write_jsonl(table, file)
-                else:
-                    write_csv(table, file, guard=True)
+                write_table(table, file, entry.extension, guard=True)
             else:
                 _write_format(_content(request, entry.kind, labels, trusted), entry, file)
 

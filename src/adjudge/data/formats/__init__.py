@@ -3,7 +3,7 @@
 ``read`` detects the format and returns a ``Content``; ``write`` turns a ``Content`` into a file
 that appears whole or not at all. To add a format, write its file and its line in ``SIGNATURES``:
 its name, its module, and how it is known by the beginning of a file, without loading the module.
-Signatures are asked in order, the more particular before the more general. Other packages add
+Rules are asked in order, the more particular before the more general. Other packages add
 formats by the entry point ``adjudge.formats`` (``adjudge.plugins``), and are asked first.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from glob import has_magic
@@ -19,8 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from adjudge.data._roles import are_judgments, comparison_roles
-from adjudge.data.columns import letters_of, roles_of
+from adjudge.data.columns import comparison_roles, letters_of, roles_of
 from adjudge.data.formats.format import Content, Format, Kind, Options
 from adjudge.data.formats.opening import AUTO, File, is_uri
 from adjudge.data.source import BadRow
@@ -46,91 +45,48 @@ TREC_2011 = ("TOPIC", "HIT_ID", "WORKER_ID", "DOC_ID", "TRUTH", "LABEL")
 _CROWDKIT = ({"task", "worker", "label"}, {"task", "true_label"}, {"task", "label"})
 BEIR = ("query-id", "corpus-id", "score")
 
-_Rule = Callable[[File], bool]
-
-
-@dataclass(frozen=True)
-class _Signature:
-    """The name of a format, the module that holds it, and rules of which a file fits one."""
-
-    name: str
-    module: str
-    rules: tuple[_Rule, ...]
-
-    def fits(self, file: File) -> bool:
-        """Whether a file looks like the format."""
-        return any(rule(file) for rule in self.rules)
-
-
-def _known(name: str, module: str, *rules: _Rule) -> _Signature:
-    return _Signature(name, module, rules)
-
-
-def _in_json(name: str, module: str, *rules: _Rule) -> _Signature:
-    return _Signature(name, module, (*rules, _json(name)))
+_Rule = Callable[[File, str], bool]  # whether a file is of the format of that name
 
 
 def _has(*names: str) -> _Rule:
     """A header with these columns among others, in whatever case; a star is any letters."""
-    return lambda file: _are_in(names, [name.casefold() for name in file.columns])
+    return lambda file, _: _are_in(names, [name.casefold() for name in file.columns])
 
 
 def _holds(*names: str) -> _Rule:
     """A folder or an archive with these files among others; a star is any letters."""
-    return lambda file: _are_in(names, file.names)
+    return lambda file, _: _are_in(names, file.names)
 
 
 def _are_in(wanted: Collection[str], names: Collection[str]) -> bool:
     return all(any(fnmatchcase(name, one) for name in names) for one in wanted)
 
 
-def _is(*headers: set[str]) -> _Rule:
-    """The columns of one of these headers and no others, in whatever order."""
-    return lambda file: set(file.columns) in headers
-
-
-def _tabbed(*header: str) -> _Rule:
-    """Exactly this header, tab separated."""
-    return lambda file: tuple(file.cells("\t")) == header
-
-
-def _json(name: str) -> _Rule:
+def _json(file: File, name: str) -> bool:
     """JSON that fits the rule of that name in ``_json_signatures``."""
+    if not (file.is_json or (name == "nested" and file.kind == "parquet")):
+        return False
+    from adjudge.data.formats._json_signatures import RULES
 
-    def fits(file: File) -> bool:
-        if not (file.is_json or (name == "nested" and file.kind == "parquet")):
-            return False
-        from adjudge.data.formats._json_signatures import RULES
-
-        return RULES[name](file)
-
-    return fits
+    return RULES[name](file)
 
 
-def _rows(name: str) -> _Rule:
+def _rows(file: File, name: str) -> bool:
     """Rows of cells set apart by blanks that fit the rule of that name in ``_row_signatures``."""
+    if "#" not in file.text and file.first.strip() and len(file.first.split()) not in (4, 6):
+        return False
+    from adjudge.data.formats._row_signatures import RULES, most_rows
 
-    def fits(file: File) -> bool:
-        if "#" not in file.text and file.first.strip() and len(file.first.split()) not in (4, 6):
-            return False
-        from adjudge.data.formats._row_signatures import RULES, most_rows
-
-        return most_rows(file, RULES[name])
-
-    return fits
+    return most_rows(file, RULES[name])
 
 
-def _shape(name: str) -> _Rule:
+def _shape(file: File, name: str) -> bool:
     """Rows of the shape of that name in ``_shapes``, unless the first line shows another one."""
+    if name != "headerless" and _is_other(file, name):
+        return False
+    from adjudge.data.formats._shapes import SHAPES
 
-    def fits(file: File) -> bool:
-        if name != "headerless" and _is_other(file, name):
-            return False
-        from adjudge.data.formats._shapes import SHAPES
-
-        return SHAPES[name](file)
-
-    return fits
+    return SHAPES[name](file)
 
 
 def _is_other(file: File, shape: str) -> bool:
@@ -160,106 +116,121 @@ def _columns(file: File) -> list[str]:
     return columns_of(file)
 
 
-def _potato(file: File) -> bool:
+def _potato(file: File, _: str) -> bool:
     ends = ("user_state.json", "annotated_instances.jsonl")
     tabled = {"user", "instance_id"} <= set(file.columns) and ":::" in file.first
     return tabled or any(name.endswith(ends) for name in file.names)
 
 
-def _label_studio_flat(file: File) -> bool:
-    return {"id", "annotator", "annotation_id"} <= set(file.columns)
-
-
-def _langfuse(file: File) -> bool:
+def _langfuse(file: File, _: str) -> bool:
     wanted = {"traceid", "name", "value", "source"}
     return not file.is_json and wanted <= set(_letters(file))
 
 
-def _quepid_case(file: File) -> bool:
-    return sorted(_letters(file)) == ["docid", "query", "rating"]
-
-
-def _quepid_static(file: File) -> bool:
+def _quepid_static(file: File, _: str) -> bool:
     letters = set(_letters(file))
     return {"querytext", "docid", "docposition"} <= letters and "rating" not in letters
 
 
-def _promptfoo(file: File) -> bool:
+def _promptfoo(file: File, _: str) -> bool:
     """Cells that begin with an outcome."""
     outcome = re.search(r'(^|[,;|\t\n])"?\[(PASS|FAIL)\] ', file.text)
     return outcome is not None and file.delimiter in file.first
 
 
-def _beir(file: File) -> bool:
+def _beir(file: File, name: str) -> bool:
     """BEIR's header, perhaps with more columns but no judge."""
-    return _has(*BEIR)(file) and "judge" not in roles_of(file.columns)
+    return _has(*BEIR)(file, name) and "judge" not in roles_of(file.columns)
 
 
-def _pairs(file: File) -> bool:
+def _pairs(file: File, _: str) -> bool:
     """A header, or a first record, of comparisons: left, right, label; or winner and loser."""
     listed = file.text.lstrip().startswith("[")
     return not listed and bool(comparison_roles(_columns(file)))
 
 
-def _consensus(file: File) -> bool:
+def _consensus(file: File, _: str) -> bool:
     columns = set(_columns(file))
     return {"item", "label", "probability"} <= columns and "judge" not in columns
 
 
-def _alt_test(file: File) -> bool:
-    return _json("alt-test")(file) and not _plain(file)
-
-
-def _plain(file: File) -> bool:
+def _plain(file: File, _: str) -> bool:
     """A header, or a first record, with two of item, judge and label; or item and gold."""
     if file.path.suffix == ".parquet" or file.kind == "parquet":
         return True
-    return file.kind != "json" and are_judgments(_columns(file))
+    return file.kind != "json" and _are_judgments(_columns(file))
 
 
-SIGNATURES = (
-    _known("encoded", "encoded", _holds("manifest.json", "offsets.i8", "judge.i4")),
-    _known("mturk", "mturk", _has("hitid", "workerid", "answer.*")),
-    _known("appen", "appen", _has("_unit_id", "_worker_id")),
-    _known("appen-aggregated", "appen", _has("_unit_id", "*:confidence")),
-    _known("toloka", "toloka", _has("assignment:worker_id", "output:*")),
-    _in_json("potato", "potato", _potato),
-    _in_json("inspect", "inspect_log", _holds("samples/*", "header.json")),
-    _in_json("promptfoo", "promptfoo"),
-    _in_json("label-studio", "label_studio"),
-    _in_json("label-studio-flat", "label_studio_flat", _label_studio_flat),
-    _in_json("doccano", "doccano"),
-    _in_json("prodigy", "prodigy"),
-    _in_json("langfuse", "langfuse", _langfuse),
-    _in_json("umbrela", "umbrela"),
-    _in_json("argilla", "argilla"),
-    _known("quepid-case", "quepid", _quepid_case),
-    _known("quepid-book", "quepid", _shape("quepid-book")),
-    _in_json("quepid-book-json", "quepid"),
-    _in_json("quepid-case-json", "quepid_export"),
-    _known("quepid-static", "quepid_export", _quepid_static),
-    _in_json("opensearch", "opensearch"),
-    _in_json("rank-eval", "opensearch"),
-    _known("promptfoo-csv", "promptfoo", _promptfoo),
-    _known("kaggle", "kaggle", _has("id", "query", "product_title")),
-    _known("trec-rf10", "trec_rf10", _tabbed(*TREC_RF10)),
-    _known("qrels", "qrels", _rows("qrels")),
-    _known("run", "run", _rows("run")),
-    _known("trec-2011", "trec_2011", _tabbed(*TREC_2011)),
-    _known("trec-2011-submission", "trec_2011", _rows("trec-2011-submission")),
-    _known("beir", "beir", _beir, _holds("qrels/*.tsv")),
-    _in_json("mt-bench", "pairs"),
-    _in_json("pairs", "pairs", _pairs),
-    _known("crowd-kit", "crowdkit", _is(*_CROWDKIT)),
-    _known("consensus", "consensus_table", _consensus),
-    _in_json("nested", "nested"),
-    _known("alt-test", "alt_test", _alt_test),
-    _known("matrix", "wide", _shape("matrix")),
-    _known("wide", "wide", _shape("wide")),
-    _in_json("json", "plain_json"),
-    _known("csv", "plain", _plain),
-    _known("headerless", "headerless", _shape("headerless")),
-)
+def _plain_json(file: File, _: str) -> bool:
+    """A list of objects, or an object with one in it, the first of which is as plain."""
+    if not file.is_json:
+        return False
+    from adjudge.data.formats._json_signatures import listed_columns
+
+    return _are_judgments(listed_columns(file))
+
+
+def _are_judgments(columns: list[str]) -> bool:
+    """Whether columns are two of item, judge and label, or item and gold."""
+    roles = roles_of(columns)
+    parts = ("item" in roles or "document" in roles, "judge" in roles, "label" in roles)
+    return sum(parts) >= 2 or (parts[0] and "gold" in roles)  # with one missing, say which
+
+
+# The module that holds each format, and rules of which a file fits one.
+SIGNATURES: dict[str, tuple[str, *tuple[_Rule, ...]]] = {
+    "encoded": ("encoded", _holds("manifest.json", "offsets.i8", "judge.i4")),
+    "mturk": ("mturk", _has("hitid", "workerid", "answer.*")),
+    "appen": ("appen", _has("_unit_id", "_worker_id")),
+    "appen-aggregated": ("appen", _has("_unit_id", "*:confidence")),
+    "toloka": ("toloka", _has("assignment:worker_id", "output:*")),
+    "potato": ("potato", _potato, _json),
+    "inspect": ("inspect_log", _holds("samples/*", "header.json"), _json),
+    "promptfoo": ("promptfoo", _json),
+    "label-studio": ("label_studio", _json),
+    "label-studio-flat": (
+        "label_studio_flat",
+        lambda file, _: {"id", "annotator", "annotation_id"} <= set(file.columns),
+        _json,
+    ),
+    "doccano": ("doccano", _json),
+    "prodigy": ("prodigy", _json),
+    "langfuse": ("langfuse", _langfuse, _json),
+    "umbrela": ("umbrela", _json),
+    "argilla": ("argilla", _json),
+    "quepid-case": ("quepid", lambda f, _: sorted(_letters(f)) == ["docid", "query", "rating"]),
+    "quepid-book": ("quepid", _shape),
+    "quepid-book-json": ("quepid", _json),
+    "quepid-case-json": ("quepid_export", _json),
+    "quepid-static": ("quepid_export", _quepid_static),
+    "opensearch": ("opensearch", _json),
+    "rank-eval": ("opensearch", _json),
+    "promptfoo-csv": ("promptfoo", _promptfoo),
+    "kaggle": ("kaggle", _has("id", "query", "product_title")),
+    "trec-rf10": ("trec_rf10", lambda file, _: tuple(file.cells("\t")) == TREC_RF10),
+    "qrels": ("qrels", _rows),
+    "run": ("run", _rows),
+    "trec-2011": ("trec_2011", lambda file, _: tuple(file.cells("\t")) == TREC_2011),
+    "trec-2011-submission": ("trec_2011", _rows),
+    "beir": ("beir", _beir, _holds("qrels/*.tsv")),
+    "mt-bench": ("pairs", _json),
+    "pairs": ("pairs", _pairs, _json),
+    "crowd-kit": ("crowdkit", lambda file, _: set(file.columns) in _CROWDKIT),
+    "consensus": ("consensus_table", _consensus),
+    "nested": ("nested", _json),
+    "alt-test": ("alt_test", lambda file, name: _json(file, name) and not _plain(file, name)),
+    "matrix": ("wide", _shape),
+    "wide": ("wide", _shape),
+    "json": ("plain_json", _plain_json),
+    "csv": ("plain", _plain),
+    "headerless": ("headerless", _shape),
+}
+
+
+def _detected(file: File) -> str | None:
+    """The name of the first format of ours that a file looks like."""
+    every = ((name, rule) for name, (_, *rules) in SIGNATURES.items() for rule in rules)
+    return next((name for name, rule in every if rule(file, name)), None)
 
 
 @cache
@@ -271,22 +242,21 @@ def _held_by(module: str) -> dict[str, Format]:
 @cache
 def _added() -> dict[str, Format]:
     """The formats of other packages, by name."""
-    return plugins("adjudge.formats", taken=[signature.name for signature in SIGNATURES])
+    return plugins("adjudge.formats", taken=SIGNATURES)
 
 
 @cache
 def formats() -> dict[str, Format]:
     """All formats by name, in the order in which they are asked."""
-    modules = dict.fromkeys(signature.module for signature in SIGNATURES)
+    modules = dict.fromkeys(module for module, *_ in SIGNATURES.values())
     held = {name: entry for module in modules for name, entry in _held_by(module).items()}
     return {**_added(), **held}
 
 
 def named(name: str) -> Format:
     """The format of that name, or an error that suggests the nearest."""
-    for signature in SIGNATURES:
-        if signature.name == name:
-            return _held_by(signature.module)[name]
+    if name in SIGNATURES:
+        return _held_by(SIGNATURES[name][0])[name]
     if name not in formats():
         raise UnknownName("format", name, formats())
     return formats()[name]
@@ -298,9 +268,8 @@ def detect(file: str | Path | File, *, encoding: str = AUTO) -> Format:
     for entry in _added().values():
         if entry.fits is not None and entry.fits(given):
             return entry
-    for signature in SIGNATURES:
-        if signature.fits(given):
-            return named(signature.name)
+    if (name := _detected(given)) is not None:
+        return named(name)
     from adjudge.data.formats._unknown import unknown
 
     raise unknown(given)
@@ -329,26 +298,21 @@ def read(
     if format is not None and named(format).read is None:
         raise BadData(f"{format} is written, not read", source=str(path))
     files = [File.at(Path(place), chosen.encoding) for place in places]
-    if len(files) == 1:
-        return _read(files[0], format, chosen)
-    from adjudge.data.formats._several import read_several
+    if len(files) != 1:
+        from adjudge.data.formats._several import read_several
 
-    return read_several(files, format, chosen)
+        return read_several(files, format, chosen)
+    if format is None and files[0].is_folder and _detected(files[0]) is None:
+        from adjudge.data.formats._several import read_folder
+
+        return read_folder(files[0], chosen)
+    return read_file(files[0], format, chosen)
 
 
 def _is_elsewhere(place: str | Path) -> bool:
     """Whether a place is no path as it stands: an address, or a pattern that files fit."""
     text = str(place)
     return is_uri(text) or (has_magic(text) and not Path(place).exists())
-
-
-def _read(file: File, format: str | None, options: Options) -> Content:
-    """What one file or folder holds."""
-    if format is None and file.is_folder and not any(s.fits(file) for s in SIGNATURES):
-        from adjudge.data.formats._several import read_folder
-
-        return read_folder(file, options)
-    return read_file(file, format, options)
 
 
 def read_file(file: File, format: str | None, options: Options) -> Content:
@@ -428,9 +392,17 @@ def _as_told(entry: Format, file: File, options: Options) -> tuple[Format, Optio
 
 def list_files(paths: Sequence[Path], encoding: str) -> list[File]:
     """The files at paths, those of folders one by one; none where a folder is a format itself."""
-    from adjudge.data.formats._several import each_known
+    found: list[File] = []
+    for file in (File.at(path, encoding) for path in paths):
+        if not file.is_folder:
+            found.append(file)
+        elif _detected(file) is not None:
+            return []
+        else:
+            from adjudge.data.formats._several import known_files
 
-    return each_known(paths, encoding)
+            found += known_files(file)[0]
+    return found
 
 
 def write(content: Content, path: str | Path, *, format: str) -> None:

@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from adjudge.data._roles import are_judgments, comparison_roles
-from adjudge.data.columns import roles_of
+from adjudge.data.columns import comparison_roles, roles_of
 from adjudge.data.formats._nesting import nests_in
 from adjudge.data.formats.opening import File
 
@@ -105,12 +104,12 @@ def _pairs(file: File) -> bool:
     return text.startswith("[") and bool(comparison_roles(list(_first_record(text[1:]))))
 
 
-def _plain_json(file: File) -> bool:
-    """A list of objects, or an object with one in it, with two of item, judge and label."""
+def listed_columns(file: File) -> list[str]:
+    """The keys of the first object of a list, which may be in an object; none where is no list."""
     found = _RECORD.search(file.text)
     if found is None or not file.is_json_list:
-        return False
-    return are_judgments(list(_first_record(file.text[found.end() - 1 :])))
+        return []
+    return list(_first_record(file.text[found.end() - 1 :]))
 
 
 def _alt_test(file: File) -> bool:
@@ -142,5 +141,4 @@ RULES: dict[str, Callable[[File], bool]] = {
     "pairs": _pairs,
     "nested": lambda file: bool(nests_in(file)),
     "alt-test": _alt_test,
-    "json": _plain_json,
 }

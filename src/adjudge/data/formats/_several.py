@@ -7,10 +7,9 @@ each, by the name of the file, unless gold is wanted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 import pyarrow as pa
@@ -36,7 +35,7 @@ _ROLES = ("item", "topic", "document", "judge", "label", "time", "seconds", "gol
 
 def read_folder(folder: File, options: Options) -> Content:
     """What the files of a folder or an archive hold together; those of no format are told."""
-    files, strange = _known_files(folder)
+    files, strange = known_files(folder)
     content = read_several(files, None, options) if len(files) > 1 else _one(files[0], options)
     if not strange:
         return content
@@ -45,7 +44,7 @@ def read_folder(folder: File, options: Options) -> Content:
     return replace(content, notes=(*content.notes, note))
 
 
-def _known_files(folder: File) -> tuple[list[File], list[str]]:
+def known_files(folder: File) -> tuple[list[File], list[str]]:
     """The files of a folder whose format is known, and the names of the others that hold data."""
     from adjudge.data.formats import detect
     from adjudge.data.formats._unknown import unknown
@@ -62,21 +61,6 @@ def _known_files(folder: File) -> tuple[list[File], list[str]]:
     if not files:
         raise unknown(folder)
     return files, strange
-
-
-def each_known(paths: Sequence[Path], encoding: str) -> list[File]:
-    """The files at paths, those of folders one by one; none where a folder is a format itself."""
-    from adjudge.data.formats import SIGNATURES
-
-    found: list[File] = []
-    for file in (File.at(path, encoding) for path in paths):
-        if not file.is_folder:
-            found.append(file)
-        elif any(signature.fits(file) for signature in SIGNATURES):
-            return []
-        else:
-            found += _known_files(file)[0]
-    return found
 
 
 def _one(file: File, options: Options) -> Content:

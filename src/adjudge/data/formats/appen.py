@@ -34,7 +34,6 @@ from adjudge.data.formats._exports import (
     pair_columns,
     with_reasons,
 )
-from adjudge.data.formats._formulas import unguarded
 from adjudge.data.formats._multi_select import one_question_an_option
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
@@ -53,8 +52,7 @@ _QUESTION = "label"  # what a written report calls its question
 
 def _read(file: File, options: Options) -> Content:
     """The judgments of a full report, with the gold of its test questions."""
-    table, source = read_delimited(file, options, spelt=_spelt, columns=_columns)
-    table = pa.table([unguarded(column) for column in table.columns], names=table.column_names)
+    table, source = read_delimited(file, options, spelt=_spelt, columns=_columns, guarded=True)
     questions = _asked(table.column_names)
     if not questions:
         inputs = [name for name in table.column_names if not name.startswith("_")]
@@ -89,8 +87,7 @@ def _read(file: File, options: Options) -> Content:
 
 def _read_aggregated(file: File, options: Options) -> Content:
     """The aggregated answer of each unit, as gold."""
-    table, source = read_delimited(file, options, spelt=_spelt)
-    table = pa.table([unguarded(column) for column in table.columns], names=table.column_names)
+    table, source = read_delimited(file, options, spelt=_spelt, guarded=True)
     rated = [name.removesuffix(_SURE) for name in table.column_names if name.endswith(_SURE)]
     questions = [name for name in rated if name in table.column_names]
     question = chosen_question(questions, options, source.name, "question", f"a column *{_SURE}")

@@ -15,11 +15,11 @@ import pyarrow.parquet
 from adjudge.data._second_questions import tell_label
 from adjudge.data.columns import roles_of
 from adjudge.data.formats._faults import locate_fault, not_text
-from adjudge.data.formats._formulas import unguarded_table
 from adjudge.data.formats.delimited import Delimited, delimiter_of
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File, reading
 from adjudge.data.formats.plain import read_rows
+from adjudge.data.formats.writing import unguarded
 from adjudge.data.source import Source
 from adjudge.errors import BadData
 
@@ -122,7 +122,7 @@ def _delimited(shape: Delimited) -> Iterator[Any]:
             )
             for batch in reader:
                 table = pa.Table.from_batches([batch])
-                yield unguarded_table(table)
+                yield unguarded(table)
         except pa.ArrowInvalid as error:
             raise locate_fault(shape, error) from None
         except UnicodeDecodeError:

@@ -20,7 +20,7 @@ from adjudge.data.formats._spaced import check_rows, numbers_of
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.writing import write_csv, write_jsonl, written_folder
+from adjudge.data.formats.writing import write_csv, write_table, written_folder
 from adjudge.data.gold import Gold
 from adjudge.data.names import as_names, look_up
 from adjudge.data.source import BadRow
@@ -167,7 +167,7 @@ def _write_folder(content: Content, path: Path) -> None:
             table = _records(pairs[key], key, fields, words)
             if table is not None:
                 with (folder / name).open("wb") as file:
-                    write_jsonl(table, file)
+                    write_table(table, file, ".jsonl")
 
 
 def _words_of(content: Content) -> Any:

@@ -21,7 +21,7 @@ from adjudge.data.formats._spaced import Fault, good_rows, numbers_of
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import read_rows
-from adjudge.data.formats.writing import write_csv, write_jsonl, write_table
+from adjudge.data.formats.writing import write_table
 from adjudge.data.names import as_names, encode
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source
@@ -180,16 +180,8 @@ def _table_of(content: Content) -> Any:
     return labels.select(names + others)
 
 
-def _write_csv(content: Content, file: IO[bytes]) -> None:
-    write_csv(_table_of(content), file, guard=True)
-
-
-def _write_jsonl(content: Content, file: IO[bytes]) -> None:
-    write_jsonl(_table_of(content), file)
-
-
-def _write_parquet(content: Content, file: IO[bytes]) -> None:
-    write_table(_table_of(content), file, ".parquet")
+def _write(extension: str) -> Callable[[Content, IO[bytes]], None]:
+    return lambda content, file: write_table(_table_of(content), file, extension, guard=True)
 
 
 FORMATS = tuple(
@@ -200,11 +192,11 @@ FORMATS = tuple(
         writes=("labels",),
         extension=extension,
         read=_read,
-        write=writer,
+        write=_write(extension),
     )
-    for name, text, extension, writer in (
-        ("consensus", "comma separated", ".csv", _write_csv),
-        ("consensus-jsonl", "one JSON object a line", ".jsonl", _write_jsonl),
-        ("consensus-parquet", "Apache Parquet", ".parquet", _write_parquet),
+    for name, text, extension in (
+        ("consensus", "comma separated", ".csv"),
+        ("consensus-jsonl", "one JSON object a line", ".jsonl"),
+        ("consensus-parquet", "Apache Parquet", ".parquet"),
     )
 )

@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.csv
 
 from adjudge.data.formats._faults import check_closed, locate_fault, not_text, note_ragged
-from adjudge.data.formats._formulas import unguarded_table
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File, reading
+from adjudge.data.formats.writing import unguarded
 from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
 
@@ -197,7 +197,7 @@ def read_delimited(
     if ragged:
         note_ragged(shape, source)
     if guarded:
-        table = unguarded_table(table)
+        table = unguarded(table)
     return table, source
 
 

@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from adjudge.data._comparison_table import load_comparisons
-from adjudge.data._roles import comparison_roles, named_columns
 from adjudge.data._second_questions import further_columns, tell_label
+from adjudge.data.columns import comparison_roles, named_columns
 from adjudge.data.comparisons import LEFT, OUTCOMES, RIGHT, Comparisons
 from adjudge.data.formats._records import RecordRows, as_text, read_records
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import read_rows
-from adjudge.data.formats.writing import write_csv, write_jsonl
+from adjudge.data.formats.writing import write_csv, write_table
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, shown
 
@@ -138,7 +138,7 @@ def _write_arena(content: Content, file: IO[bytes]) -> None:
     }
     if "topic" in table.column_names:
         columns["question_id"] = table["topic"]
-    write_jsonl(pa.table(columns), file)
+    write_table(pa.table(columns), file, ".jsonl")
 
 
 def _format(name: str, title: str, **more: Any) -> Format:

@@ -11,9 +11,8 @@ from functools import partial
 from typing import IO, Any
 
 from adjudge.data._gold_table import gold_from_table
-from adjudge.data._roles import named_columns
 from adjudge.data.build import load_table
-from adjudge.data.columns import Columns, roles_of
+from adjudge.data.columns import Columns, named_columns, roles_of
 from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File

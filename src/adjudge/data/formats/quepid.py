@@ -25,13 +25,12 @@ from adjudge.data._gold_table import gold_from_table
 from adjudge.data.build import load_table
 from adjudge.data.columns import letters_of
 from adjudge.data.formats._exports import is_blank, keep_rows, left_out
-from adjudge.data.formats._formulas import guarded, unguarded
 from adjudge.data.formats._ratings import need_pairs, queries, ratings
 from adjudge.data.formats._records import RecordRows, read_json, scalars, single
 from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.writing import write_csv, write_rows
+from adjudge.data.formats.writing import guarded, unguarded, write_csv, write_rows
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, encode, pair_names
 from adjudge.data.scale import Scale, as_number, canonical
@@ -43,9 +42,11 @@ _CELLS = 4_000_000  # cells of a book that are laid out at a time
 _FIELD = "document_fields."
 
 
-def _freed(column: Any) -> Any:
-    """A column without the marks that keep a spreadsheet from running its cells."""
-    return pc.replace_substring_regex(unguarded(column), r"^ ([=+\-@])", r"\1")
+def _freed(table: Any) -> Any:
+    """A table without the marks that keep a spreadsheet from running its cells."""
+    plain = unguarded(table).columns
+    columns = [pc.replace_substring_regex(column, r"^ ([=+\-@])", r"\1") for column in plain]
+    return pa.table(columns, names=table.column_names)
 
 
 def _read_case(file: File, options: Options) -> Content:
@@ -53,7 +54,7 @@ def _read_case(file: File, options: Options) -> Content:
     table, source, lone = _read_case_rows(file, options)
     names = {letters_of(name): name for name in table.column_names}
     query, document, rating = names["query"], names["docid"], names["rating"]
-    table = pa.table([_freed(column) for column in table.columns], names=table.column_names)
+    table = _freed(table)
     blank = is_blank(table[rating])
     table = keep_rows(table, source, ~blank)
     roles = {"topic": query, "document": document, "gold": rating}
@@ -121,8 +122,8 @@ def _numerals(numbers: Any) -> Any:
 def _read_book(file: File, options: Options) -> Content:
     """The judgments of a book in CSV: a column a judge, a cell a judgment."""
     table, source = read_delimited(file, options)
-    names = _freed(pa.array(table.column_names)).to_pylist()
-    table = pa.table([_freed(column) for column in table.columns], names=names)
+    names = _freed(pa.table({"name": table.column_names}))["name"].to_pylist()
+    table = _freed(table).rename_columns(names)
     place = {letters_of(name): name for name in names[:2]}
     if set(place) != {"query", "docid"}:
         raise source.error(None, f"the columns are {', '.join(names)}; wanted query, docid, judges")

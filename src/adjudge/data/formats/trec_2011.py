@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from adjudge.data.build import load_table
 from adjudge.data.consensus import places
 from adjudge.data.formats import TREC_2011 as HEADER
-from adjudge.data.formats._formulas import guarded
 from adjudge.data.formats._ratings import need_pairs
 from adjudge.data.formats._spaced import (
     check_cells,
@@ -32,7 +31,7 @@ from adjudge.data.formats.consensus_table import _scale_of_labels
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.writing import write_rows
+from adjudge.data.formats.writing import guarded, write_rows
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import encode, look_up, pair_names
 from adjudge.data.scale import Scale, as_number
@@ -187,7 +186,7 @@ def _write_submission(content: Content, file: IO[bytes], *, quantised: bool = Fa
     need_pairs(labels.column_names, "trec-2011-submission")
     check_cells(labels, ("topic", "document"), "trec-2011-submission", r"\t\n\v\f\r ")
     _check_pairs(labels, content.judgments)
-    share = relevance(labels, content.known_scale)
+    share = _relevance(labels, content.known_scale)
     if quantised:
         share = np.where(np.isnan(share), np.nan, (share >= 0.5).astype(np.float64))
     rank = labels["rank"] if "rank" in labels.column_names else _ranked(labels, share)
@@ -250,7 +249,7 @@ FORMATS = (
 )
 
 
-def relevance(labels: Any, scale: Scale | None) -> NDArray[np.float64]:  # (item,)
+def _relevance(labels: Any, scale: Scale | None) -> NDArray[np.float64]:  # (item,)
     """The probability that each item is relevant, NaN where it is not known.
 
     The sum over the relevant truths; 1 or 0 where the table has a label and no probabilities.

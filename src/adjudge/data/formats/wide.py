@@ -14,10 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from adjudge.data._gold_table import gold_from_table
-from adjudge.data._roles import named_columns
 from adjudge.data._second_questions import further_columns
 from adjudge.data.build import load_table
-from adjudge.data.columns import roles_of
+from adjudge.data.columns import named_columns, roles_of
 from adjudge.data.formats._exports import is_blank
 from adjudge.data.formats._shapes import NONE, judge_columns, number_columns
 from adjudge.data.formats.delimited import delimiter_of, read_delimited

@@ -19,10 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from adjudge.data.formats._formulas import TEXT, guarded, join_cells
 from adjudge.errors import BadData
 
+_TEXT = pa.large_string()
 _ROWS = 65_536  # rows turned into text at a time
+_MARKS = r"=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}"  # how formulas begin; wide ones too
 
 
 def write_table(table: Any, file: IO[bytes], kind: str, *, guard: bool = False) -> None:
@@ -38,7 +39,7 @@ def write_table(table: Any, file: IO[bytes], kind: str, *, guard: bool = False) 
                     parquet = stack.enter_context(pa.parquet.ParquetWriter(file, block.schema))
                 parquet.write_table(block)
             elif kind == ".jsonl":
-                write_jsonl(block, file)
+                _write_jsonl(block, file)
             else:
                 mark = "\t" if kind == ".tsv" else ","
                 write_csv(block, file, delimiter=mark, guard=guard, header=number == 0)
@@ -62,9 +63,36 @@ def write_csv(
         columns = [guarded(column) for column in table.columns]
         table = pa.table(columns, names=table.column_names)
     if header:
-        names = _quoted(pa.array(table.column_names, TEXT), delimiter)
+        names = _quoted(pa.array(table.column_names, _TEXT), delimiter)
         file.write((delimiter.join(names.to_pylist()) + "\n").encode())
     write_rows(table, file, delimiter=delimiter, quoted=True)
+
+
+def _join_cells(*parts: Any, by: str = "") -> Any:
+    """Columns and constants joined row by row."""
+    texts = [pa.scalar(p, _TEXT) if isinstance(p, str) else p.cast(_TEXT) for p in (*parts, by)]
+    return pc.binary_join_element_wise(*texts)
+
+
+def guarded(column: Any) -> Any:
+    """A column with an apostrophe before each text that a spreadsheet would run."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    # Apostrophes before such a mark already get one more, so that taking one off is safe.
+    risky = pc.match_substring_regex(column, f"^'*[{_MARKS}]")
+    number = pc.match_substring_regex(column, r"^[+-]?[0-9]+([.][0-9]+)?$")
+    return pc.if_else(pc.and_not(risky, number), _join_cells("'", column), column)
+
+
+def unguarded(table: Any) -> Any:
+    """A table of text columns, each as it was before ``write_csv`` disarmed its cells."""
+    columns = [
+        pc.replace_substring_regex(column, f"^'('*[{_MARKS}])", r"\1")
+        if pc.any(pc.starts_with(column, "'")).as_py()
+        else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
 
 
 def write_rows(table: Any, file: IO[bytes], *, delimiter: str = "\t", quoted: bool = False) -> None:
@@ -74,10 +102,10 @@ def write_rows(table: Any, file: IO[bytes], *, delimiter: str = "\t", quoted: bo
     caller to see to.
     """
     for batch in table.to_batches(max_chunksize=_ROWS):
-        cells = [pc.fill_null(column.cast(TEXT), "") for column in batch.columns]
+        cells = [pc.fill_null(column.cast(_TEXT), "") for column in batch.columns]
         if quoted:
             cells = [_quoted(column, delimiter) for column in cells]
-        lines = join_cells(join_cells(*cells, by=delimiter), "\n")
+        lines = _join_cells(_join_cells(*cells, by=delimiter), "\n")
         file.write(_bytes_of(lines))
 
 
@@ -89,7 +117,7 @@ def _quoted(cells: Any, delimiter: str) -> Any:
         return cells
     needed = pc.match_substring_regex(cells, f"[{''.join(marks)}]")
     doubled = pc.replace_substring(cells, '"', '""')
-    return pc.if_else(needed, join_cells('"', doubled, '"'), cells)
+    return pc.if_else(needed, _join_cells('"', doubled, '"'), cells)
 
 
 def _bytes_of(texts: Any) -> bytes:
@@ -102,16 +130,16 @@ def _bytes_of(texts: Any) -> bytes:
     return b"" if data is None else bytes(memoryview(data)[start:end])
 
 
-def write_jsonl(table: Any, file: IO[bytes]) -> None:
+def _write_jsonl(table: Any, file: IO[bytes]) -> None:
     """A table as one JSON object a line; times as ISO 8601, what is missing left out."""
-    gap = pa.scalar(", ", TEXT)
+    gap = pa.scalar(", ", _TEXT)
     keys = [f"{_spelt(name)}: " for name in table.column_names]
     for batch in table.to_batches(max_chunksize=_ROWS):
         pairs = [
-            join_cells(key, _json(column)) for key, column in zip(keys, batch.columns, strict=True)
+            _join_cells(key, _json(column)) for key, column in zip(keys, batch.columns, strict=True)
         ]
         inside = pc.binary_join_element_wise(*pairs, gap, null_handling="skip")
-        file.write(_bytes_of(join_cells("{", inside, "}\n")))
+        file.write(_bytes_of(_join_cells("{", inside, "}\n")))
 
 
 def _json(column: Any) -> Any:
@@ -120,11 +148,11 @@ def _json(column: Any) -> Any:
     if pa.types.is_floating(kind):
         column = pc.if_else(pc.is_finite(column), column, pa.scalar(None, kind))
     if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-        return column.cast(TEXT)
+        return column.cast(_TEXT)
     if pa.types.is_nested(kind):
-        return pa.array([None if v is None else _spelt(v) for v in column.to_pylist()], TEXT)
+        return pa.array([None if v is None else _spelt(v) for v in column.to_pylist()], _TEXT)
     coded = column if pa.types.is_dictionary(kind) else column.dictionary_encode()
-    return pa.array([_spelt(v) for v in coded.dictionary.to_pylist()], TEXT).take(coded.indices)
+    return pa.array([_spelt(v) for v in coded.dictionary.to_pylist()], _TEXT).take(coded.indices)
 
 
 def _spelt(value: Any) -> str:

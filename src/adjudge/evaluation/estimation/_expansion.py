@@ -59,37 +59,30 @@ class Target(Protocol):
     @property
     def name(self) -> str:
         """As it is told."""
-        ...
 
     @property
     def bounds(self) -> tuple[float, float]:
         """What the target cannot leave."""
-        ...
 
     @property
     def item(self) -> NDArray[np.int64]:  # (member,)
         """The items it is about."""
-        ...
 
     @property
     def topics(self) -> NDArray[np.int64] | None:  # (member,)
         """The topic of each, where there are any."""
-        ...
 
     @property
     def by_topic(self) -> bool:
         """Whether every topic counts alike, however many items it has."""
-        ...
 
     @property
     def is_sum(self) -> bool:
         """Whether the expansion is exact, whatever it is made around."""
-        ...
 
     @property
     def is_normalised(self) -> bool:
         """Whether it is a value divided by what items add up to, which is believed, not seen."""
-        ...
 
     def expand(
         self,
@@ -101,8 +94,6 @@ class Target(Protocol):
 
         ``levels`` are how far whole topics may lie from the beliefs, for targets that mind it.
         """
-        ...
 
     def strata(self) -> NDArray[np.int64] | None:  # (member,)
         """Kinds of members that count very differently, where there are any."""
-        ...

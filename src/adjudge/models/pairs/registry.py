@@ -21,7 +21,6 @@ class PairModel(Protocol):
 
     def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
         """Items by score, and judges by skill where the model knows them."""
-        ...
 
 
 PAIR_MODELS: dict[str, type[Any]] = {

@@ -1,4 +1,4 @@
-"""The table of judges: what a judge's expected counts, or draws of them, say."""
+"""The tables of a consensus: of judges, by their expected counts or draws of them; of topics."""
 
 from __future__ import annotations
 
@@ -37,6 +37,22 @@ def tabulate_judges(consensus: Consensus) -> Any:
         for name in consensus.about_judges.column_names:
             table = table.append_column(name, consensus.about_judges[name])
     return table
+
+
+def tabulate_topics(consensus: Consensus) -> Any:
+    """One row a topic of a consensus, or one of all."""
+    judgments, prevalence = consensus.judgments, consensus.prevalence
+    names, items = pa.array(["all"], pa.large_string()), [judgments.item_count]
+    if judgments.topics is not None and judgments.topic is not None and len(prevalence) != 1:
+        names = judgments.topics
+        items = np.bincount(judgments.topic, minlength=judgments.topic_count).tolist()
+    columns: dict[str, Any] = {"topic": names, "items": pa.array(items)}
+    for code, truth in enumerate(consensus.scale.truths):
+        columns[f"p_{truth}"] = pa.array(np.ascontiguousarray(prevalence[:, code]))
+        if consensus.draws is not None:
+            low, high = consensus.draws.prevalence_interval(code)
+            columns[f"p_{truth}_low"], columns[f"p_{truth}_high"] = pa.array(low), pa.array(high)
+    return pa.table(columns)
 
 
 def share_held_against(consensus: Consensus) -> NDArray[np.float64]:  # (judge,)
