@@ -168,9 +168,8 @@ def estimate_from(
     sample = _sample(target, gold, known, table, plan, fit.consensus)
     warnings = check_size(target, sample, gold.source)
     if not sample.drawn:
-        notes.append(
-            f"gold is taken for a random draw of {_within(plan)}the {len(target.item):,} items"
-        )
+        within = "each topic of " if plan.strata == "topic" else ""
+        notes.append(f"gold is taken for a random draw of {within}the {len(target.item):,} items")
     plain = _overall(sample, len(fit.consensus.scale.truths))
     alone, at = _solve(target, sample, np.tile(plain, (len(target.item), 1)), plain, tune=False)
     warnings += check_rarity(at.adds, sample)
@@ -188,10 +187,6 @@ def estimate_from(
     elif plan.estimator == "rogan-gladen":
         rated = _by_rates(target, sample, fit.consensus, plan)
     return _concluded(target, sample, plan, (alone, at), (found, around), rated, warnings, notes)
-
-
-def _within(plan: Plan) -> str:
-    return {None: "", "topic": "each topic of ", "consensus": ""}[plan.strata]
 
 
 def _sample(
