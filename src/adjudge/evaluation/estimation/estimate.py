@@ -112,6 +112,11 @@ class Plan:
             raise BadSetting("--run", runs[0].name, f"a measure of rankings; {name} has no run")
         return plain
 
+    def beliefs(self, fit: CrossFit, gold: Gold) -> _Floats:  # (item, truth)
+        """What is believed of each item, its own gold apart."""
+        known = _align_judged(gold, fit.consensus.judgments)
+        return fit.beliefs(known, folds=self.folds, seed=self.seed)
+
 
 def estimate(
     judgments: Judgments | Consensus | str | Path | Any,
@@ -159,10 +164,9 @@ def estimate_from(
     plan: Plan,
     beliefs: _Floats | None = None,  # (item, truth)
 ) -> Estimate:
-    """The same from a fit that is ready to be calibrated, or with its beliefs, made before."""
+    """The same from a fit that is ready to be calibrated; ``beliefs`` are the plan's, if made."""
     table = fit.consensus.judgments
-    judged = np.asarray(table.counts_per_item > 0)
-    known = np.where(judged, gold.align(table), -1).astype(np.int16)
+    known = _align_judged(gold, table)
     notes = check_gold(gold, table)
     target = plan.target(name, fit.consensus, runs)
     sample = _sample(target, gold, known, table, plan, fit.consensus)
@@ -177,9 +181,7 @@ def estimate_from(
     warnings += check_random(before, at.adds, sample, gold, assured=plan.sampled == "random")
     found, around, rated = alone, at, None
     if plan.estimator == "prediction-powered":
-        if beliefs is None:
-            beliefs = fit.beliefs(known, folds=plan.folds, seed=plan.seed)
-        belief = beliefs[target.item]
+        belief = (plan.beliefs(fit, gold) if beliefs is None else beliefs)[target.item]
         kind = target.strata()
         if sample.drawn and kind is not None:
             belief = by_kind(belief, kind, sample, folds=plan.folds, seed=plan.seed)
@@ -366,10 +368,15 @@ def _saved(gold: int, items: int, alone: float, width: float) -> int | None:
     return round(needed) - gold
 
 
+def _align_judged(gold: Gold, judgments: Judgments) -> NDArray[np.int16]:  # (item,)
+    """The truth of each item that has gold and that somebody judged, else -1."""
+    return np.where(judgments.counts_per_item > 0, gold.align(judgments), -1).astype(np.int16)
+
+
 def check_gold(gold: Gold, judgments: Judgments) -> list[str]:
     """Refuse gold that nobody judged, and gold of one class; notes say what is left out."""
-    known = gold.align(judgments)
-    have = np.flatnonzero((known >= 0) & (judgments.counts_per_item > 0))
+    known = _align_judged(gold, judgments)
+    have = np.flatnonzero(known >= 0)
     if not have.size:
         first = gold.items[0].as_py() if len(gold) else None
         there = (
