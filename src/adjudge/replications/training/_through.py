@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.collect.rules.policy import Policy
@@ -26,6 +25,7 @@ from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.models.model import Progress, Step
+from adjudge.replications._data import rows_table
 from adjudge.replications.replication import (
     Cell,
     Claim,
@@ -392,8 +392,7 @@ def _ahead(runs: dict[str, list[Any]]) -> Any:
         for arm in ("4", "5"):
             gap, error = gap_of(uniform, values(runs[name], arm, VOTE, ACCURACY))
             rows.append((said, f"arm {arm}", gap, error))
-    names = ("crowd", "arm", "gap", "error")
-    return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    return rows_table(("crowd", "arm", "gap", "error"), rows)
 
 
 def _effects(runs: dict[str, list[Any]]) -> list[Claim]:
