@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ from adjudge.cli._console import progress, say
 from adjudge.cli._files import Input, check_places, read_judgments
 from adjudge.cli._fitting import build_model, fit_model
 from adjudge.cli._places import place_of, read_runs
-from adjudge.cli._results import deliver, print_json, show_rows
+from adjudge.cli._results import Columns, deliver, print_json, show_rows
 from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
@@ -198,7 +197,7 @@ def _show(found: list[Estimate]) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    columns: dict[str, Callable[[Any], str]] = {
+    columns: Columns = {
         "target": lambda one: str(one.target),
         ">estimate": lambda one: f"{one.estimate:.3f}",
         f">{found[0].level:.0%} interval": lambda one: f"{one.low:.3f} to {one.high:.3f}",
