@@ -18,18 +18,12 @@ from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, shown
 from adjudge.evaluation._pool import Unjudged, check_unjudged
 from adjudge.evaluation.estimation._checks import check_random, check_rarity, check_size
-from adjudge.evaluation.estimation._difference import (
-    Corrected,
-    Interval,
-    classical,
-    correct,
-    over_topics,
-)
-from adjudge.evaluation.estimation._expansion import Expansion, Target
+from adjudge.evaluation.estimation._difference import Corrected, Interval, correct, over_topics
+from adjudge.evaluation.estimation._expansion import Expansion
 from adjudge.evaluation.estimation._levels import by_kind, levels_of
-from adjudge.evaluation.estimation._rankings import RankingTarget, ranking_target
+from adjudge.evaluation.estimation._rankings import RankingTarget, Target, ranking_target
 from adjudge.evaluation.estimation._rogan_gladen import rogan_gladen
-from adjudge.evaluation.estimation._sampling import Sample, sample_of
+from adjudge.evaluation.estimation._sampling import Sample, align_judged, sample_of
 from adjudge.evaluation.estimation._targets import Mean, plain_target
 from adjudge.models import default
 from adjudge.models.cross_calibration import CrossFit
@@ -114,7 +108,7 @@ class Plan:
 
     def beliefs(self, fit: CrossFit, gold: Gold) -> _Floats:  # (item, truth)
         """What is believed of each item, its own gold apart."""
-        known = _align_judged(gold, fit.consensus.judgments)
+        known = align_judged(gold, fit.consensus.judgments)
         return fit.beliefs(known, folds=self.folds, seed=self.seed)
 
 
@@ -166,7 +160,7 @@ def estimate_from(
 ) -> Estimate:
     """The same from a fit that is ready to be calibrated; ``beliefs`` are the plan's, if made."""
     table = fit.consensus.judgments
-    known = _align_judged(gold, table)
+    known = align_judged(gold, table)
     notes = check_gold(gold, table)
     target = plan.target(name, fit.consensus, runs)
     sample = _sample(target, gold, known, table, plan, fit.consensus)
@@ -254,10 +248,7 @@ def _solve(
     few = target.strata() is not None
     for _ in range(_STEPS):
         expansion = target.expand(told, at, levels)
-        if tune:
-            found = correct(expansion, sample, belief, plain, tune=True, few=few)
-        else:
-            found = classical(expansion, sample, plain, few=few)
+        found = correct(expansion, sample, belief, plain, tune=tune, few=few)
         value = found.interval.value
         settled = at is not None and abs(value - at) < 1e-10
         if settled or target.is_sum or isinstance(target, RankingTarget):
@@ -368,14 +359,9 @@ def _saved(gold: int, items: int, alone: float, width: float) -> int | None:
     return round(needed) - gold
 
 
-def _align_judged(gold: Gold, judgments: Judgments) -> NDArray[np.int16]:  # (item,)
-    """The truth of each item that has gold and that somebody judged, else -1."""
-    return np.where(judgments.counts_per_item > 0, gold.align(judgments), -1).astype(np.int16)
-
-
 def check_gold(gold: Gold, judgments: Judgments) -> list[str]:
     """Refuse gold that nobody judged, and gold of one class; notes say what is left out."""
-    known = _align_judged(gold, judgments)
+    known = align_judged(gold, judgments)
     have = np.flatnonzero(known >= 0)
     if not have.size:
         first = gold.items[0].as_py() if len(gold) else None

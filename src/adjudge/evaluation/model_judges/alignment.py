@@ -28,7 +28,7 @@ from adjudge.evaluation._tables import columns_of, reals
 from adjudge.evaluation.model_judges._injection import Injected, find_injections
 from adjudge.evaluation.model_judges._leanings import Leaning, find_leanings
 from adjudge.evaluation.model_judges._recalibration import Honesty, honesty, recalibrated
-from adjudge.evaluation.model_judges._staleness import stale_mix, stale_versions
+from adjudge.evaluation.model_judges._staleness import Remark, stale_mix, stale_versions
 from adjudge.evaluation.model_judges.soft_judgments import SoftJudgments, soft_judgments
 from adjudge.evaluation.significance import sign_test
 from adjudge.models.model import prepare
@@ -92,22 +92,13 @@ class _VersionPair:
     p: float  # of a sign test
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Remark:
-    """Something that a person should know of a judge, an item or the gold."""
-
-    kind: str
-    subject: str
-    sentence: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Alignment:
     """Every version measured, versions compared, and what was found amiss."""
 
     versions: tuple[_Version, ...]
     pairs: tuple[_VersionPair, ...]
-    remarks: tuple[_Remark, ...]
+    remarks: tuple[Remark, ...]
     injections: tuple[Injected, ...]
     leanings: tuple[Leaning, ...]
     soft: SoftJudgments
@@ -119,7 +110,7 @@ class Alignment:
                 return one
         raise BadData(f"there is no judge {judge!r}", value=judge)
 
-    def of_kind(self, kind: str) -> tuple[_Remark, ...]:
+    def of_kind(self, kind: str) -> tuple[Remark, ...]:
         """The remarks of one kind."""
         return tuple(one for one in self.remarks if one.kind == kind)
 
@@ -203,8 +194,8 @@ def align(
     kin = prepare(judgments, None, None).notes  # one source, declared or as near copies, or maybe
     remarks = [
         *_sample_remarks(versions),
-        *(_Remark(kind="family", subject="", sentence=f"{text}.") for text in kin),
-        *(_Remark(kind=one.kind, subject=one.judge or "", sentence=one.sentence) for one in stale),
+        *(Remark(kind="family", subject="", sentence=f"{text}.") for text in kin),
+        *stale,
         *_other_remarks(injections, leanings),
     ]
     return Alignment(
@@ -367,7 +358,7 @@ def _total(values: _Floats | None, mine: NDArray[np.bool_]) -> float:
     return float(np.nansum(values[mine]))
 
 
-def _sample_remarks(versions: tuple[_Version, ...]) -> list[_Remark]:
+def _sample_remarks(versions: tuple[_Version, ...]) -> list[Remark]:
     """Who was asked several times, and whether the answers repeat."""
     told = []
     for one in versions:
@@ -377,7 +368,7 @@ def _sample_remarks(versions: tuple[_Version, ...]) -> list[_Remark]:
         if np.isfinite(one.alpha):
             alike += f" (alpha {one.alpha:.2f}; all together {one.reliability:.2f})"
         told.append(
-            _Remark(
+            Remark(
                 kind="samples",
                 subject=one.judge,
                 sentence=f"{one.judge} was asked {one.samples:.1f} times an item: {alike}. They "
@@ -386,7 +377,7 @@ def _sample_remarks(versions: tuple[_Version, ...]) -> list[_Remark]:
         )
         if one.alpha < _UNRELIABLE:
             told.append(
-                _Remark(
+                Remark(
                     kind="unreliable",
                     subject=one.judge,
                     sentence=f"{one.judge} hardly repeats itself (alpha {one.alpha:.2f}): a single "
@@ -396,12 +387,10 @@ def _sample_remarks(versions: tuple[_Version, ...]) -> list[_Remark]:
     return told
 
 
-def _other_remarks(
-    injections: tuple[Injected, ...], leanings: tuple[Leaning, ...]
-) -> list[_Remark]:
+def _other_remarks(injections: tuple[Injected, ...], leanings: tuple[Leaning, ...]) -> list[Remark]:
     """Texts that speak to the judge, and leanings."""
     told = [
-        _Remark(
+        Remark(
             kind="injection",
             subject=one.item,
             sentence=f"The {one.field} of item {one.item} "
@@ -410,7 +399,7 @@ def _other_remarks(
         for one in injections
     ]
     told += [
-        _Remark(kind=leaning.what, subject=leaning.judge, sentence=leaning.sentence)
+        Remark(kind=leaning.what, subject=leaning.judge, sentence=leaning.sentence)
         for leaning in leanings
         if leaning.found
     ]

@@ -43,16 +43,10 @@ from adjudge.evaluation.model_judges._people import split_people
 from adjudge.evaluation.significance import adjust
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Groups:
-    """The group of each item."""
-
-    names: tuple[str, ...]  # (group,)
-    code: Codes  # (item,) -1 where it is in none
-
-
-def _group_items(judgments: Judgments, by: str | Mapping[str, str]) -> _Groups:
-    """The items by ``"topic"``, by a pattern in their names, or by a mapping of item to group.
+def _group_items(
+    judgments: Judgments, by: str | Mapping[str, str]
+) -> tuple[tuple[str, ...], Codes]:  # (group,), (item,)
+    """The groups of the items, and each one's, -1 for none: by topic, pattern, or a mapping.
 
     A pattern stands for its first group, or for all that it finds: ``_([a-z]+)$`` puts
     ``17_fluency`` into ``fluency``.
@@ -63,7 +57,7 @@ def _group_items(judgments: Judgments, by: str | Mapping[str, str]) -> _Groups:
                 "the items have no topics; wanted a column topic, or a pattern in the items' names",
                 wanted="topics",
             )
-        return _Groups(names=tuple(judgments.topics.to_pylist()), code=judgments.topic)
+        return tuple(judgments.topics.to_pylist()), judgments.topic
     items = judgments.items.to_pylist()
     found = _by_pattern(items, by) if isinstance(by, str) else [by.get(item) for item in items]
     names = tuple(dict.fromkeys(name for name in found if name is not None))
@@ -71,7 +65,7 @@ def _group_items(judgments: Judgments, by: str | Mapping[str, str]) -> _Groups:
         raise BadSetting("by", by, f"groups of items such as {items[0]!r}")
     place = {name: at for at, name in enumerate(names)}
     code = [-1 if name is None else place[name] for name in found]
-    return _Groups(names=names, code=np.array(code, dtype=np.int32))
+    return names, np.array(code, dtype=np.int32)
 
 
 def _by_pattern(items: list[str], pattern: str) -> list[str | None]:
@@ -279,8 +273,8 @@ def may_replace(
         whole += _verdicts(panel, model, {None: contests}, rule, margin, bootstrap)
         if groups is not None:
             parts: dict[str | None, Contests] = {
-                name: contests.select(groups.code[contests.item] == at)
-                for at, name in enumerate(groups.names)
+                name: contests.select(groups[1][contests.item] == at)
+                for at, name in enumerate(groups[0])
             }
             parted += _verdicts(panel, model, parts, rule, margin, bootstrap)
     if runs:
