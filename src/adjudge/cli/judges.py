@@ -156,14 +156,7 @@ def _get_view(found: Diagnosis, show: str, source: str, consensus: Consensus) ->
             "a column 'time' would add them",
             source=source,
         )
-    return {
-        "judges": found.judges,
-        "mistakes": found.confusions,
-        "common": found.common,
-        "drift": found.drift,
-        "history": found.history,
-        "pairs": found.pairs,
-    }[show]
+    return getattr(found, "confusions" if show == "mistakes" else show)
 
 
 def _show_view(found: Diagnosis, show: str, table: Any, count: int, consensus: Consensus) -> Any:
