@@ -10,6 +10,8 @@ import pyarrow.csv as pacsv
 import pytest
 
 from adjudge.data.names import look_up
+from adjudge.data.stored import store
+from adjudge.evaluation.estimation.estimate import estimate
 from commands import Run
 from gold_panels import drawn, made_panel
 from rankings import system
@@ -67,6 +69,23 @@ def test_several_targets_of_two_runs(adjudge: Run, panel: Path) -> None:
         "AP of a minus b",
         "Bpref of a minus b",
     ]
+
+
+def test_gold_on_items_that_nobody_judged_has_no_part(adjudge: Run, folder: Path) -> None:
+    judgments, gold = made_panel(items=300)
+    item = judgments.item
+    some = judgments.select(judgments=item >= 60, keep_empty=True)  # the first 60 have none left
+    (folder / "some.adjudge").mkdir()
+    store(some, folder / "some.adjudge", None)
+    told = drawn(gold, 120, 1)
+    pacsv.write_csv(told.to_table(), folder / "gold.csv")
+    given = ("estimate", "some.adjudge", "--gold", "gold.csv", "--target", "mean-grade")
+    found = adjudge(*given, "--json").json
+    alone = estimate(some, told, "mean-grade")
+    assert (found["items"], found["gold"]) == (alone.items, alone.gold)
+    assert alone.gold < 120
+    for name in ("estimate", "low", "high", "power"):
+        assert found[name] == pytest.approx(getattr(alone, name), abs=1e-12)
 
 
 def test_a_person_sees_both_intervals(at_terminal: Run, panel: Path) -> None:

@@ -12,7 +12,7 @@ from sklearn import metrics
 
 from adjudge.errors import BadSetting
 from adjudge.evaluation import _score_functions as scores
-from adjudge.evaluation.against_gold import _calibration, _confusion, _fractional_confusion
+from adjudge.evaluation.against_gold import _calibration, _confusion
 from adjudge.evaluation.measures import Cells
 
 Arrays = tuple[NDArray[np.int16], NDArray[np.int16], NDArray[np.float64]]
@@ -76,11 +76,11 @@ def test_probabilities_against_scikit_learn(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_confusion_against_scikit_learn(seed: int) -> None:
     truth, choice, posterior = made(seed)
-    matrix = _confusion(truth, choice, "abc")
+    matrix = _confusion(truth, np.eye(3)[choice], "abc")
     assert np.array_equal(matrix.counts, metrics.confusion_matrix(truth, choice))
     assert matrix.precision == pytest.approx(metrics.precision_score(truth, choice, average=None))
     assert matrix.recall == pytest.approx(metrics.recall_score(truth, choice, average=None))
-    parts = _fractional_confusion(truth, posterior, "abc")
+    parts = _confusion(truth, posterior, "abc")
     assert parts.counts == pytest.approx(np.eye(3)[truth].T @ posterior)
 
 
@@ -221,7 +221,7 @@ def test_auc_with_equal_scores_by_hand() -> None:
 
 
 def test_confusion_as_a_table() -> None:
-    matrix = _confusion(np.array([0, 0, 1]), np.array([0, 1, 1]), ("no", "yes"))
+    matrix = _confusion(np.array([0, 0, 1]), np.eye(2)[[0, 1, 1]], ("no", "yes"))
     assert matrix.to_table().to_pylist() == [
         {"gold": "no", "label_no": 1.0, "label_yes": 1.0},
         {"gold": "yes", "label_no": 0.0, "label_yes": 1.0},
@@ -255,8 +255,8 @@ def test_nothing_gives_nan_and_no_warning() -> None:
     ]
     assert np.isnan(values).all()
     assert scores.squared_error(flags, floats) == 0
-    assert _confusion(codes, codes, "ab").counts.tolist() == [[0, 0], [0, 0]]
-    assert np.isnan(_fractional_confusion(codes, shares, "abc").recall).all()
+    assert _confusion(codes, np.eye(2)[codes], "ab").counts.tolist() == [[0, 0], [0, 0]]
+    assert np.isnan(_confusion(codes, shares, "abc").recall).all()
     assert math.isnan(_calibration(floats, flags).error)
 
 

@@ -39,7 +39,6 @@ def test_one_judge_a_run() -> None:
     one = _as_one_judge(STACK)
     assert one.judges.to_pylist() == ["0", "1", "2"]
     np.testing.assert_array_equal(one.judge, np.repeat([0, 1, 2], 180))
-    assert _as_one_judge(RUNS[0]).judge_count == 1
 
 
 @pytest.mark.parametrize(("model", "alone"), [(DAWID_SKENE, DawidSkene), (SINGLE, SingleConfusion)])
@@ -52,8 +51,8 @@ def test_em_on_a_stack_is_em_on_each_run(model: str, alone: type) -> None:
         # Where each stops differs a little, and the likelihood is flat along some directions.
         matrices = np.broadcast_to(own.confusion, (3, 3, 3))
         np.testing.assert_allclose(fit.confusion(3)[at], matrices, atol=0.08)
-        np.testing.assert_allclose(fit.prevalence[at], own.prevalence[0], atol=0.04)
-        assert (fit.choice[60 * at : 60 * at + 60] == own.choice).mean() > 0.95
+        np.testing.assert_allclose(fit.consensus.prevalence[at], own.prevalence[0], atol=0.04)
+        assert (fit.consensus.choice[60 * at : 60 * at + 60] == own.choice).mean() > 0.95
 
 
 def test_the_sampler_on_a_stack_is_the_sampler_on_each_run() -> None:
@@ -62,16 +61,18 @@ def test_the_sampler_on_a_stack_is_the_sampler_on_each_run() -> None:
     for at, run in enumerate(RUNS):
         own = HybridConfusion(diagonal=10.0, chains=2, warmup=200, draws=1000, thin=1).fit(run)
         np.testing.assert_allclose(fit.confusion(3)[at], own.confusion, atol=0.03)
-        np.testing.assert_allclose(fit.prevalence[at], own.prevalence[0], atol=0.03)
+        np.testing.assert_allclose(fit.consensus.prevalence[at], own.prevalence[0], atol=0.03)
         part = fit.consensus.posterior[60 * at : 60 * at + 60]
         np.testing.assert_allclose(part, own.posterior, atol=0.12)
 
 
 def test_the_vote_counts_against_the_labels_it_chose() -> None:
     fit = _Spectrum(seed=4).fit(VOTE, STACK)
-    np.testing.assert_array_equal(fit.choice, MajorityVote(by_topic=True, seed=4).fit(STACK).choice)
-    chosen = fit.choice[:60]
-    np.testing.assert_allclose(fit.prevalence[0], np.bincount(chosen, minlength=3) / 60)
+    np.testing.assert_array_equal(
+        fit.consensus.choice, MajorityVote(by_topic=True, seed=4).fit(STACK).choice
+    )
+    chosen = fit.consensus.choice[:60]
+    np.testing.assert_allclose(fit.consensus.prevalence[0], np.bincount(chosen, minlength=3) / 60)
     counts = np.zeros((3, 3, 3))
     np.add.at(counts, (RUNS[0].judge, chosen[RUNS[0].item], RUNS[0].label), 1)
     np.testing.assert_allclose(

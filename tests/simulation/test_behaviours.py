@@ -117,10 +117,10 @@ def test_colluders_agree_and_pass_on_the_golds_they_were_told() -> None:
 
 def test_patience_is_by_stage() -> None:
     actor = MadeJudge(Clicker(rng()), Patience(training=2, pages=1))
-    assert [actor.stays("training", done) for done in range(3)] == [True, True, False]
-    assert [actor.stays("working", done) for done in range(2)] == [True, False]
-    assert [actor.stays("warned", done) for done in range(2)] == [True, False]
-    assert MadeJudge(Clicker(rng())).stays("working", 10**9)
+    assert [actor.patience.stays("training", done) for done in range(3)] == [True, True, False]
+    assert [actor.patience.stays("working", done) for done in range(2)] == [True, False]
+    assert [actor.patience.stays("warned", done) for done in range(2)] == [True, False]
+    assert MadeJudge(Clicker(rng())).patience.stays("working", 10**9)
 
 
 def test_errors_shrink_with_examples_of_both_labels() -> None:

@@ -100,10 +100,10 @@ def test_actors_are_of_their_kind_and_the_seed_makes_them_the_same() -> None:
     once, again = (spec.make_judges(truths, 3, np.random.default_rng(4)) for _ in range(2))
     kinds = [type(actor.behaviour) for actor in once]
     assert kinds[1:] == [LabelSpammer, Clicker, _Colluder, _Colluder, _Dropout]
-    assert once[0].answer(sheet) == [LABELS[truths[row]] for row in sheet.rows]
+    assert once[0].behaviour.answer(sheet) == [LABELS[truths[row]] for row in sheet.rows]
     for one, other in zip(once[:5], again[:5], strict=True):
-        assert one.answer(sheet) == other.answer(sheet)
-    assert once[3].answer(sheet) == once[4].answer(sheet)  # of one ring
+        assert one.behaviour.answer(sheet) == other.behaviour.answer(sheet)
+    assert once[3].behaviour.answer(sheet) == once[4].behaviour.answer(sheet)  # of one ring
 
 
 def test_sight_knows_gold_and_makes_up_the_rest_for_everyone_alike() -> None:
@@ -124,7 +124,7 @@ def test_a_dropout_vanishes_with_the_sheet_in_her_hands() -> None:
     assert (ended.stage, ended.sheets, ended.gone) == ("working", 4, True)
     assert len(client.given["judge-0"]) == 4
     with pytest.raises(_DroppedOut):
-        leaves.answer(Sheet("work", ("x",), LABELS))
+        leaves.behaviour.answer(Sheet("work", ("x",), LABELS))
 
 
 def test_visits_end_in_order_whatever_becomes_of_each() -> None:

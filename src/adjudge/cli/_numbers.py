@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli._console import is_piped, progress, say, tell_if_cold
-from adjudge.cli._files import STDOUT, tell_written, write_tables
+from adjudge.cli._console import progress, say, tell_if_cold
 from adjudge.cli._fitting import read_settings
-from adjudge.cli._results import grid, page, print_json, shorten
+from adjudge.cli._results import Columns, deliver_all, shorten, show_rows
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
@@ -65,22 +65,25 @@ def deliver_numbers(
     tell_if_cold()
     found = fit_numbers(read, gold, fitting, engine)
     about: dict[str, Any] = {"accuracy": _error(found, read.beside)} if read.beside else {}
-    output = places["--output"]
-    if output is None and is_piped() and not printing.json:
-        output = STDOUT
-    write_tables((found.judges, places["--judges"]), (found.labels, output))
-    for what, where in {"labels": output, "judges": places["--judges"]}.items():
-        if where is not None:
-            tell_written(what, where)
-    if printing.json:
-        rows = {} if output is not None else {"labels": found.labels.to_pylist()}
-        print_json(_as_data(found, read) | about | rows)
-    elif output is None:
-        page().print(_least_certain(found))
+
+    def show() -> Iterator[Any]:
+        yield _least_certain(found)
         say(
             f"{count_of(found.judgments.item_count, 'value')} in all; -o labels.csv keeps them, "
             "and --judges judges.csv what each judge adds and how far they scatter"
         )
+
+    deliver_all(
+        {
+            "labels": (found.labels, places["--output"]),
+            "judges": (found.judges, places["--judges"]),
+        },
+        printing,
+        about=lambda whole: (
+            _as_data(found, read) | about | ({"labels": found.labels.to_pylist()} if whole else {})
+        ),
+        show=show,
+    )
 
 
 def _as_data(found: ContinuousConsensus, read: Input) -> dict[str, Any]:
@@ -124,15 +127,10 @@ def _least_certain(found: ContinuousConsensus) -> Any:
     import numpy as np
 
     order = np.argsort(-found.error, kind="stable")[:_SHOWN]
-    rows = found.labels.take(order).to_pylist()
-    cells = [
-        [
-            shorten(row["item"]),
-            f"{row['label']:.2f}",
-            f"{row['low']:.2f} to {row['high']:.2f}",
-            f"{row['judgments']:,}",
-        ]
-        for row in rows
-    ]
-    heads = ["item", ">value", ">95% interval", ">judgments"]
-    return grid("Least certain items", heads, cells)
+    columns: Columns = {
+        "item": lambda row: shorten(row["item"]),
+        ">value": lambda row: f"{row['label']:.2f}",
+        ">95% interval": lambda row: f"{row['low']:.2f} to {row['high']:.2f}",
+        ">judgments": lambda row: f"{row['judgments']:,}",
+    }
+    return show_rows("Least certain items", found.labels.take(order).to_pylist(), columns)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from adjudge.cli._files import omissions_of, read_content
 from adjudge.cli._fitting import read_settings
 from adjudge.cli._labels import describe
 from adjudge.cli._places import list_files, place_of
-from adjudge.cli._results import deliver, interval, number, print_json, shorten, show_rows
+from adjudge.cli._results import Columns, deliver, interval, number, print_json, shorten, show_rows
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, UnknownName
 
@@ -115,7 +114,7 @@ def write_pair_page(found: Preferences, path: Path, title: str) -> None:
 
 def show_pairs(table: Any) -> Any:
     """Pairs to ask next, for people."""
-    columns: dict[str, Callable[[Any], str]] = {
+    columns: Columns = {
         "left": lambda row: shorten(row["left"]),
         "right": lambda row: shorten(row["right"]),
         ">left above": lambda row: f"{row['p_above']:.0%}",
@@ -178,7 +177,7 @@ def deliver_pair_judges(
 def _judges_grid(table: Any, top: int) -> Any:
     """The busiest judges for people."""
     rows = table.sort_by([("comparisons", "descending")]).slice(0, top or len(table)).to_pylist()
-    columns: dict[str, Callable[[Any], str]] = {
+    columns: Columns = {
         "judge": lambda row: shorten(row["judge"]),
         ">n": lambda row: f"{row['comparisons']:,}",
         ">agreement": lambda row: number(row["agreement"], 2),

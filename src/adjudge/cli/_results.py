@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from adjudge.data.formats.format import Kind
 
 _WIDEST = 40  # characters of a cell
+Columns = dict[str, Callable[[Any], str]]  # heading: what it shows of a row
 
 
 def deliver(
@@ -144,7 +145,7 @@ def grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> A
     return table
 
 
-def show_rows(title: str, rows: Iterable[Any], columns: Mapping[str, Callable[[Any], str]]) -> Any:
+def show_rows(title: str, rows: Iterable[Any], columns: Columns) -> Any:
     """A grid of rows: each column has a heading, and what it shows of a row."""
     return grid(title, list(columns), [[cell(row) for cell in columns.values()] for row in rows])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +12,7 @@ from adjudge.cli._console import progress, say
 from adjudge.cli._files import check_places, omissions_of, tell_omissions
 from adjudge.cli._labels import read_gold
 from adjudge.cli._places import keep_files, place_of
-from adjudge.cli._results import deliver_all, interval, number, shorten, show_rows
+from adjudge.cli._results import Columns, deliver_all, interval, number, shorten, show_rows
 from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ def _say(found: Alignment, answers: ModelAnswers) -> None:
 
 def _show(found: Alignment) -> list[Any]:
     """The versions for people."""
-    columns: dict[str, Callable[[Any], str]] = {
+    columns: Columns = {
         "judge": lambda one: shorten(one.judge),
         ">gold": lambda one: f"{one.gold:,}",
         ">accuracy": lambda one: number(one.accuracy.value),

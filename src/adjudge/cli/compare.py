@@ -128,11 +128,7 @@ def _show(compared: Comparison) -> Any:
         for row in scored
     ]
     title = "Models, best first; in brackets the rank of those that do not differ"
-    return grid(
-        title,
-        ["model", *(f">{head}" for head in heads), ">sec."],
-        cells,
-    )
+    return grid(title, ["model", *(f">{head}" for head in heads), ">sec."], cells)
 
 
 _HEADS = {"brier": "Brier", "corrected_calibration_error": "ECE", "se": "s.e."}

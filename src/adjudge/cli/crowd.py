@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -133,10 +134,6 @@ def _figures(ended: list[VisitEnd], ledger: CrowdRecord, seconds: float) -> dict
 
     taken = ledger.seconds.get("submit", [])
     p50, p95 = np.quantile(taken, [0.5, 0.95]) if taken else (None, None)
-    problems: dict[str, int] = {}
-    for visited in ended:
-        if visited.problem:
-            problems[visited.problem] = problems.get(visited.problem, 0) + 1
     return {
         "came": len(ended),
         "judgments": len(ledger.given),
@@ -146,7 +143,7 @@ def _figures(ended: list[VisitEnd], ledger: CrowdRecord, seconds: float) -> dict
         "submit_p95": p95,
         "sent_again": dict(ledger.again),
         "refused": dict(ledger.refused),
-        "problems": problems,
+        "problems": dict(Counter(visited.problem for visited in ended if visited.problem)),
     }
 
 
@@ -154,16 +151,10 @@ def _table(ended: list[VisitEnd]) -> Any:
     """One row a judge."""
     import pyarrow as pa
 
-    return pa.table(
-        {
-            "judge": [visited.key for visited in ended],
-            "kind": [visited.kind for visited in ended],
-            "stage": [visited.stage for visited in ended],
-            "vanished": [visited.gone for visited in ended],
-            "sheets": [visited.sheets for visited in ended],
-            "problem": [visited.problem for visited in ended],
-        }
-    )
+    heads = ("judge", "kind", "stage", "vanished", "sheets", "problem")
+    fields = ("key", "kind", "stage", "gone", "sheets", "problem")
+    columns = [[getattr(visited, name) for visited in ended] for name in fields]
+    return pa.table(columns, names=heads)
 
 
 def _show(ended: list[VisitEnd]) -> Any:

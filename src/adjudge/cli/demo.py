@@ -10,7 +10,7 @@ from adjudge.cli import Command, option
 from adjudge.cli import _options as o
 from adjudge.cli._console import tell_if_cold
 from adjudge.cli._files import write_tables
-from adjudge.cli._results import grid, interval, number, page, print_json
+from adjudge.cli._results import Columns, grid, interval, number, page, print_json
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
@@ -101,27 +101,17 @@ def _scores(results: dict[str, Evaluation]) -> Any:
 
 def _judges(judges: list[dict[str, Any]]) -> Any:
     """The judges beside what they really are: the model was not told."""
-    cells = [
-        [
-            row["judge"],
-            row["kind"].partition("(")[0],
-            f"{row['judgments']:,}",
-            number(row["accuracy"], 2),
-            interval(row["accuracy_low"], row["accuracy_high"]),
-            number(row["bits"], 2),
-        ]
-        for row in judges
-    ]
-    columns = [
-        "judge",
-        "really is",
-        ">judgments",
-        ">accuracy",
-        ">90% interval",
-        ">bits",
-    ]
+    kinds: Columns = {
+        "judge": lambda row: row["judge"],
+        "really is": lambda row: row["kind"].partition("(")[0],
+        ">judgments": lambda row: f"{row['judgments']:,}",
+        ">accuracy": lambda row: number(row["accuracy"], 2),
+        ">90% interval": lambda row: interval(row["accuracy_low"], row["accuracy_high"]),
+        ">bits": lambda row: number(row["bits"], 2),
+    }
+    cells = [[cell(row) for cell in kinds.values()] for row in judges]
     title = "Judges by bits a judgment: whom to keep, whom to drop"
-    return grid(title, columns, [*cells[:6], ["..."] + [""] * 5, *cells[-8:]])
+    return grid(title, list(kinds), [*cells[:6], ["..."] + [""] * 5, *cells[-8:]])
 
 
 def _copied(made: Made) -> list[dict[str, Any]]:

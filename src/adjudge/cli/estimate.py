@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ from adjudge.cli._console import progress, say
 from adjudge.cli._files import Input, check_places, read_judgments
 from adjudge.cli._fitting import build_model, fit_model
 from adjudge.cli._places import place_of, read_runs
-from adjudge.cli._results import deliver, print_json, show_rows
+from adjudge.cli._results import Columns, deliver, print_json, show_rows
 from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
@@ -141,8 +140,9 @@ COMMAND = Command(
 
 def _deliver(found: list[Estimate], read: Input, output: Path | None, printing: o.Printing) -> None:
     """The estimates where they are wanted: printed, or in a file."""
+    about = {"estimates": [one.to_json() for one in found], **read.omissions}
     if printing.json and output is None:
-        _print_json(found, read)
+        print_json({**found[0].to_json(), **read.omissions} if len(found) == 1 else about)
         return
     import pyarrow as pa
 
@@ -151,7 +151,7 @@ def _deliver(found: list[Estimate], read: Input, output: Path | None, printing: 
         "estimates",
         output,
         printing,
-        about={"estimates": [one.to_json() for one in found], **read.omissions},
+        about=about,
         show=lambda: _show(found),
     )
 
@@ -176,21 +176,13 @@ def _estimate(
     for name in targets:  # what would fail later fails now
         plan.target(name, consensus, runs)
     with progress("estimating"):
-        beliefs = fit.beliefs(gold.align(table), folds=plan.folds, seed=plan.seed)
+        beliefs = plan.beliefs(fit, gold)
         found = [estimate_from(fit, gold, name, runs, plan, beliefs) for name in targets]
     for note in dict.fromkeys(note for one in found for note in one.notes):
         say(f"  {note}")
     for warning in dict.fromkeys(warning for one in found for warning in one.warnings):
         say(("  warning: ", "yellow"), warning)
     return found
-
-
-def _print_json(found: list[Estimate], read: Input) -> None:
-    """One estimate as it is; several as a list."""
-    if len(found) == 1:
-        print_json({**found[0].to_json(), **read.omissions})
-    else:
-        print_json({"estimates": [one.to_json() for one in found], **read.omissions})
 
 
 def _row(one: Estimate) -> dict[str, Any]:
@@ -205,7 +197,7 @@ def _show(found: list[Estimate]) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    columns: dict[str, Callable[[Any], str]] = {
+    columns: Columns = {
         "target": lambda one: str(one.target),
         ">estimate": lambda one: f"{one.estimate:.3f}",
         f">{found[0].level:.0%} interval": lambda one: f"{one.low:.3f} to {one.high:.3f}",

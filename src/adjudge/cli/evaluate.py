@@ -102,7 +102,7 @@ def _score_labels(
     labels, truth, contents = content.labels, content.gold, [content]
     if labels is None and gold is not None and truth is not None:  # as qrels are: labels, no more
         table = truth.to_table()
-        labels = table.rename_columns([_LABEL.get(name, name) for name in table.column_names])
+        labels = table.rename_columns(["label" if n == "gold" else n for n in table.column_names])
     if labels is None:
         raise BadData(f"there are no labels or judgments: {describe(content)}", source=name)
     binary = labelling.binary or labelling.binary_truth
@@ -122,9 +122,6 @@ def _score_labels(
     with progress("scoring"):
         result = evaluate(labels, truth, scale, source=name, **scoring)
     return result, result.to_table(), omissions_of(*contents)
-
-
-_LABEL = {"gold": "label"}
 
 
 def _infer_scale(labels: Any, gold: Gold, labelling: o.TruthLabelling) -> Scale:

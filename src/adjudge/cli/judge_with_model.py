@@ -134,17 +134,9 @@ def _run(
         )
         _deliver(found, asked, asking, judge, output, printing)
         return
-    if output is not None or labels is not None or guidelines is not None:
-        option = next(
-            option
-            for option, given in (
-                ("-o", output),
-                ("--labels", labels),
-                ("--guidelines", guidelines),
-            )
-            if given is not None
-        )
-        raise BadSetting(option, "given", "--items beside it; a project has its own")
+    for beside, given in {"-o": output, "--labels": labels, "--guidelines": guidelines}.items():
+        if given is not None:
+            raise BadSetting(beside, "given", "--items beside it; a project has its own")
     work = _work(str(project), judge or asking.ask, server, database)
     path = ledger or Path(f"{project}-{name}.answers.jsonl")
     tally = _judge_project(str(project), work, asked, path, asking, stop_after, not no_lessons)

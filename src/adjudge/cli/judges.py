@@ -15,7 +15,7 @@ from adjudge.cli._fitting import are_numbers, choose_model, fit_model, make_engi
 from adjudge.cli._numbers import fit_numbers
 from adjudge.cli._pairs import deliver_pair_judges, holds_comparisons, refuse
 from adjudge.cli._places import fetch_first, place_of
-from adjudge.cli._results import deliver, interval, number, shorten, show_rows
+from adjudge.cli._results import Columns, deliver, interval, number, shorten, show_rows
 from adjudge.cli._summary import diagnose_fit, summarise
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, UnknownName
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _VIEWS = ("judges", "mistakes", "common", "drift", "history", "pairs", "families")
 _HEADINGS = {"sensitivity": "sens.", "specificity": "spec."}  # so that 80 columns hold them
 _MINUTE = "%Y-%m-%d %H:%M"
-_Columns = dict[str, Callable[[Any], str]]  # heading: cell of a row
 
 
 @fetch_first
@@ -131,7 +130,7 @@ def _deliver_numbers(
     table = found.judges
 
     def show() -> Any:
-        columns: _Columns = {"judge": _judge}
+        columns: Columns = {"judge": _judge}
         for name in table.column_names[1:]:
             columns[f">{name}"] = partial(_write_number, name)
         title = "Judges: shift is what each adds, noise how far they scatter"
@@ -157,14 +156,7 @@ def _get_view(found: Diagnosis, show: str, source: str, consensus: Consensus) ->
             "a column 'time' would add them",
             source=source,
         )
-    return {
-        "judges": found.judges,
-        "mistakes": found.confusions,
-        "common": found.common,
-        "drift": found.drift,
-        "history": found.history,
-        "pairs": found.pairs,
-    }[show]
+    return getattr(found, "confusions" if show == "mistakes" else show)
 
 
 def _show_view(found: Diagnosis, show: str, table: Any, count: int, consensus: Consensus) -> Any:
@@ -195,7 +187,7 @@ def _show_features(table: Any, count: int) -> Any:
     from adjudge.models.features import FEATURES, PAPER, TYPICAL
 
     heads = [column for column in table.column_names if column in (*FEATURES, "bits")]
-    columns: _Columns = {"judge": _judge, ">n": _judgments}
+    columns: Columns = {"judge": _judge, ">n": _judgments}
     for column in heads:
         short = PAPER.get(column, "typ." if column == TYPICAL else column)
         columns[f">{short}"] = _two(column)
@@ -214,7 +206,7 @@ def _show_judges(found: Diagnosis, count: int, voices: FamilyVoices) -> Any:
     rates = [key for key in ("sensitivity", "specificity") if key in table.column_names]
     key = "gold_accuracy"
     gold = key in table.column_names and table[key].null_count < len(table)
-    columns: _Columns = {
+    columns: Columns = {
         "judge": _judge,
         ">n" if rates and gold else ">judgments": _judgments,
         ">accuracy": lambda row: number(row["accuracy"]),
@@ -248,7 +240,7 @@ def _show_families(voices: FamilyVoices, table: Any, count: int) -> Any:
     return Group(_show_first(*_TABLES["families"], table, count), *told)
 
 
-def _show_first(title: str, columns: _Columns, table: Any, count: int) -> Any:
+def _show_first(title: str, columns: Columns, table: Any, count: int) -> Any:
     hidden = len(table) - min(count, len(table))
     more = f" ({hidden:,} more: --top 0 shows all)" if hidden else ""
     return show_rows(f"{title}{more}", table.slice(0, count).to_pylist(), columns)
@@ -279,12 +271,12 @@ def _interval(row: Any) -> str:
     return interval(row["low"], row["high"])
 
 
-_MISTAKE: _Columns = {
+_MISTAKE: Columns = {
     "as": lambda row: shorten(row["label"]),
     ">rate": lambda row: f"{row['rate']:.0%}",
 }
 # What each view shows: a heading, and columns.
-_TABLES: dict[str, tuple[str, _Columns]] = {
+_TABLES: dict[str, tuple[str, Columns]] = {
     "mistakes": (
         "Mistakes, the commonest first",
         {

@@ -85,17 +85,8 @@ _SEPARATED = {
     "|": "separated by |",
 }
 _COUNTS = (
-    *(
-        "judgments",
-        "comparisons",
-        "items",
-        "judged_items",
-        "unjudged_items",
-        "judges",
-        "topics",
-        "labels",
-    ),
-    *("questions", "gold", "run", "bad_rows"),
+    *("judgments", "comparisons", "items", "judged_items", "unjudged_items", "judges", "topics"),
+    *("labels", "questions", "gold", "run", "bad_rows"),
 )
 
 
@@ -193,18 +184,11 @@ def _of_labels(content: Content) -> dict[str, Any]:
 
 def _first(content: Content) -> list[dict[str, Any]]:
     """The first rows, as they were understood."""
-    if content.judgments is not None:
-        table = content.judgments.to_table()
-    elif content.comparisons is not None:
-        table = content.comparisons.to_table()
-    elif content.labels is not None:
-        table = content.labels
-    elif content.gold is not None:
-        table = content.gold.to_table()
-    elif content.run is not None:
-        table = content.run
-    else:
+    held = (content.judgments, content.comparisons, content.labels, content.gold, content.run)
+    first: Any = next((part for part in held if part is not None), None)
+    if first is None:
         return []
+    table = first.to_table() if hasattr(first, "to_table") else first
     kept = [name for name in table.column_names if name not in ("line", "honeypot", "reason")]
     rows: list[dict[str, Any]] = table.select(kept).slice(0, _ROWS).to_pylist()
     return rows

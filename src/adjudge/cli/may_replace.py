@@ -13,7 +13,7 @@ from adjudge.cli import _options as o
 from adjudge.cli._console import progress, say
 from adjudge.cli._files import check_places, check_printing, omissions_of, read_judgments
 from adjudge.cli._places import read_runs
-from adjudge.cli._results import deliver_all, grid, number, shorten
+from adjudge.cli._results import Columns, deliver_all, number, shorten, show_rows
 from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
@@ -232,21 +232,15 @@ def _as_data(found: Replacement, simulated: PowerTable | None, whole: bool) -> d
 
 def _show(found: Replacement) -> Any:
     """The verdicts for people."""
-    grouped = any(one.group is not None for one in found.verdicts)
-    columns = ["model", *(["group"] if grouped else [])]
-    columns += ["verdict", ">winning rate", ">advantage"]
-    columns += [">people", ">difference", ">at least"]
-    rows = [
-        [
-            shorten(one.model),
-            *([shorten(one.group or "(all)")] if grouped else []),
-            one.verdict,
-            number(one.winning_rate, 2),
-            number(one.advantage_probability, 2),
-            f"{len(one.people):,}",
-            number(None if one.labels is None else one.labels.difference),
-            number(None if one.labels is None else one.labels.low),
-        ]
-        for one in found.verdicts
-    ]
-    return grid("May a model replace people?", columns, rows)
+    columns: Columns = {"model": lambda one: shorten(one.model)}
+    if any(one.group is not None for one in found.verdicts):
+        columns["group"] = lambda one: shorten(one.group or "(all)")
+    columns |= {
+        "verdict": lambda one: one.verdict,
+        ">winning rate": lambda one: number(one.winning_rate, 2),
+        ">advantage": lambda one: number(one.advantage_probability, 2),
+        ">people": lambda one: f"{len(one.people):,}",
+        ">difference": lambda one: number(one.labels and one.labels.difference),
+        ">at least": lambda one: number(one.labels and one.labels.low),
+    }
+    return show_rows("May a model replace people?", found.verdicts, columns)

@@ -5,7 +5,6 @@ With ``--for``, the items that people should label for an estimate, drawn with k
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +15,7 @@ from adjudge.cli._files import Input, check_places, read_judgments
 from adjudge.cli._fitting import build_model, fit_model
 from adjudge.cli._pairs import deliver_pair_next, holds_comparisons, refuse
 from adjudge.cli._places import fetch_first, list_files, read_runs
-from adjudge.cli._results import deliver, number, shorten, show_rows
+from adjudge.cli._results import Columns, deliver, number, shorten, show_rows
 from adjudge.cli._summary import diagnose_fit, summarise
 from adjudge.errors import BadSetting
 
@@ -188,7 +187,7 @@ def _describe_saving(drawn: int, as_many: int) -> str:
 def _show_draw(table: Any) -> Any:
     """Drawn items for people."""
     rows = [row for row in table.to_pylist() if row["gold"] is None]
-    columns: dict[str, Callable[[Any], str]] = {
+    columns: Columns = {
         "item": lambda row: shorten(row["item"]),
         "believed": lambda row: shorten(row["believed"]),
         ">p": lambda row: f"{row['probability']:.2f}",
@@ -273,7 +272,7 @@ def _by_agreement(
 
 def _show(table: Any, judges: int) -> Any:
     """The items for people."""
-    columns: dict[str, Callable[[Any], str]] = {
+    columns: Columns = {
         "item": lambda row: shorten(row["item"]),
         "label": lambda row: shorten(row["label"]),
         ">p": lambda row: f"{row['probability']:.2f}",

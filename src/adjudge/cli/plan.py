@@ -9,7 +9,7 @@ from adjudge.cli import _options as o
 from adjudge.cli._console import progress, say
 from adjudge.cli._files import Input, check_places, read_judgments
 from adjudge.cli._fitting import build_model, fit_model
-from adjudge.cli._results import deliver, grid
+from adjudge.cli._results import Columns, deliver, show_rows
 from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
@@ -131,16 +131,12 @@ def _tell(made: JudgmentPlan, price: float, notes: list[str]) -> None:
 
 def _show(made: JudgmentPlan) -> Any:
     """The table for people."""
-    rows = [
-        [
-            str(row["per_item"]),
-            f"{row['n_eff']:.1f}",
-            f"{row['accuracy']:.3f}",
-            f"{row['low']:.3f} to {row['high']:.3f}",
-            f"{row['judgments']:,}",
-            f"{row['cost']:,.2f}",
-        ]
-        for row in made.table.to_pylist()
-    ]
-    columns = ["judgments an item", "n_eff", "accuracy", "90% interval", "judgments", "cost"]
-    return grid("Plan", [f">{name}" for name in columns], rows)
+    columns: Columns = {
+        ">judgments an item": lambda row: str(row["per_item"]),
+        ">n_eff": lambda row: f"{row['n_eff']:.1f}",
+        ">accuracy": lambda row: f"{row['accuracy']:.3f}",
+        ">90% interval": lambda row: f"{row['low']:.3f} to {row['high']:.3f}",
+        ">judgments": lambda row: f"{row['judgments']:,}",
+        ">cost": lambda row: f"{row['cost']:,.2f}",
+    }
+    return show_rows("Plan", made.table.to_pylist(), columns)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +14,7 @@ from adjudge.cli._console import progress, say
 from adjudge.cli._files import Input, check_places, read_judgments
 from adjudge.cli._fitting import build_model, fit_model
 from adjudge.cli._places import read_runs
-from adjudge.cli._results import deliver_all, number, shorten, show_rows
+from adjudge.cli._results import Columns, deliver_all, number, shorten, show_rows
 from adjudge.cli._summary import summarise
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
@@ -178,7 +177,7 @@ def _show(ranking: Ranking, tables: dict[str, Any]) -> list[Any]:
     parts = []
     for measure in ranking.values:
         rows = [row for row in _rows(tables["systems"]) if row["measure"] == measure]
-        columns: dict[str, Callable[[Any], str]] = {
+        columns: Columns = {
             measure: lambda row: shorten(row["system"]),
             ">value": lambda row: number(row["value"], 4),
             f">{ranking.level:.0%} interval": lambda row: f"{row['low']:.3f} to {row['high']:.3f}",
@@ -205,7 +204,7 @@ def _pairs_grid(measure: str, pairs: list[Any], level: float) -> Any:
     if hidden:
         pairs = sorted(pairs, key=lambda row: row["p_better"])[:_MOST]
     more = f" ({hidden:,} surer ones: --pairs FILE has all)" if hidden else ""
-    columns: dict[str, Callable[[Any], str]] = {
+    columns: Columns = {
         "first": lambda row: shorten(row["first"]),
         "second": lambda row: shorten(row["second"]),
         ">difference": lambda row: f"{row['difference']:.4f}",
@@ -217,7 +216,7 @@ def _pairs_grid(measure: str, pairs: list[Any], level: float) -> Any:
 
 def _next_grid(rows: list[Any]) -> Any:
     """The documents to judge next for people."""
-    columns: dict[str, Callable[[Any], str]] = {
+    columns: Columns = {
         "topic": lambda row: shorten(row["topic"]),
         "document": lambda row: shorten(row["document"]),
         ">judgments": lambda row: f"{row['judgments']:,}",

@@ -74,7 +74,8 @@ def _run(
     papers = _chosen(paper, through_server)
     for replication in papers:
         replication.parts(setup)  # refuses now data that are missing
-    _check_folder(output)
+    if output is not None and output.exists() and not output.is_dir():
+        raise BadData("is a file; wanted a folder to write into", source=str(output))
     results = []
     for replication in papers:
         if fresh and output is not None:
@@ -114,11 +115,6 @@ def _chosen(paper: list[str], through_server: bool) -> list[Replication]:
     if list(paper) != ["training"]:
         raise BadSetting("--through-server", " ".join(paper), "the paper training alone")
     return [find_paper("training", through_server=True)]
-
-
-def _check_folder(output: Path | None) -> None:
-    if output is not None and output.exists() and not output.is_dir():
-        raise BadData("is a file; wanted a folder to write into", source=str(output))
 
 
 def _tell(paper: str) -> Callable[[Done], None]:

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from adjudge.cli import Command, option
 from adjudge.cli import _options as o
 from adjudge.cli._console import progress
-from adjudge.cli._files import (
-    STDOUT,
-    check_places,
-    tell_written,
-)
+from adjudge.cli._files import STDOUT, check_places, tell_written
 from adjudge.cli._findings import gather_findings
 from adjudge.cli._pairs import deliver_pair_report, holds_comparisons, refuse
 from adjudge.cli._places import fetch_first

@@ -11,7 +11,7 @@ from adjudge.cli import Command, flag, option
 from adjudge.cli import _options as o
 from adjudge.cli._console import progress, say
 from adjudge.cli._files import check_places, read_judgments
-from adjudge.cli._results import deliver, grid
+from adjudge.cli._results import Columns, deliver, show_rows
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
@@ -134,16 +134,11 @@ def _zscore(features: tuple[str, ...], sides: Sides, gamma: float) -> Filter:
 
 
 def _show(table: Any, name: str) -> Any:
-    columns = [">fold", f">{name}", ">accuracy"]
-    cells = [
-        [
-            str(row["fold"]),
-            f"{row[name]:g}",
-            f"{row['accuracy']:.4f}",
-            str(row["dropped"]),
-            f"{row['fallback']:.1%}",
-        ]
-        for row in table.to_pylist()
-    ]
-    more = [">judges dropped", ">items that fell back"]
-    return grid("Folds", [*columns, *more], cells)
+    columns: Columns = {
+        ">fold": lambda row: str(row["fold"]),
+        f">{name}": lambda row: f"{row[name]:g}",
+        ">accuracy": lambda row: f"{row['accuracy']:.4f}",
+        ">judges dropped": lambda row: str(row["dropped"]),
+        ">items that fell back": lambda row: f"{row['fallback']:.1%}",
+    }
+    return show_rows("Folds", table.to_pylist(), columns)

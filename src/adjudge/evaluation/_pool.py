@@ -112,9 +112,11 @@ def build_pool(
     begins = np.concatenate([[0], np.cumsum(np.bincount(topic, minlength=len(codes)))])
     number = np.empty(order.size, dtype=np.int64)
     number[order] = np.arange(order.size)
+    entry_of_item = np.full(judgments.item_count + 1, -1, dtype=np.int64)
+    entry_of_item[items] = number[: items.size]
     rankings = _Rankings(
         begins=begins,
-        entry_of_item=_scatter(items, number[: items.size], judgments.item_count),
+        entry_of_item=entry_of_item,
         entry_of_extra=_Keyed.of(extra_topic, extra_document, number[items.size :]),
         names=extra_names,
         at=at,
@@ -312,19 +314,12 @@ def _extra(
     return topic[first].astype(np.int64), code[first].astype(np.int64), names
 
 
-def _scatter(places: NDArray[np.int64], values: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Values at their places, -1 elsewhere; the place -1 has -1."""
-    spread = np.full(size + 1, -1, dtype=np.int64)
-    spread[places] = values
-    return spread
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Rankings:
     """What turns the rows of runs into places of entries."""
 
     begins: NDArray[np.int64]  # (topic + 1,)
-    entry_of_item: NDArray[np.int64]  # (item + 1,)
+    entry_of_item: NDArray[np.int64]  # (item + 1,) -1 where it is not in play; so has -1
     entry_of_extra: _Keyed
     names: Names  # (extra document,)
     at: NDArray[np.int64]  # (topic of the judgments,)

@@ -7,19 +7,15 @@ once, so that a thousand resamples cost a few matrix products and not a thousand
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names
 from adjudge.errors import BadSetting
-
-if TYPE_CHECKING:
-    pass
-
 
 _Weights = NDArray[np.float64]  # (resample, item)
 _CELLS = 4_000_000  # of one block of weights: 32 MB
@@ -94,6 +90,17 @@ def centred_interval(
         return None, None
     reach = float(ndtri(0.5 + level / 2)) * float(known.std())
     return max(least, value - reach), min(most, value + reach)
+
+
+def shuffled_places(
+    judgments: Judgments, rng: np.random.Generator
+) -> NDArray[np.int64]:  # (judgment,)
+    """The place of each judgment, from 0, in a random order of its item's."""
+    item = judgments.item
+    place = np.empty(len(item), dtype=np.int64)
+    order = np.lexsort((rng.random(len(item)), item))
+    place[order] = np.arange(len(item)) - judgments.offsets[item]
+    return place
 
 
 def split_folds(

@@ -19,6 +19,7 @@ from scipy.special import ndtr
 
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
+from adjudge.evaluation._tables import columns_of
 from adjudge.evaluation.scores import Score
 
 Codes = NDArray[np.integer]  # (item,)
@@ -286,15 +287,6 @@ class ScoredItems:
 def score_table(scores: Iterable[Score]) -> Any:
     """Scores as an Arrow table: score, value, low, high, reason; what is undefined is null."""
     rows = list(scores)
-    return pa.table(
-        {
-            "score": pa.array([score.name for score in rows], pa.large_string()),
-            "value": pa.array([score.value if score.defined else None for score in rows], _NUMBER),
-            "low": pa.array([score.low for score in rows], _NUMBER),
-            "high": pa.array([score.high for score in rows], _NUMBER),
-            "reason": pa.array([score.reason for score in rows], pa.large_string()),
-        }
-    )
-
-
-_NUMBER = pa.float64()
+    numbers = columns_of(rows, real=("value", "low", "high"))
+    (name,) = columns_of(rows, text=("name",)).values()
+    return pa.table({"score": name, **numbers, **columns_of(rows, text=("reason",))})

@@ -132,20 +132,10 @@ class _ConfusionMatrix:
         return pa.table(columns)
 
 
-def _confusion(truth: Codes, choice: Codes, truths: Sequence[str]) -> _ConfusionMatrix:
-    """The confusion matrix of labels, each item counted once."""
+def _confusion(truth: Codes, shares: Floats, truths: Sequence[str]) -> _ConfusionMatrix:
+    """The confusion matrix, each item shared out among the responses."""
     size = len(truths)
-    pair = truth.astype(np.int64) * size + choice
-    counts = np.bincount(pair, minlength=size * size).reshape(size, size)
-    return _ConfusionMatrix(truths=tuple(truths), counts=counts.astype(np.float64))
-
-
-def _fractional_confusion(
-    truth: Codes, posterior: Floats, truths: Sequence[str]
-) -> _ConfusionMatrix:
-    """The confusion matrix of probabilities, each item shared out among the responses by them."""
-    size = len(truths)
-    counts = [np.bincount(truth, column, size) for column in posterior.T]
+    counts = [np.bincount(truth, column, size) for column in shares.T]
     return _ConfusionMatrix(truths=tuple(truths), counts=np.stack(counts, axis=1))
 
 
@@ -315,9 +305,9 @@ def _pictures(sample: ScoredItems) -> dict[str, Any]:
     found: dict[str, Any] = dict.fromkeys(
         ("fractional_confusion", "calibration", "relevance_calibration", "clipped")
     )
-    found["confusion"] = _confusion(truth, choice, truths)
+    found["confusion"] = _confusion(truth, np.eye(len(truths))[choice], truths)
     if sample.posterior is not None and sample.confidence is not None:
-        found["fractional_confusion"] = _fractional_confusion(truth, sample.posterior, truths)
+        found["fractional_confusion"] = _confusion(truth, sample.posterior, truths)
         found["calibration"] = _calibration(sample.confidence, truth == choice, sample.bins)
         given = sample.posterior[np.arange(len(truth)), truth]
         found["clipped"] = int((given < sample.clip).sum())

@@ -71,10 +71,13 @@ def cohen_kappa(
         kappa_of_cells(cell, labels, weight)
         for weight in pattern_weights(times.astype(np.int64), resamples, seed)
     ]
-    if not drawn:
-        return Score(name="cohen_kappa", value=value)
-    low, high = percentile_interval(np.concatenate(drawn), level)
-    return Score(name="cohen_kappa", value=value, low=low, high=high)
+    return _with_interval("cohen_kappa", value, drawn, level)
+
+
+def _with_interval(name: str, value: float, drawn: list[Any], level: float) -> Score:
+    """The score with the interval of its resamples, if there are any."""
+    low, high = percentile_interval(np.concatenate(drawn), level) if drawn else (None, None)
+    return Score(name=name, value=value, low=low, high=high)
 
 
 _Metric = Literal["nominal", "ordinal", "interval"]
@@ -323,7 +326,4 @@ def _measured(
         measure(patterns, weight, **settings)
         for weight in pattern_weights(patterns.times, resamples, seed)
     ]
-    if not drawn:
-        return Score(name=name, value=value)
-    low, high = percentile_interval(np.concatenate(drawn), level)
-    return Score(name=name, value=value, low=low, high=high)
+    return _with_interval(name, value, drawn, level)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -31,11 +31,6 @@ from adjudge.evaluation.honesty import BesideVote, beside_vote
 from adjudge.evaluation.significance import correct_by_item, rank_methods
 from adjudge.models.model import Model, Progress, Step
 from adjudge.models.registry import MODELS, model, with_calibration
-
-if TYPE_CHECKING:
-    from adjudge.engines.engine import Engine
-    from adjudge.models.model import Model, Progress
-
 
 _FEW = 30  # items of a first fit, so that no clock measures the compiler
 _SLOW = 1.0  # seconds of a fit that are worth sparing
@@ -116,17 +111,15 @@ class Comparison:
         for name in names:
             kind = pa.int64() if name in _WHOLE else pa.float64()
             values = [row.scores.get(name) for row in self.results]
-            columns[name] = pa.array([None if _gone(v) else v for v in values]).cast(kind)
+            columns[name] = pa.array(
+                [None if v is None or np.isnan(v) else v for v in values]
+            ).cast(kind)
         columns["seconds"] = pa.array([row.seconds for row in self.results], pa.float64())
         columns["reason"] = pa.array([row.reason for row in self.results], pa.large_string())
         return pa.table(columns)
 
 
 _WHOLE = ("rank", "accuracy_rank", "clipped")
-
-
-def _gone(value: float | None) -> bool:
-    return value is None or bool(np.isnan(value))
 
 
 @takes_tables
@@ -155,7 +148,8 @@ def compare_models(
     first = judgments.select(items=few & (judgments.counts_per_item > 0))
 
     def score(entrant: Entrant, on_step: Progress | None) -> Any:
-        _warm(entrant.model, first, engine)
+        with suppress(Exception):  # so that what is compiled is compiled; the real fit says more
+            entrant.model.fit(first, engine=engine)
         shared: dict[str, Any] = {"folds": folds, "seed": seed, "engine": engine}
         if gold is None:
             return held_out_score(entrant.model, judgments, progress=on_step, **shared)
@@ -191,12 +185,6 @@ class _Timed:
         self.seconds += perf_counter() - begun
         self.fits += 1
         return consensus
-
-
-def _warm(model: Model, few: Judgments, engine: Engine | None) -> None:
-    """Fit a few items first, so that what is compiled is compiled; faults show later."""
-    with suppress(Exception):  # the real fit says it better
-        model.fit(few, engine=engine)
 
 
 def _run_all(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from adjudge.evaluation._labelled import Labelled, read_labels
 from adjudge.evaluation._resampling import check_resampling, split_folds
 from adjudge.evaluation._score_functions import CLIP
 from adjudge.evaluation.against_gold import Evaluation, evaluate
+from adjudge.models.model import Step
 
 if TYPE_CHECKING:
     from adjudge.engines.engine import Engine
@@ -121,13 +122,13 @@ def cross_validate(
     for number in range(folds):
         test = fold == number
         if progress is not None:
-            _tell(progress, number, folds)
+            progress(Step("fold", number, folds))
         consensus = model.fit(judgments, gold.select(~test), engine=engine)
         labels = read_labels(consensus, judgments.scale, gold)
         held.take(labels, test)
         found.append(evaluate(labels, gold.select(test), **scoring))
     if progress is not None:
-        _tell(progress, folds, folds)
+        progress(Step("fold", folds, folds))
     pooled = held.labelled(judgments)
     return CrossValidation(
         model=model.name,
@@ -145,8 +146,6 @@ def cross_validate(
 
 def _in_order(gold: Gold, order: NDArray[np.int64]) -> Gold:
     """The gold in another order of rows."""
-    from dataclasses import replace
-
     rows = pa.array(order)
 
     def part(names: Names | None) -> Names | None:
@@ -161,12 +160,6 @@ def _in_order(gold: Gold, order: NDArray[np.int64]) -> Gold:
         reasons=part(gold.reasons),
         honeypot=None if gold.honeypot is None else gold.honeypot[order],
     )
-
-
-def _tell(progress: Progress, done: int, total: int) -> None:
-    from adjudge.models.model import Step
-
-    progress(Step("fold", done, total))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
 from adjudge.errors import BadData, BadSetting
+from adjudge.evaluation._resampling import shuffled_places
 from adjudge.evaluation._score_functions import CLIP
 from adjudge.models.model import Step
 
@@ -66,12 +67,9 @@ class HeldOut:
 def _judgment_folds(judgments: Judgments, folds: int, seed: int) -> NDArray[np.int64]:
     """The fold of each judgment: those of one item are spread over as many folds as can be."""
     rng = np.random.default_rng(seed)
-    item = judgments.item
-    order = np.lexsort((rng.random(item.size), item))
+    place = shuffled_places(judgments, rng)
     first = rng.integers(folds, size=judgments.item_count)
-    fold = np.empty(item.size, dtype=np.int64)
-    fold[order] = (np.arange(item.size) - judgments.offsets[item] + first[item]) % folds
-    return fold
+    return np.asarray((place + first[judgments.item]) % folds)
 
 
 @takes_tables

@@ -110,56 +110,76 @@ class Measure:
         return None
 
 
-def _there(values: NDArray[Any] | None) -> NDArray[Any]:
+def _there(part: NDArray[Any] | None) -> NDArray[Any]:
     """What ``lacks`` has found to be there."""
-    return np.empty((0, 0)) if values is None else values
-
-
-def _whole(sample: ScoredItems, weight: Floats | None) -> Cells:
-    return Cells.of(_there(sample.relevant), _there(sample.returned), weight)
-
-
-def _parts(sample: ScoredItems, weight: Floats | None) -> Cells:
-    return Cells.of(_there(sample.relevant), _there(sample.chance), weight)
-
-
-def _right(sample: ScoredItems) -> Flags:
-    return np.asarray(sample.truth == sample.choice)
+    return np.empty(0) if part is None else part
 
 
 def _on_labels(
+    name: str,
+    meaning: str,
     score: Callable[[Codes, Codes, Floats | None], Value],
-) -> Callable[[ScoredItems, Floats | None], Value]:
-    return lambda sample, weight: score(sample.truth, sample.choice, weight)
+    **more: Any,
+) -> Measure:
+    def of(sample: ScoredItems, weight: Floats | None) -> Value:
+        return score(sample.truth, sample.choice, weight)
+
+    return Measure(name=name, meaning=meaning, of=of, **more)
+
+
+def _on_cells(name: str, meaning: str, share: Callable[[Cells], Value], empty: str) -> Measure:
+    """A share of the four cells: by labels, or "fractional", by probabilities of relevance."""
+    in_part = name.startswith("fractional")
+
+    def of(sample: ScoredItems, weight: Floats | None) -> Value:
+        given = sample.chance if in_part else sample.returned
+        return share(Cells.of(_there(sample.relevant), _there(given), weight))
+
+    return Measure(
+        name=name, meaning=meaning, of=of, empty=empty, collapse=True, probabilities=in_part
+    )
 
 
 def _on_chance(
+    name: str,
+    meaning: str,
     score: Callable[[Flags, Floats, Floats | None], Value],
-) -> Callable[[ScoredItems, Floats | None], Value]:
-    return lambda sample, weight: score(_there(sample.relevant), _there(sample.chance), weight)
+    **more: Any,
+) -> Measure:
+    def of(sample: ScoredItems, weight: Floats | None) -> Value:
+        return score(_there(sample.relevant), _there(sample.chance), weight)
+
+    return Measure(name=name, meaning=meaning, of=of, collapse=True, probabilities=True, **more)
+
+
+def _on_confidence(name: str, meaning: str, score: Callable[..., Value]) -> Measure:
+    """A calibration error: a resample is worse calibrated than what it is drawn from."""
+
+    def of(sample: ScoredItems, weight: Floats | None) -> Value:
+        right = sample.truth == sample.choice
+        return score(_there(sample.confidence), right, weight, bins=sample.bins)
+
+    return Measure(
+        name=name, meaning=meaning, of=of, probabilities=True, higher_is_better=False, biased=True
+    )
 
 
 _NONE_RELEVANT = "no gold item is relevant"
 _ALL_RELEVANT = "every gold item is relevant"
-_NONE_RETURNED = "no item is labelled relevant"
-_NOTHING = "no item is relevant, by gold or by label"
+_IN_PART = "each item returned in part by its probability of relevance"
+_ERROR: dict[str, Any] = {"higher_is_better": False}
 MEASURES: tuple[Measure, ...] = (
-    Measure(
-        name="accuracy",
-        meaning="share of items whose label is their gold",
-        of=_on_labels(scores.accuracy),
-        share=True,
-    ),
+    _on_labels("accuracy", "share of items whose label is their gold", scores.accuracy, share=True),
     Measure(
         name="expected_accuracy",
         meaning="accuracy with ties counted in expectation",
         of=lambda s, w: scores.expected_accuracy(s.truth, _there(s.posterior), w),
         probabilities=True,
     ),
-    Measure(
-        name="graded_accuracy",
-        meaning="accuracy on the grades of an ordinal scale",
-        of=_on_labels(scores.accuracy),
+    _on_labels(
+        "graded_accuracy",
+        "accuracy on the grades of an ordinal scale",
+        scores.accuracy,
         grades=True,
         share=True,
     ),
@@ -170,148 +190,110 @@ MEASURES: tuple[Measure, ...] = (
         collapse=True,
         share=True,
     ),
-    Measure(
-        name="precision",
-        meaning="of items labelled relevant, the share that is",
-        of=lambda s, w: _whole(s, w).precision,
-        empty=_NONE_RETURNED,
-        collapse=True,
+    _on_cells(
+        "precision",
+        "of items labelled relevant, the share that is",
+        lambda cells: cells.precision,
+        empty="no item is labelled relevant",
     ),
-    Measure(
-        name="recall",
-        meaning="of relevant items, the share labelled so (sensitivity)",
-        of=lambda s, w: _whole(s, w).recall,
+    _on_cells(
+        "recall",
+        "of relevant items, the share labelled so (sensitivity)",
+        lambda cells: cells.recall,
         empty=_NONE_RELEVANT,
-        collapse=True,
     ),
-    Measure(
-        name="specificity",
-        meaning="of items that are not relevant, the share labelled so",
-        of=lambda s, w: _whole(s, w).specificity,
+    _on_cells(
+        "specificity",
+        "of items that are not relevant, the share labelled so",
+        lambda cells: cells.specificity,
         empty=_ALL_RELEVANT,
-        collapse=True,
     ),
-    Measure(
-        name="f1",
-        meaning="harmonic mean of precision and recall",
-        of=lambda s, w: _whole(s, w).f1,
-        empty=_NOTHING,
-        collapse=True,
+    _on_cells(
+        "f1",
+        "harmonic mean of precision and recall",
+        lambda cells: cells.f1,
+        empty="no item is relevant, by gold or by label",
     ),
-    Measure(
-        name="fractional_precision",
-        meaning="precision, each item returned in part by its probability of relevance",
-        of=lambda s, w: _parts(s, w).precision,
+    _on_cells(
+        "fractional_precision",
+        f"precision, {_IN_PART}",
+        lambda cells: cells.precision,
         empty="no item has any probability of relevance",
-        collapse=True,
-        probabilities=True,
     ),
-    Measure(
-        name="fractional_recall",
-        meaning="recall, each item returned in part by its probability of relevance",
-        of=lambda s, w: _parts(s, w).recall,
+    _on_cells(
+        "fractional_recall",
+        f"recall, {_IN_PART}",
+        lambda cells: cells.recall,
         empty=_NONE_RELEVANT,
-        collapse=True,
-        probabilities=True,
     ),
-    Measure(
-        name="fractional_specificity",
-        meaning="specificity, each item returned in part by its probability of relevance",
-        of=lambda s, w: _parts(s, w).specificity,
+    _on_cells(
+        "fractional_specificity",
+        f"specificity, {_IN_PART}",
+        lambda cells: cells.specificity,
         empty=_ALL_RELEVANT,
-        collapse=True,
-        probabilities=True,
     ),
-    Measure(
-        name="fractional_f1",
-        meaning="harmonic mean of fractional precision and recall",
-        of=lambda s, w: _parts(s, w).f1,
+    _on_cells(
+        "fractional_f1",
+        "harmonic mean of fractional precision and recall",
+        lambda cells: cells.f1,
         empty="no item is relevant, by gold or by probability",
-        collapse=True,
-        probabilities=True,
     ),
-    Measure(
-        name="auc",
-        meaning="chance that a relevant item has a higher probability of relevance than another",
-        of=_on_chance(scores.auc),
+    _on_chance(
+        "auc",
+        "chance that a relevant item has a higher probability of relevance than another",
+        scores.auc,
         empty="gold has one class only",
-        collapse=True,
-        probabilities=True,
     ),
     Measure(
         name="log_loss",
         meaning="mean of -log p(gold), in nats, p clipped",
         of=lambda s, w: scores.log_loss(s.truth, _there(s.posterior), w, clip=s.clip),
         probabilities=True,
-        higher_is_better=False,
+        **_ERROR,
     ),
-    Measure(
-        name="squared_error",
-        meaning="sum of (relevant - probability of relevance)²",
-        of=_on_chance(scores.squared_error),
-        collapse=True,
-        probabilities=True,
-        higher_is_better=False,
+    _on_chance(
+        "squared_error",
+        "sum of (relevant - probability of relevance)²",
+        scores.squared_error,
+        **_ERROR,
     ),
-    Measure(
-        name="mse",
-        meaning="mean of (relevant - probability of relevance)²",
-        of=_on_chance(scores.mse),
-        collapse=True,
-        probabilities=True,
-        higher_is_better=False,
-    ),
-    Measure(
-        name="rmse",
-        meaning="root of the mean squared error",
-        of=_on_chance(scores.rmse),
-        collapse=True,
-        probabilities=True,
-        higher_is_better=False,
-    ),
+    _on_chance("mse", "mean of (relevant - probability of relevance)²", scores.mse, **_ERROR),
+    _on_chance("rmse", "root of the mean squared error", scores.rmse, **_ERROR),
     Measure(
         name="brier",
         meaning="mean over items of the squared error summed over truths, 0 to 2",
         of=lambda s, w: scores.brier(s.truth, _there(s.posterior), w),
         probabilities=True,
-        higher_is_better=False,
+        **_ERROR,
     ),
-    Measure(
-        name="calibration_error",
-        meaning="expected calibration error of the probability of the label",
-        of=lambda s, w: scores.calibration_error(_there(s.confidence), _right(s), w, bins=s.bins),
-        probabilities=True,
-        higher_is_better=False,
-        biased=True,  # a resample is worse calibrated than what it is drawn from
+    _on_confidence(
+        "calibration_error",
+        "expected calibration error of the probability of the label",
+        scores.calibration_error,
     ),
-    Measure(
-        name="corrected_calibration_error",
-        meaning="the same with its bias corrected: about 0 where nothing is wrong",
-        of=lambda s, w: scores.corrected_calibration_error(
-            _there(s.confidence), _right(s), w, bins=s.bins
-        ),
-        probabilities=True,
-        higher_is_better=False,
-        biased=True,
+    _on_confidence(
+        "corrected_calibration_error",
+        "the same with its bias corrected: about 0 where nothing is wrong",
+        scores.corrected_calibration_error,
     ),
-    Measure(
-        name="grade_error",
-        meaning="mean distance between label and gold, in grades",
-        of=_on_labels(scores.grade_error),
+    _on_labels(
+        "grade_error",
+        "mean distance between label and gold, in grades",
+        scores.grade_error,
         grades=True,
-        higher_is_better=False,
+        **_ERROR,
     ),
-    Measure(
-        name="grade_rmse",
-        meaning="root of the mean squared distance between label and gold, in grades",
-        of=_on_labels(scores.grade_rmse),
+    _on_labels(
+        "grade_rmse",
+        "root of the mean squared distance between label and gold, in grades",
+        scores.grade_rmse,
         grades=True,
-        higher_is_better=False,
+        **_ERROR,
     ),
-    Measure(
-        name="quadratic_kappa",
-        meaning="Cohen's kappa with squared distances in grades",
-        of=_on_labels(scores.quadratic_kappa),
+    _on_labels(
+        "quadratic_kappa",
+        "Cohen's kappa with squared distances in grades",
+        scores.quadratic_kappa,
         empty="gold and labels are all one grade",
         grades=True,
     ),

@@ -18,6 +18,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
+from adjudge.evaluation._resampling import shuffled_places
 from adjudge.evaluation.against_gold import evaluate
 from adjudge.evaluation.scores import wilson
 from adjudge.models.model import Model, Progress, Step
@@ -27,12 +28,8 @@ _MOST = 6  # points of a curve
 
 def _thin_judgments(judgments: Judgments, ratings: int, seed: int) -> Judgments:
     """At most so many judgments of each item, drawn at random; items and judges all stay."""
-    key = np.random.default_rng(seed).random(len(judgments))
-    order = np.lexsort((key, judgments.item))
-    place = np.arange(len(judgments)) - np.repeat(judgments.offsets[:-1], judgments.counts_per_item)
-    kept = np.zeros(len(judgments), dtype=np.bool_)
-    kept[order[place < ratings]] = True
-    return judgments.select(judgments=kept, keep_empty=True)
+    place = shuffled_places(judgments, np.random.default_rng(seed))
+    return judgments.select(judgments=place < ratings, keep_empty=True)
 
 
 def _rating_steps(judgments: Judgments, gold: Gold, most: int = _MOST) -> tuple[int, ...]:

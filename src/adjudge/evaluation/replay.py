@@ -20,6 +20,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import look_up
 from adjudge.errors import BadData, BadSetting
+from adjudge.evaluation._resampling import shuffled_places
 from adjudge.evaluation.stopping import Stopping, entropy_of
 from adjudge.models.dependence import count_further, working_correlation
 from adjudge.models.model import Model, Progress, Step
@@ -85,7 +86,7 @@ def _replay(
     budget: float,
 ) -> Replay:
     rng = np.random.default_rng(seed)
-    place = _places(judgments, rng)
+    place = shuffled_places(judgments, rng)
 
     def fit(mask: NDArray[np.bool_]) -> Consensus:
         return model.fit(judgments.select(judgments=mask, keep_empty=True))
@@ -136,16 +137,6 @@ def _asked(
     first[1:] = item[order][1:] != item[order][:-1]
     best = order[first]
     return np.asarray(left[best[np.argsort(-gain[best], kind="stable")]], dtype=np.int64)
-
-
-def _places(judgments: Judgments, rng: np.random.Generator) -> NDArray[np.int64]:  # (judgment,)
-    """The place of each judgment in a random order of its item's."""
-    order = np.lexsort((rng.random(len(judgments)), judgments.item))
-    place = np.empty(len(judgments), dtype=np.int64)
-    place[order] = np.arange(len(judgments)) - np.repeat(
-        judgments.offsets[:-1], judgments.counts_per_item
-    )
-    return place
 
 
 def _gain_by(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,6 +113,37 @@ def curves(
         )
         drawn = band + drawn
     return drawn.properties(title=title, width=width, height=height)
+
+
+def error_lines(
+    rows: Sequence[Mapping[str, Any]],
+    x: Any,
+    colour: Any,
+    *,
+    up: str,
+    scale: Any,
+    dots: int,
+    **properties: Any,
+) -> Any:
+    """Lines of means, ``up`` being what they are of, with two standard errors to either side."""
+    import altair as alt
+
+    from adjudge.report.plots import drawing
+
+    fields = [channel.shorthand.split(":")[0] for channel in (x, colour)]
+    data = drawing.table(
+        **{key: [row[key] for row in rows] for key in (*fields, "mean")},
+        low=[row["mean"] - 2 * row["error"] for row in rows],
+        high=[row["mean"] + 2 * row["error"] for row in rows],
+    )
+    base = alt.Chart(data)
+    lines = base.mark_line(point=alt.OverlayMarkDef(size=dots), strokeWidth=2).encode(
+        x=x, y=alt.Y("mean:Q", title=up, scale=scale), color=colour
+    )
+    bars = base.mark_rule(strokeWidth=1.2).encode(
+        x=x, y=alt.Y("low:Q", title=up), y2="high:Q", color=colour
+    )
+    return (bars + lines).properties(**properties)
 
 
 @dataclass(frozen=True, slots=True)

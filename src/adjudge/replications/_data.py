@@ -6,13 +6,14 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.formats import Content, read
@@ -73,6 +74,11 @@ def trec_2011(path: Path) -> Content:
 def results_of(kind: str, partials: Mapping[str, Any]) -> list[Any]:
     """The results of the parts of one kind, by how their names begin, in the order they ran."""
     return [result for name, result in partials.items() if name.startswith(kind)]
+
+
+def rows_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
+    """Rows as an Arrow table with these columns."""
+    return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
 
 
 def get_both(

@@ -120,7 +120,7 @@ def _worked(part: ReplicationPart, place: Path | None, progress: Progress | None
     """The part run now, and kept."""
     _forget_peak()
     start, worked = time.perf_counter(), time.process_time()
-    result = part.run(progress)
+    result = part.work(progress)
     took = {
         "seconds": time.perf_counter() - start,
         "busy": time.process_time() - worked,

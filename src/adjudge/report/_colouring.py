@@ -112,9 +112,6 @@ def spec_of(chart: Any, theme: Theme = LIGHT) -> dict[str, Any]:
     spec: dict[str, Any] = recolour(chart.to_dict(validate=False), theme)
     # Room on the right: browsers set words a little wider than the engine that places them.
     padding = {"left": 5, "top": 5, "right": 16, "bottom": 5}
-    return {**spec, "padding": padding, "config": {**_chart_config(theme), **_own(spec)}}
-
-
-def _own(spec: dict[str, Any]) -> dict[str, Any]:
-    """What a chart configures itself; what Altair configures for everyone is left out."""
-    return {key: value for key, value in spec.get("config", {}).items() if key != "view"}
+    # What a chart configures itself counts, but not what Altair configures for everyone.
+    own = {key: value for key, value in spec.get("config", {}).items() if key != "view"}
+    return {**spec, "padding": padding, "config": {**_chart_config(theme), **own}}

@@ -22,20 +22,15 @@ def save(chart: Any, path: str | Path, *, theme: str = "light") -> None:
     from adjudge.data.formats.writing import written_whole
 
     place = Path(path)
-    content = _rendered(chart, _check_suffix(place), theme=theme)
+    suffix = place.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise BadSetting("path", str(place), f"a name that ends in {', '.join(_SUFFIXES)}")
+    content = _rendered(chart, suffix, theme)
     with written_whole(place) as file:
         file.write(content)
 
 
-def _check_suffix(path: Path, setting: str = "path") -> str:
-    """The suffix of a chart's file, or an error for one that is not known."""
-    suffix = path.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise BadSetting(setting, str(path), f"a name that ends in {', '.join(_SUFFIXES)}")
-    return suffix
-
-
-def _rendered(chart: Any, suffix: str, *, theme: str = "light") -> bytes:
+def _rendered(chart: Any, suffix: str, theme: str) -> bytes:
     """A chart as the bytes of a file with that suffix."""
     chosen = find_theme(theme)
     if suffix == ".html":

@@ -15,7 +15,7 @@ from adjudge.errors import BadSetting, UnknownName
 from adjudge.simulation._judges import KINDS, Confusion, Kind, World
 
 _EXAMPLE = "'skilled(8,2):80,spammer:10'"
-_GROUP = re.compile(r"([A-Za-z_-]+)\s*(?:\(([^()]*)\)\s*)?(?::\s*(.*))?")
+GROUP = re.compile(r"([A-Za-z_-]+)\s*(?:\(([^()]*)\)\s*)?(?::\s*(.*))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,7 @@ class Population:
         """
         if not text.strip():
             raise BadSetting("population", text, f"kinds of judges, such as {_EXAMPLE}")
-        parts = re.split(r",(?![^(]*\))", text)  # commas, but for those in brackets
-        return cls(tuple(_parse_group(part.strip()) for part in parts), judges)
+        return cls(tuple(map(_parse_group, split_parts(text))), judges)
 
     def __str__(self) -> str:
         """The text that ``parse`` reads back."""
@@ -70,12 +69,7 @@ class Population:
         weights = np.array([weight for _, weight in self.groups], dtype=np.float64)
         if self.judges is None:
             return tuple(int(weight) for weight in weights)
-        share = weights / weights.sum() * self.judges
-        sizes = np.floor(share).astype(np.int64)
-        # Rounded, so that shares that are equal on paper tie, and the group named first wins.
-        rest = np.argsort(-np.round(share - sizes, 9), kind="stable")
-        sizes[rest[: self.judges - int(sizes.sum())]] += 1
-        return tuple(int(size) for size in sizes)
+        return tuple(share_out(weights, self.judges).tolist())
 
     @property
     def kinds(self) -> tuple[str, ...]:  # (judge,)
@@ -100,9 +94,24 @@ class Population:
         return np.concatenate([kind.draw(size, world) for (kind, _), size in pairs])
 
 
+def share_out(weights: NDArray[np.float64], judges: int) -> NDArray[np.int64]:  # (group,)
+    """So many judges by weights: whole numbers that add up, by largest remainder."""
+    share = weights / weights.sum() * judges
+    sizes = np.floor(share).astype(np.int64)
+    # Rounded, so that shares that are equal on paper tie, and the group named first wins.
+    rest = np.argsort(-np.round(share - sizes, 9), kind="stable")
+    sizes[rest[: judges - int(sizes.sum())]] += 1
+    return np.asarray(sizes)
+
+
+def split_parts(text: str) -> list[str]:
+    """A population's text as its parts: at commas, but for those in brackets."""
+    return [part.strip() for part in re.split(r",(?![^(]*\))", text)]
+
+
 def _parse_group(text: str) -> tuple[Kind, float]:
     """One kind and its weight: ``skilled(8,2):80``."""
-    found = _GROUP.fullmatch(text)
+    found = GROUP.fullmatch(text)
     if found is None:
         raise BadSetting("population", text, f"a kind and how many, such as {_EXAMPLE}")
     name, inside, after = found.groups()

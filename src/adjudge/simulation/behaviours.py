@@ -62,18 +62,6 @@ class MadeJudge:
     behaviour: Behaviour
     patience: Patience = field(default_factory=Patience)
 
-    def stays(self, stage: Stage, sheets: int) -> bool:
-        """Whether they go on, having answered so many sheets of this stage."""
-        return self.patience.stays(stage, sheets)
-
-    def answer(self, sheet: Sheet) -> list[str]:
-        """A label for each row, by their behaviour."""
-        return self.behaviour.answer(sheet)
-
-    def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
-        """Take in what they were told."""
-        self.behaviour.learn(sheet, labels, feedback)
-
 
 class Ethical:
     """A judge who looks: errs by their matrix, and leans to the labels they were told of most.

@@ -13,7 +13,6 @@ the same text is the same to everyone who looks.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.scale import as_number
 from adjudge.errors import AdjudgeError, BadSetting, UnknownName
+from adjudge.simulation._population import GROUP, share_out, split_parts
 from adjudge.simulation.behaviours import (
     Behaviour,
     Clicker,
@@ -75,7 +75,6 @@ class _Colluder:
 _BEHAVIOURS = ("ethical", "spammer", "random", "colluder", "dropout")
 _SETTINGS = {"ethical": ("accuracy", "anchoring"), "dropout": ("pairs",)}
 _EXAMPLE = "'ethical:80,spammer:10,random:10'"
-_PART = re.compile(r"([A-Za-z_-]+)\s*(?:\(([^()]*)\)\s*)?(?::\s*(.*))?")
 
 
 class _MadeTruths(Mapping[str, int]):
@@ -158,7 +157,7 @@ class CrowdSpec:
 
         Weights are numbers of judges, or shares of ``judges`` where that is given.
         """
-        parts = tuple(_part(part.strip()) for part in re.split(r",(?![^(]*\))", text))
+        parts = tuple(map(_part, split_parts(text)))
         if judges is None:
             for part in parts:
                 if part.weight != int(part.weight):
@@ -186,17 +185,13 @@ class CrowdSpec:
 
     def _members(self) -> list[_CrowdPart]:
         weights = np.array([part.weight for part in self.parts])
-        share = weights / weights.sum() * self.judges
-        sizes = np.floor(share).astype(np.int64)
-        rest = np.argsort(-np.round(share - sizes, 9), kind="stable")
-        sizes[rest[: self.judges - int(sizes.sum())]] += 1
-        pairs = zip(self.parts, sizes, strict=True)
-        return [part for part, size in pairs for _ in range(int(size))]
+        pairs = zip(self.parts, share_out(weights, self.judges), strict=True)
+        return [part for part, size in pairs for _ in range(size)]
 
 
 def _part(text: str) -> _CrowdPart:
     """One kind with its settings and weight: ``ethical(0.9,0.5):80``."""
-    found = _PART.fullmatch(text)
+    found = GROUP.fullmatch(text)
     if found is None:
         raise BadSetting("population", text, f"kinds of judges, such as {_EXAMPLE}")
     kind, inside, after = found.groups()
@@ -210,9 +205,7 @@ def _part(text: str) -> _CrowdPart:
     if len(values) > len(names) or None in values:
         wanted = f"{', '.join(names)}, in this order" if names else "no settings"
         raise BadSetting(f"settings of {kind}", inside, wanted)
-    settings = {
-        name: value for name, value in zip(names, values, strict=False) if value is not None
-    }
+    settings = {n: value for n, value in zip(names, values, strict=False) if value is not None}
     if not 0 <= settings.get("accuracy", 0.5) <= 1:
         raise BadSetting("accuracy of ethical", settings["accuracy"], "a share from 0 to 1")
     return _CrowdPart(kind, settings, weight)

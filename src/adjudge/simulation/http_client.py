@@ -197,7 +197,8 @@ class HttpClient:
             ]
             sent = {"key": page["key"], "answers": answers}
         try:
-            body = self._ask(seat.client, "POST", path, sent, what=_submitting(sheet))
+            what = "train" if sheet.kind == "training" else "submit"
+            body = self._ask(seat.client, "POST", path, sent, what=what)
         except Refused as refusal:
             if refusal.code not in _OVERTAKEN:
                 raise
@@ -311,10 +312,6 @@ def ask_server(
 def item_key(query: str, title: str) -> str:
     """What tells a result from others: its query and its title, each on one line."""
     return f"{' '.join(query.split())}\n{' '.join(title.split())}"
-
-
-def _submitting(sheet: Sheet) -> str:
-    return "train" if sheet.kind == "training" else "submit"
 
 
 def _take(seat: _JudgeSession, page: dict[str, Any]) -> None:

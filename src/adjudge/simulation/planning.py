@@ -181,45 +181,27 @@ class _Curve:
 
     def _at(self, number: int) -> tuple[float, float]:
         if number not in self.made:
-            hits = [
-                _run(
-                    self.pilot,
-                    self.model,
-                    number,
-                    self.items,
-                    self.judges,
-                    np.random.SeedSequence([self.seed, number, run]),
-                )
-                for run in range(self.runs)
-            ]
+            hits = [self._run(number, run) for run in range(self.runs)]
             wide = float(np.std(hits, ddof=1)) / math.sqrt(self.runs) if self.runs > 1 else 0.0
             self.made[number] = float(np.mean(hits)), wide
         return self.made[number]
 
-
-def _run(
-    pilot: Consensus,
-    model: Model,
-    per_item: int,
-    items: int,
-    judges: int,
-    seeds: np.random.SeedSequence,
-) -> float:
-    """The accuracy of the model on one made crowd."""
-    rng = np.random.default_rng(seeds)
-    confusion = _drawn_judges(pilot, judges, rng)
-    groups = tuple((Given(tuple(map(tuple, matrix.tolist()))), 1.0) for matrix in confusion)
-    prevalence = pilot.overall_prevalence
-    crowd = Crowd(
-        items=items,
-        population=Population(groups),
-        scale=pilot.scale,
-        prevalence=tuple((prevalence / prevalence.sum()).tolist()),
-        per_item=per_item,
-    )
-    made = crowd.make(seed=int(rng.integers(2**31)))
-    fitted = model.fit(made.judgments)
-    return float(np.mean(fitted.choice == made.truth.codes(pilot.scale)))
+    def _run(self, per_item: int, run: int) -> float:
+        """The accuracy of the model on one made crowd."""
+        rng = np.random.default_rng(np.random.SeedSequence([self.seed, per_item, run]))
+        confusion = _drawn_judges(self.pilot, self.judges, rng)
+        groups = tuple((Given(tuple(map(tuple, matrix.tolist()))), 1.0) for matrix in confusion)
+        prevalence = self.pilot.overall_prevalence
+        crowd = Crowd(
+            items=self.items,
+            population=Population(groups),
+            scale=self.pilot.scale,
+            prevalence=tuple((prevalence / prevalence.sum()).tolist()),
+            per_item=per_item,
+        )
+        made = crowd.make(seed=int(rng.integers(2**31)))
+        fitted = self.model.fit(made.judgments)
+        return float(np.mean(fitted.choice == made.truth.codes(self.pilot.scale)))
 
 
 def _typical(pilot: Consensus) -> float:

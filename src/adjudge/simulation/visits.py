@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from adjudge.simulation.behaviours import MadeJudge
 
 Stage = Literal["training", "working", "warned", "finished", "failed", "blocked"]
 AT_WORK: tuple[Stage, ...] = ("training", "working", "warned")
@@ -66,23 +69,7 @@ class JudgingClient(Protocol):
         ...
 
 
-class _Visitor(Protocol):
-    """Someone who can be sent to judge."""
-
-    def stays(self, stage: Stage, sheets: int) -> bool:
-        """Whether they go on, at a stage at which they have answered so many sheets."""
-        ...
-
-    def answer(self, sheet: Sheet) -> list[str]:
-        """A label for each row."""
-        ...
-
-    def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
-        """Take in what they were told."""
-        ...
-
-
-def visit(visitor: _Visitor, client: JudgingClient, key: str) -> Iterator[Stage]:
+def visit(judge: MadeJudge, client: JudgingClient, key: str) -> Iterator[Stage]:
     """A judge's way through, one sheet a step, so that many can be at work in turns.
 
     It ends when they leave, are sent away, or there is nothing left for them to do.
@@ -91,16 +78,14 @@ def visit(visitor: _Visitor, client: JudgingClient, key: str) -> Iterator[Stage]
     answered = {"training": 0, "work": 0}
     while stage in AT_WORK:
         kind = "training" if stage == "training" else "work"
-        if not visitor.stays(stage, answered[kind]):
-            client.leave(key)
-            return
-        sheet = client.sheet(key)
+        stays = judge.patience.stays(stage, answered[kind])
+        sheet = client.sheet(key) if stays else None
         if sheet is None:
             client.leave(key)
             return
-        labels = visitor.answer(sheet)
+        labels = judge.behaviour.answer(sheet)
         outcome = client.submit(key, sheet, labels)
-        visitor.learn(sheet, labels, outcome.feedback)
+        judge.behaviour.learn(sheet, labels, outcome.feedback)
         answered[sheet.kind] += 1
         stage = outcome.stage
         yield stage

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from adjudge.data.scale import Scale
 from adjudge.report.plots._confusion import confusion_map
 from charts import spec_with_data
 
@@ -10,7 +11,8 @@ SD = np.array([[0.1, 0.05, 0.0], [0.25, 0.5, np.nan]])
 
 
 def test_cells_have_mean_and_sd_in_words() -> None:
-    spec = spec_with_data(confusion_map({"all": (MEAN, SD)}, ["no", "yes"], ["0", "1", "broken"]))
+    scale = Scale(labels=("0", "1", "broken"), truths=("no", "yes"), truth_of=(0, 1, -1))
+    spec = spec_with_data(confusion_map(MEAN, SD, scale, "all"))
     rows = spec["data"]["values"]
     assert [(row["truth"], row["label"], row["words"], row["under"]) for row in rows] == [
         ("no", "0", "0.75", "(0.10)"),
@@ -21,10 +23,3 @@ def test_cells_have_mean_and_sd_in_words() -> None:
         ("yes", "broken", "–", ""),
     ]
     assert rows[5]["mean"] is None
-
-
-def test_models_stand_side_by_side() -> None:
-    spec = spec_with_data(
-        confusion_map({"a": (MEAN, SD), "b": (MEAN, SD)}, ["0", "1"], ["0", "1", "2"])
-    )
-    assert [panel["title"]["text"] for panel in spec["concat"]] == ["a", "b"]

@@ -10,7 +10,7 @@ from adjudge.cli import Command, flag, option
 from adjudge.cli import _options as o
 from adjudge.cli._console import progress, say
 from adjudge.cli._files import check_places, tell_written, write_tables
-from adjudge.cli._results import grid, page, print_json, shorten
+from adjudge.cli._results import Columns, grid, page, print_json, shorten, show_rows
 from adjudge.cli.project._shared import open_services, read_json, warn
 from adjudge.errors import BadData, BadSetting
 
@@ -100,19 +100,15 @@ def _set(
 
 def _show_arms(project: str, arms: tuple[Arm, ...]) -> Any:
     """The arms for people."""
-    rows = [
-        [
-            shorten(arm.name),
-            _describe_mix(arm.training_mix),
-            _describe_mix(arm.screening_mix),
-            {None: "", True: "yes", False: "no"}[arm.feedback],
-            arm.pay_per_page or "",
-            "own" if arm.guidelines is not None else "",
-        ]
-        for arm in arms
-    ]
-    heads = ["arm", "training mix", "screening mix", "feedback", "pay a page", "guidelines"]
-    return grid(f"Arms of {project}", heads, rows)
+    columns: Columns = {
+        "arm": lambda arm: shorten(arm.name),
+        "training mix": lambda arm: _describe_mix(arm.training_mix),
+        "screening mix": lambda arm: _describe_mix(arm.screening_mix),
+        "feedback": lambda arm: {None: "", True: "yes", False: "no"}[arm.feedback],
+        "pay a page": lambda arm: arm.pay_per_page or "",
+        "guidelines": lambda arm: "own" if arm.guidelines is not None else "",
+    }
+    return show_rows(f"Arms of {project}", arms, columns)
 
 
 def _describe_mix(mix: Any) -> str:
@@ -197,18 +193,15 @@ def _show_funnel(made: ArmReport) -> Any:
 
 def _show_refreshers(made: ArmReport) -> Any:
     """One row an arm: gold accuracy of who had a refresher, before their first and after it."""
-    rows = [
-        [
-            shorten(one.arm),
-            f"{one.judges:,}",
-            f"{one.refreshers:,}",
-            _share(one.before, one.before_right, one.before_seen),
-            _share(one.after, one.after_right, one.after_seen),
-        ]
-        for one in made.refreshers
-    ]
-    columns = ["arm", ">judges", ">refreshers", ">gold before", ">gold after"]
-    return grid("Refreshers: who had one, before the first and after", columns, rows)
+    columns: Columns = {
+        "arm": lambda one: shorten(one.arm),
+        ">judges": lambda one: f"{one.judges:,}",
+        ">refreshers": lambda one: f"{one.refreshers:,}",
+        ">gold before": lambda one: _share(one.before, one.before_right, one.before_seen),
+        ">gold after": lambda one: _share(one.after, one.after_right, one.after_seen),
+    }
+    title = "Refreshers: who had one, before the first and after"
+    return show_rows(title, made.refreshers, columns)
 
 
 def _share(share: float | None, right: int, seen: int) -> str:

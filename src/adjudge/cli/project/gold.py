@@ -9,7 +9,7 @@ from adjudge.cli import Command, flag, option
 from adjudge.cli import _options as o
 from adjudge.cli._console import say
 from adjudge.cli._fitting import build_model, fit_model
-from adjudge.cli._results import grid, page, print_json, shorten
+from adjudge.cli._results import Columns, grid, page, print_json, shorten, show_rows
 from adjudge.cli.project._shared import open_services, warn
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
@@ -134,18 +134,15 @@ def _suggest(
 
 
 def _show_suggestions(found: list[Suggestion]) -> Any:
-    rows = [
-        [
-            *map(shorten, (one.item, one.topic)),
-            one.label,
-            f"{one.probability:.3f}",
-            str(one.judgments),
-            f"{one.agreement:.0%}",
-        ]
-        for one in found
-    ]
-    columns = ["item", "topic", "label", ">probability", ">judgments", ">agree"]
-    return grid("Suggested gold", columns, rows)
+    columns: Columns = {
+        "item": lambda one: shorten(one.item),
+        "topic": lambda one: shorten(one.topic),
+        "label": lambda one: str(one.label),
+        ">probability": lambda one: f"{one.probability:.3f}",
+        ">judgments": lambda one: str(one.judgments),
+        ">agree": lambda one: f"{one.agreement:.0%}",
+    }
+    return show_rows("Suggested gold", found, columns)
 
 
 def _forecast(

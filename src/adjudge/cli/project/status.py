@@ -9,7 +9,7 @@ import typer
 
 from adjudge.cli import Command
 from adjudge.cli import _options as o
-from adjudge.cli._results import grid, page, print_json, shorten
+from adjudge.cli._results import Columns, grid, page, print_json, shorten, show_rows
 from adjudge.cli.project._shared import open_services
 from adjudge.data.source import count_of
 
@@ -51,19 +51,15 @@ COMMAND = Command(
 
 
 def _list(services: RequesterServices) -> Any:
-    rows = [
-        [
-            shorten(one.slug),
-            one.state,
-            f"{one.closed:,} of {one.items:,}",
-            f"{one.golds:,}",
-            f"{one.judges:,}",
-            f"{one.judgments:,}",
-        ]
-        for one in services.projects.get_all()
-    ]
-    columns = ["project", "state", ">items closed", ">golds", ">judges", ">judgments"]
-    return grid("Projects", columns, rows)
+    columns: Columns = {
+        "project": lambda one: shorten(one.slug),
+        "state": lambda one: str(one.state),
+        ">items closed": lambda one: f"{one.closed:,} of {one.items:,}",
+        ">golds": lambda one: f"{one.golds:,}",
+        ">judges": lambda one: f"{one.judges:,}",
+        ">judgments": lambda one: f"{one.judgments:,}",
+    }
+    return show_rows("Projects", services.projects.get_all(), columns)
 
 
 def _rows(progress: Progress) -> list[list[str]]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from adjudge.data.gold import Gold
 from adjudge.data.source import count_of
 from adjudge.errors import BadData
-from adjudge.evaluation.estimation._expansion import Target
+from adjudge.evaluation.estimation._rankings import Target
 from adjudge.evaluation.estimation._sampling import Sample
 
 _Floats = NDArray[np.float64]

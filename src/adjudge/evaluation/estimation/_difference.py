@@ -162,11 +162,3 @@ def _best_power(sample: Sample, ahead: _Floats, beyond: _Floats, shares: _Floats
     if not whole > 0:
         return 0.0
     return float(np.clip((sample.spread(ahead, beyond) * part).sum() / whole, 0.0, 1.0))
-
-
-def classical(
-    expansion: Expansion, sample: Sample, plain: _Floats, *, few: bool = False
-) -> Corrected:
-    """The estimate from gold alone: every item is believed to be what gold is on the whole."""
-    belief = np.broadcast_to(plain, expansion.adds.shape)
-    return correct(expansion, sample, belief, plain, tune=False, few=few)

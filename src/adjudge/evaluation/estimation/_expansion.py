@@ -8,12 +8,9 @@ part (its Hajek projection), and what single items cannot explain is kept as a v
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from adjudge.evaluation.estimation._levels import Levels
 
 _Floats = NDArray[np.float64]
 RANGE = 0.4  # of an item's range that counts beside its spread
@@ -51,49 +48,3 @@ class Expansion:
     def known(self, item: NDArray[np.int64], truth: NDArray[np.int16]) -> _Floats:  # (gold,)
         """What items of known truth add."""
         return np.asarray(self.adds[item, truth])
-
-
-class Target(Protocol):
-    """What is to be estimated, about the items of a population."""
-
-    @property
-    def name(self) -> str:
-        """As it is told."""
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """What the target cannot leave."""
-
-    @property
-    def item(self) -> NDArray[np.int64]:  # (member,)
-        """The items it is about."""
-
-    @property
-    def topics(self) -> NDArray[np.int64] | None:  # (member,)
-        """The topic of each, where there are any."""
-
-    @property
-    def by_topic(self) -> bool:
-        """Whether every topic counts alike, however many items it has."""
-
-    @property
-    def is_sum(self) -> bool:
-        """Whether the expansion is exact, whatever it is made around."""
-
-    @property
-    def is_normalised(self) -> bool:
-        """Whether it is a value divided by what items add up to, which is believed, not seen."""
-
-    def expand(
-        self,
-        belief: _Floats,  # (member, truth)
-        at: float | None,
-        levels: Levels | None = None,
-    ) -> Expansion:
-        """The expansion around beliefs, and around a value of the target where it asks for one.
-
-        ``levels`` are how far whole topics may lie from the beliefs, for targets that mind it.
-        """
-
-    def strata(self) -> NDArray[np.int64] | None:  # (member,)
-        """Kinds of members that count very differently, where there are any."""

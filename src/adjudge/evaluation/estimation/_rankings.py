@@ -23,6 +23,7 @@ from adjudge.evaluation._pool import DRAWN, Pool, Unjudged, build_pool, judged_a
 from adjudge.evaluation._retrieval import RetrievalMeasure, parse_measures
 from adjudge.evaluation.estimation._expansion import Expansion
 from adjudge.evaluation.estimation._levels import Levels
+from adjudge.evaluation.estimation._targets import Mean
 
 _Floats = NDArray[np.float64]
 _MEASURES = ("AP", "Bpref", "nDCG", "P", "R", "RBP", "RR", "Rprec", "Success")
@@ -91,6 +92,9 @@ class RankingTarget:
             of_topic=of_topic.mean(axis=0),
             share=np.full(topics, 1 / topics),
         )
+
+
+Target = Mean | RankingTarget  # what is to be estimated, about the items of a population
 
 
 def _draw(

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
 from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
@@ -29,6 +31,11 @@ _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
 _FEWEST = 2  # gold items in a stratum from which a spread can be told
 _BELIEVED = 2.0  # degrees of freedom that a believed spread counts for
+
+
+def align_judged(gold: Gold, judgments: Judgments) -> NDArray[np.int16]:  # (item,)
+    """The truth of each item that has gold and that somebody judged, else -1."""
+    return np.where(judgments.counts_per_item > 0, gold.align(judgments), -1).astype(np.int16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

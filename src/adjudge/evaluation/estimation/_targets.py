@@ -32,23 +32,23 @@ _PLAIN = ("mean-grade", "share", "agreement", "error")
 class Mean:
     """The mean over items of what their truth is worth, or a ratio of two such means."""
 
-    name: str
-    bounds: tuple[float, float]
-    item: NDArray[np.int64]  # (member,)
-    topics: NDArray[np.int64] | None  # (member,)
+    name: str  # as it is told
+    bounds: tuple[float, float]  # what it cannot leave
+    item: NDArray[np.int64]  # (member,) the items it is about
+    topics: NDArray[np.int64] | None  # (member,) the topic of each, where there are any
     worth: _Floats  # (member, truth)
     of: _Floats | None = None  # (member, truth) what a ratio is divided by
-    by_topic: bool = False
-    is_normalised: bool = False
+    by_topic: bool = False  # whether every topic counts alike, however many items it has
+    is_normalised: bool = False  # divided by what items add up to, which is believed, not seen
 
     @property
     def is_sum(self) -> bool:
-        """A mean is a sum over items; a ratio is not."""
+        """Whether the expansion is exact, whatever it is made around: of a mean, not of a ratio."""
         return self.of is None
 
-    def strata(self) -> None:
-        """Every item counts alike."""
-        return
+    def strata(self) -> NDArray[np.int64] | None:  # (member,)
+        """Kinds of members that count very differently: here every item counts alike."""
+        return None
 
     def expand(
         self,
@@ -56,7 +56,10 @@ class Mean:
         at: float | None,
         levels: Levels | None = None,  # noqa: ARG002 - sums do not mind them
     ) -> Expansion:
-        """A mean as it is; a ratio around its value, as Taylor has it."""
+        """The expansion around beliefs: a mean as it is, a ratio around its value ``at``.
+
+        ``levels`` are how far whole topics may lie from the beliefs, for targets that mind it.
+        """
         if self.of is None:
             adds = self.worth / max(len(self.item), 1)
             return self._made(belief, adds, 0.0, 1.0)

@@ -36,7 +36,9 @@ from adjudge.data.names import look_up
 from adjudge.data.runs import Run
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.estimation._expansion import RANGE, Target
+from adjudge.evaluation.estimation._expansion import RANGE
+from adjudge.evaluation.estimation._rankings import Target
+from adjudge.evaluation.estimation._sampling import align_judged
 from adjudge.evaluation.estimation.estimate import Plan
 from adjudge.models.cross_calibration import CrossFit
 
@@ -68,7 +70,7 @@ def choose_items(
     table = fit.consensus.judgments
     known = np.full(table.item_count, -1, dtype=np.int16)
     if gold is not None:
-        known = np.where(table.counts_per_item > 0, gold.align(table), -1).astype(np.int16)
+        known = align_judged(gold, table)
     chance, row, variance = _chances(fit, target, known, budget, how)
     taken, part = _draw(chance, how.seed, row)
     earlier = _earlier(fit, gold, known, len(target.item))

@@ -18,18 +18,12 @@ from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, shown
 from adjudge.evaluation._pool import Unjudged, check_unjudged
 from adjudge.evaluation.estimation._checks import check_random, check_rarity, check_size
-from adjudge.evaluation.estimation._difference import (
-    Corrected,
-    Interval,
-    classical,
-    correct,
-    over_topics,
-)
-from adjudge.evaluation.estimation._expansion import Expansion, Target
+from adjudge.evaluation.estimation._difference import Corrected, Interval, correct, over_topics
+from adjudge.evaluation.estimation._expansion import Expansion
 from adjudge.evaluation.estimation._levels import by_kind, levels_of
-from adjudge.evaluation.estimation._rankings import RankingTarget, ranking_target
+from adjudge.evaluation.estimation._rankings import RankingTarget, Target, ranking_target
 from adjudge.evaluation.estimation._rogan_gladen import rogan_gladen
-from adjudge.evaluation.estimation._sampling import Sample, sample_of
+from adjudge.evaluation.estimation._sampling import Sample, align_judged, sample_of
 from adjudge.evaluation.estimation._targets import Mean, plain_target
 from adjudge.models import default
 from adjudge.models.cross_calibration import CrossFit
@@ -112,6 +106,11 @@ class Plan:
             raise BadSetting("--run", runs[0].name, f"a measure of rankings; {name} has no run")
         return plain
 
+    def beliefs(self, fit: CrossFit, gold: Gold) -> _Floats:  # (item, truth)
+        """What is believed of each item, its own gold apart."""
+        known = align_judged(gold, fit.consensus.judgments)
+        return fit.beliefs(known, folds=self.folds, seed=self.seed)
+
 
 def estimate(
     judgments: Judgments | Consensus | str | Path | Any,
@@ -159,18 +158,16 @@ def estimate_from(
     plan: Plan,
     beliefs: _Floats | None = None,  # (item, truth)
 ) -> Estimate:
-    """The same from a fit that is ready to be calibrated, or with its beliefs, made before."""
+    """The same from a fit that is ready to be calibrated; ``beliefs`` are the plan's, if made."""
     table = fit.consensus.judgments
-    judged = np.asarray(table.counts_per_item > 0)
-    known = np.where(judged, gold.align(table), -1).astype(np.int16)
+    known = align_judged(gold, table)
     notes = check_gold(gold, table)
     target = plan.target(name, fit.consensus, runs)
     sample = _sample(target, gold, known, table, plan, fit.consensus)
     warnings = check_size(target, sample, gold.source)
     if not sample.drawn:
-        notes.append(
-            f"gold is taken for a random draw of {_within(plan)}the {len(target.item):,} items"
-        )
+        within = "each topic of " if plan.strata == "topic" else ""
+        notes.append(f"gold is taken for a random draw of {within}the {len(target.item):,} items")
     plain = _overall(sample, len(fit.consensus.scale.truths))
     alone, at = _solve(target, sample, np.tile(plain, (len(target.item), 1)), plain, tune=False)
     warnings += check_rarity(at.adds, sample)
@@ -178,9 +175,7 @@ def estimate_from(
     warnings += check_random(before, at.adds, sample, gold, assured=plan.sampled == "random")
     found, around, rated = alone, at, None
     if plan.estimator == "prediction-powered":
-        if beliefs is None:
-            beliefs = fit.beliefs(known, folds=plan.folds, seed=plan.seed)
-        belief = beliefs[target.item]
+        belief = (plan.beliefs(fit, gold) if beliefs is None else beliefs)[target.item]
         kind = target.strata()
         if sample.drawn and kind is not None:
             belief = by_kind(belief, kind, sample, folds=plan.folds, seed=plan.seed)
@@ -188,10 +183,6 @@ def estimate_from(
     elif plan.estimator == "rogan-gladen":
         rated = _by_rates(target, sample, fit.consensus, plan)
     return _concluded(target, sample, plan, (alone, at), (found, around), rated, warnings, notes)
-
-
-def _within(plan: Plan) -> str:
-    return {None: "", "topic": "each topic of ", "consensus": ""}[plan.strata]
 
 
 def _sample(
@@ -257,10 +248,7 @@ def _solve(
     few = target.strata() is not None
     for _ in range(_STEPS):
         expansion = target.expand(told, at, levels)
-        if tune:
-            found = correct(expansion, sample, belief, plain, tune=True, few=few)
-        else:
-            found = classical(expansion, sample, plain, few=few)
+        found = correct(expansion, sample, belief, plain, tune=tune, few=few)
         value = found.interval.value
         settled = at is not None and abs(value - at) < 1e-10
         if settled or target.is_sum or isinstance(target, RankingTarget):
@@ -373,8 +361,8 @@ def _saved(gold: int, items: int, alone: float, width: float) -> int | None:
 
 def check_gold(gold: Gold, judgments: Judgments) -> list[str]:
     """Refuse gold that nobody judged, and gold of one class; notes say what is left out."""
-    known = gold.align(judgments)
-    have = np.flatnonzero((known >= 0) & (judgments.counts_per_item > 0))
+    known = align_judged(gold, judgments)
+    have = np.flatnonzero(known >= 0)
     if not have.size:
         first = gold.items[0].as_py() if len(gold) else None
         there = (

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from adjudge.data.names import Names, as_names
@@ -101,13 +100,3 @@ def _cut(text: str, pattern: str) -> str:
     part = text[max(0, begin - _CONTEXT) : end + _CONTEXT]
     shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in " ".join(part.split()))
     return shown[:200]
-
-
-def injection_table(found: tuple[Injected, ...]) -> Any:
-    """One row an item and kind: item, field, kind, excerpt."""
-    return pa.table(
-        {
-            name: pa.array([getattr(one, name) for one in found], pa.large_string())
-            for name in ("item", "field", "kind", "excerpt")
-        }
-    )

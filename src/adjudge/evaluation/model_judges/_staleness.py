@@ -22,17 +22,17 @@ _TOPICS = 0.5  # of the topics that gold drawn at random would have reached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Stale:
-    """A reason to take new gold: for one judge, or for all."""
+class Remark:
+    """Something that a person should know of a judge, an item or the gold."""
 
-    kind: str  # version or mix
-    judge: str | None
+    kind: str
+    subject: str  # empty where it is about all
     sentence: str
 
 
 def stale_versions(
     answers: ModelAnswers, soft: SoftJudgments, known: NDArray[np.int16]
-) -> list[_Stale]:
+) -> list[Remark]:
     """Versions with hardly any gold, of models of which another version has enough."""
     names = answers.judgments.judges.to_pylist()
     judges = answers.judgments.judge_count
@@ -46,9 +46,9 @@ def stale_versions(
             continue
         other = max(measured, key=lambda j: int(gold[j]))
         found.append(
-            _Stale(
+            Remark(
                 kind="stale version",
-                judge=names[judge],
+                subject=names[judge],
                 sentence=(
                     f"{names[judge]} judged {count_of(int(items[judge]), 'item')}, of which "
                     f"{gold[judge]:,} {'has' if gold[judge] == 1 else 'have'} gold; the gold "
@@ -60,7 +60,7 @@ def stale_versions(
     return found
 
 
-def stale_mix(answers: ModelAnswers, soft: SoftJudgments, known: NDArray[np.int16]) -> list[_Stale]:
+def stale_mix(answers: ModelAnswers, soft: SoftJudgments, known: NDArray[np.int16]) -> list[Remark]:
     """Where items without gold are of another kind than those with it."""
     found = [*_labels_moved(answers, soft, known), *_lengths_moved(answers, known)]
     topics = _topics_missed(answers, known)
@@ -69,7 +69,7 @@ def stale_mix(answers: ModelAnswers, soft: SoftJudgments, known: NDArray[np.int1
 
 def _labels_moved(
     answers: ModelAnswers, soft: SoftJudgments, known: NDArray[np.int16]
-) -> list[_Stale]:
+) -> list[Remark]:
     """Judges who give other labels on items without gold than on those with it."""
     names = answers.judgments.judges.to_pylist()
     has = known[soft.item] >= 0
@@ -86,9 +86,9 @@ def _labels_moved(
         tested.append((judge, moved, p))
     sure = adjust(np.array([p for _, _, p in tested])) <= _SURE
     return [
-        _Stale(
+        Remark(
             kind="stale mix",
-            judge=names[judge],
+            subject=names[judge],
             sentence=(
                 f"{names[judge]} gives other labels where there is no gold: {moved:.0%} of them "
                 "would have to move. The mix of items has changed since the gold was taken, or the "
@@ -100,7 +100,7 @@ def _labels_moved(
     ]
 
 
-def _lengths_moved(answers: ModelAnswers, known: NDArray[np.int16]) -> list[_Stale]:
+def _lengths_moved(answers: ModelAnswers, known: NDArray[np.int16]) -> list[Remark]:
     length = answers.length
     if length is None:
         return []
@@ -112,9 +112,9 @@ def _lengths_moved(answers: ModelAnswers, known: NDArray[np.int16]) -> list[_Sta
         return []
     middle = f"{np.median(with_gold):,.0f} and {np.median(without):,.0f}"
     return [
-        _Stale(
+        Remark(
             kind="stale mix",
-            judge=None,
+            subject="",
             sentence=(
                 f"Items with gold and without differ in length (medians {middle}): the gold may "
                 "not speak for the others."
@@ -123,7 +123,7 @@ def _lengths_moved(answers: ModelAnswers, known: NDArray[np.int16]) -> list[_Sta
     ]
 
 
-def _topics_missed(answers: ModelAnswers, known: NDArray[np.int16]) -> _Stale | None:
+def _topics_missed(answers: ModelAnswers, known: NDArray[np.int16]) -> Remark | None:
     """Gold that stands in far fewer topics than if it had been drawn at random."""
     topic = answers.judgments.topic
     if topic is None or answers.judgments.topics is None:
@@ -134,9 +134,9 @@ def _topics_missed(answers: ModelAnswers, known: NDArray[np.int16]) -> _Stale | 
     expected = float((1 - (1 - share) ** size).sum())
     if not reached or reached >= _TOPICS * expected or expected - reached < 5:
         return None
-    return _Stale(
+    return Remark(
         kind="stale mix",
-        judge=None,
+        subject="",
         sentence=(
             f"The gold is of {count_of(reached, 'topic')}, where gold drawn at random would be of "
             f"{expected:,.0f}: of the other topics nothing is known."

@@ -9,8 +9,7 @@ the judge, leanings to position and length, samples that do not repeat.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,15 +20,15 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
 from adjudge.data.model_answers import ModelAnswers
 from adjudge.errors import BadData
 from adjudge.evaluation._judge_pairs import kappa_of_cells
 from adjudge.evaluation._resampling import check_resampling, pattern_weights, percentile_interval
-from adjudge.evaluation.model_judges._injection import Injected, find_injections, injection_table
+from adjudge.evaluation._tables import columns_of, reals
+from adjudge.evaluation.model_judges._injection import Injected, find_injections
 from adjudge.evaluation.model_judges._leanings import Leaning, find_leanings
 from adjudge.evaluation.model_judges._recalibration import Honesty, honesty, recalibrated
-from adjudge.evaluation.model_judges._staleness import stale_mix, stale_versions
+from adjudge.evaluation.model_judges._staleness import Remark, stale_mix, stale_versions
 from adjudge.evaluation.model_judges.soft_judgments import SoftJudgments, soft_judgments
 from adjudge.evaluation.significance import sign_test
 from adjudge.models.model import prepare
@@ -37,6 +36,7 @@ from adjudge.models.model import prepare
 _Floats = NDArray[np.float64]
 _LEVEL = 0.95
 _UNRELIABLE = 0.6  # alpha of a judge with themselves, below which one answer says little
+_HELD = ("control tokens", "hidden characters")  # what texts have; other kinds they do
 _MOST_PAIRS = 500  # pairs of versions that are compared
 
 
@@ -92,22 +92,13 @@ class _VersionPair:
     p: float  # of a sign test
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Remark:
-    """Something that a person should know of a judge, an item or the gold."""
-
-    kind: str
-    subject: str
-    sentence: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Alignment:
     """Every version measured, versions compared, and what was found amiss."""
 
     versions: tuple[_Version, ...]
     pairs: tuple[_VersionPair, ...]
-    remarks: tuple[_Remark, ...]
+    remarks: tuple[Remark, ...]
     injections: tuple[Injected, ...]
     leanings: tuple[Leaning, ...]
     soft: SoftJudgments
@@ -119,66 +110,44 @@ class Alignment:
                 return one
         raise BadData(f"there is no judge {judge!r}", value=judge)
 
-    def of_kind(self, kind: str) -> tuple[_Remark, ...]:
+    def of_kind(self, kind: str) -> tuple[Remark, ...]:
         """The remarks of one kind."""
         return tuple(one for one in self.remarks if one.kind == kind)
 
     def to_table(self) -> Any:
         """One row a version."""
         rows = self.versions
-        text = ("judge", "model", "prompt", "version")
-        columns: dict[str, Any] = {
-            name: pa.array([getattr(one, name) for one in rows], pa.large_string()) for name in text
-        }
-        for name in ("judgments", "items", "gold"):
-            columns[name] = pa.array([getattr(one, name) for one in rows], pa.int64())
-        for name in ("samples", "agreement", "alpha", "reliability"):
-            columns[name] = _floats([getattr(one, name) for one in rows])
+        columns = columns_of(
+            rows,
+            text=("judge", "model", "prompt", "version"),
+            whole=("judgments", "items", "gold"),
+            real=("samples", "agreement", "alpha", "reliability"),
+        )
         for name in ("accuracy", "kappa"):
-            found = [getattr(one, name) for one in rows]
-            columns[name] = _floats([one.value for one in found])
-            columns[f"{name}_low"] = _floats([one.low for one in found])
-            columns[f"{name}_high"] = _floats([one.high for one in found])
-        for when in ("before", "after"):
+            found = columns_of([getattr(one, name) for one in rows], real=("value", "low", "high"))
+            columns[name] = found["value"]
+            columns |= {f"{name}_{end}": found[end] for end in ("low", "high")}
+        for when, suffix in (("before", ""), ("after", "_after_gold")):
             told = [getattr(one, when) for one in rows]
             for name in ("log_loss", "brier", "calibration_error"):
-                suffix = "" if when == "before" else "_after_gold"
-                values = [np.nan if one is None else getattr(one, name) for one in told]
-                columns[f"{name}{suffix}"] = _floats(values)
-        for name in ("cost", "cost_per_item", "tokens"):
-            columns[name] = _floats([getattr(one, name) for one in rows])
-        return pa.table(columns)
+                values = [None if one is None else getattr(one, name) for one in told]
+                columns[f"{name}{suffix}"] = reals(values)
+        return pa.table(columns | columns_of(rows, real=("cost", "cost_per_item", "tokens")))
 
     def remarks_table(self) -> Any:
         """One row a remark: kind, subject, sentence."""
-        return pa.table(
-            {
-                name: pa.array([getattr(one, name) for one in self.remarks], pa.large_string())
-                for name in ("kind", "subject", "sentence")
-            }
-        )
+        return pa.table(columns_of(self.remarks, text=("kind", "subject", "sentence")))
 
     def pairs_table(self) -> Any:
         """One row a pair of versions of one model."""
-        rows = self.pairs
-        columns: dict[str, Any] = {
-            name: pa.array([getattr(one, name) for one in rows], pa.large_string())
-            for name in ("model", "first", "second")
-        }
-        for name in ("items", "gold"):
-            columns[name] = pa.array([getattr(one, name) for one in rows], pa.int64())
-        for name in ("same", "kappa", "difference", "p"):
-            columns[name] = _floats([getattr(one, name) for one in rows])
-        return pa.table(columns)
-
-    def injections_table(self) -> Any:
-        """One row a text that speaks to the judge."""
-        return injection_table(self.injections)
-
-
-def _floats(values: Sequence[float]) -> Any:
-    array = np.array(values, dtype=np.float64)
-    return pa.array(array, mask=np.isnan(array))
+        return pa.table(
+            columns_of(
+                self.pairs,
+                text=("model", "first", "second"),
+                whole=("items", "gold"),
+                real=("same", "kappa", "difference", "p"),
+            )
+        )
 
 
 def align(
@@ -193,7 +162,11 @@ def align(
     Gold that stands in the answers' own table is used where no other is given.
     """
     check_resampling(resamples, _LEVEL)
-    given = _answers(answers)
+    given = answers
+    if isinstance(given, str | Path):
+        given = ModelAnswers.read(given)
+    elif not isinstance(given, ModelAnswers):
+        given = ModelAnswers.from_table(given)
     truth = Gold.read(gold) if isinstance(gold, str | Path) else gold
     truth = given.gold if truth is None else truth
     judgments = given.judgments
@@ -215,38 +188,25 @@ def align(
     versions = tuple(measured.version(code) for code in range(judgments.judge_count))
     injections = find_injections(judgments.items, given.texts)
     leanings = find_leanings(given, known)
-    found = Alignment(
+    stale = []
+    if truth is not None:
+        stale = [*stale_versions(given, soft, known), *stale_mix(given, soft, known)]
+    kin = prepare(judgments, None, None).notes  # one source, declared or as near copies, or maybe
+    remarks = [
+        *_sample_remarks(versions),
+        *(Remark(kind="family", subject="", sentence=f"{text}.") for text in kin),
+        *stale,
+        *_other_remarks(injections, leanings),
+    ]
+    return Alignment(
         versions=versions,
         pairs=tuple(measured.pairs()),
-        remarks=(),
+        remarks=tuple(remarks),
         injections=injections,
         leanings=leanings,
         soft=soft,
         gold=int((known >= 0).sum()),
     )
-    stale = []
-    if truth is not None:
-        stale = [*stale_versions(given, soft, known), *stale_mix(given, soft, known)]
-    remarks = [
-        _Remark(kind=one.kind, subject=one.judge or "", sentence=one.sentence) for one in stale
-    ]
-    return replace(
-        found,
-        remarks=(
-            *_sample_remarks(found),
-            *_family_remarks(judgments),
-            *remarks,
-            *_other_remarks(found),
-        ),
-    )
-
-
-def _answers(given: ModelAnswers | str | Path | Any) -> ModelAnswers:
-    if isinstance(given, ModelAnswers):
-        return given
-    if isinstance(given, str | Path):
-        return ModelAnswers.read(given)
-    return ModelAnswers.from_table(given)
 
 
 def _row_confidence(answers: ModelAnswers, soft: SoftJudgments) -> _Floats:  # (row,)
@@ -398,17 +358,17 @@ def _total(values: _Floats | None, mine: NDArray[np.bool_]) -> float:
     return float(np.nansum(values[mine]))
 
 
-def _sample_remarks(found: Alignment) -> list[_Remark]:
+def _sample_remarks(versions: tuple[_Version, ...]) -> list[Remark]:
     """Who was asked several times, and whether the answers repeat."""
     told = []
-    for one in found.versions:
+    for one in versions:
         if not one.samples > 1:
             continue
         alike = f"two of its samples agree on {one.agreement:.0%} of the items"
         if np.isfinite(one.alpha):
             alike += f" (alpha {one.alpha:.2f}; all together {one.reliability:.2f})"
         told.append(
-            _Remark(
+            Remark(
                 kind="samples",
                 subject=one.judge,
                 sentence=f"{one.judge} was asked {one.samples:.1f} times an item: {alike}. They "
@@ -417,7 +377,7 @@ def _sample_remarks(found: Alignment) -> list[_Remark]:
         )
         if one.alpha < _UNRELIABLE:
             told.append(
-                _Remark(
+                Remark(
                     kind="unreliable",
                     subject=one.judge,
                     sentence=f"{one.judge} hardly repeats itself (alpha {one.alpha:.2f}): a single "
@@ -427,32 +387,23 @@ def _sample_remarks(found: Alignment) -> list[_Remark]:
     return told
 
 
-def _family_remarks(judgments: Judgments) -> list[_Remark]:
-    """Versions that are one source, as declared or as near copies; and pairs that may be."""
-    told = prepare(judgments, None, None).notes
-    return [_Remark(kind="family", subject="", sentence=f"{text}.") for text in told]
-
-
-def _other_remarks(found: Alignment) -> list[_Remark]:
+def _other_remarks(injections: tuple[Injected, ...], leanings: tuple[Leaning, ...]) -> list[Remark]:
     """Texts that speak to the judge, and leanings."""
     told = [
-        _Remark(
+        Remark(
             kind="injection",
             subject=one.item,
-            sentence=f"The {one.field} of item {one.item} {_says(one.kind)}: {one.excerpt!r}.",
+            sentence=f"The {one.field} of item {one.item} "
+            f"{'has ' if one.kind in _HELD else ''}{one.kind}: {one.excerpt!r}.",
         )
-        for one in found.injections
+        for one in injections
     ]
     told += [
-        _Remark(kind=leaning.what, subject=leaning.judge, sentence=leaning.sentence)
-        for leaning in found.leanings
+        Remark(kind=leaning.what, subject=leaning.judge, sentence=leaning.sentence)
+        for leaning in leanings
         if leaning.found
     ]
     return told
-
-
-def _says(kind: str) -> str:
-    return f"has {kind}" if kind in ("control tokens", "hidden characters") else kind
 
 
 def _compounded(alpha: float, samples: float) -> float:

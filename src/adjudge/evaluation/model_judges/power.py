@@ -18,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.errors import BadSetting
+from adjudge.evaluation._tables import columns_of
 from adjudge.evaluation.model_judges._contests import one_sided_p
 from adjudge.evaluation.model_judges.replacement import HALF, Replacement
 
@@ -52,12 +53,7 @@ class PowerTable:
     def to_table(self) -> Any:
         """One row a model and size: model, people, items, power."""
         return pa.table(
-            {
-                "model": pa.array([row.model for row in self.rows], pa.large_string()),
-                "people": pa.array([row.people for row in self.rows], pa.int64()),
-                "items": pa.array([row.items for row in self.rows], pa.int64()),
-                "power": pa.array([row.power for row in self.rows], pa.float64()),
-            }
+            columns_of(self.rows, text=("model",), whole=("people", "items"), real=("power",))
         )
 
 

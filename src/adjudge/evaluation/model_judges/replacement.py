@@ -26,6 +26,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.names import Codes
 from adjudge.data.runs import Run
 from adjudge.errors import BadData, BadSetting
+from adjudge.evaluation._tables import columns_of, reals
 from adjudge.evaluation.model_judges._contests import (
     Contests,
     Panel,
@@ -42,16 +43,10 @@ from adjudge.evaluation.model_judges._people import split_people
 from adjudge.evaluation.significance import adjust
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Groups:
-    """The group of each item."""
-
-    names: tuple[str, ...]  # (group,)
-    code: Codes  # (item,) -1 where it is in none
-
-
-def _group_items(judgments: Judgments, by: str | Mapping[str, str]) -> _Groups:
-    """The items by ``"topic"``, by a pattern in their names, or by a mapping of item to group.
+def _group_items(
+    judgments: Judgments, by: str | Mapping[str, str]
+) -> tuple[tuple[str, ...], Codes]:  # (group,), (item,)
+    """The groups of the items, and each one's, -1 for none: by topic, pattern, or a mapping.
 
     A pattern stands for its first group, or for all that it finds: ``_([a-z]+)$`` puts
     ``17_fluency`` into ``fluency``.
@@ -62,7 +57,7 @@ def _group_items(judgments: Judgments, by: str | Mapping[str, str]) -> _Groups:
                 "the items have no topics; wanted a column topic, or a pattern in the items' names",
                 wanted="topics",
             )
-        return _Groups(names=tuple(judgments.topics.to_pylist()), code=judgments.topic)
+        return tuple(judgments.topics.to_pylist()), judgments.topic
     items = judgments.items.to_pylist()
     found = _by_pattern(items, by) if isinstance(by, str) else [by.get(item) for item in items]
     names = tuple(dict.fromkeys(name for name in found if name is not None))
@@ -70,7 +65,7 @@ def _group_items(judgments: Judgments, by: str | Mapping[str, str]) -> _Groups:
         raise BadSetting("by", by, f"groups of items such as {items[0]!r}")
     place = {name: at for at, name in enumerate(names)}
     code = [-1 if name is None else place[name] for name in found]
-    return _Groups(names=names, code=np.array(code, dtype=np.int32))
+    return names, np.array(code, dtype=np.int32)
 
 
 def _by_pattern(items: list[str], pattern: str) -> list[str | None]:
@@ -195,58 +190,49 @@ class Replacement:
     def to_table(self) -> Any:
         """One row a model, or a model and group."""
         rows = self.verdicts
-        labels = [one.labels for one in rows]
-        columns: dict[str, Any] = {
-            "model": pa.array([one.model for one in rows], pa.large_string()),
-            "verdict": pa.array([one.verdict for one in rows], pa.large_string()),
-            "winning_rate": _floats([one.winning_rate for one in rows]),
-            "advantage_probability": _floats([one.advantage_probability for one in rows]),
-            "people": pa.array([len(one.people) for one in rows], pa.int64()),
-            "contests": pa.array([sum(p.items for p in one.people) for one in rows], pa.int64()),
-            "difference": _floats([np.nan if c is None else c.difference for c in labels]),
-            "difference_low": _floats([np.nan if c is None else c.low for c in labels]),
-            "non_inferior": pa.array([None if c is None else c.holds for c in labels], pa.bool_()),
-            **_ranking_columns(rows),
-            "reason": pa.array([one.reason for one in rows], pa.large_string()),
-        }
+        columns = columns_of(rows, text=("model", "verdict"))
         if any(one.group is not None for one in rows):
-            groups = pa.array([one.group for one in rows], pa.large_string())
-            columns = {"model": columns.pop("model"), "group": groups, **columns}
-        return pa.table(columns)
+            groups = columns_of(rows, text=("group",))
+            columns = {"model": columns.pop("model"), **groups, **columns}
+        columns |= columns_of(rows, real=("winning_rate", "advantage_probability"))
+        columns["people"] = pa.array([len(one.people) for one in rows], pa.int64())
+        contests = [sum(person.items for person in one.people) for one in rows]
+        columns["contests"] = pa.array(contests, pa.int64())
+        names = ("difference", "difference_low", "non_inferior")
+        columns |= _compared([one.labels for one in rows], names)
+        if any(one.ranking for one in rows):
+            names = ("ranking_difference", "ranking_low", "ranking_non_inferior")
+            columns |= _compared([one.ranking for one in rows], names)
+        return pa.table(columns | columns_of(rows, text=("reason",)))
 
     def people_table(self) -> Any:
         """One row a model and person."""
-        rows = [(one.model, one.group, p) for one in self.verdicts for p in one.people]
+        rows = [(one, person) for one in self.verdicts for person in one.people]
+        people = [person for _, person in rows]
         return pa.table(
             {
-                "model": pa.array([model for model, _, _ in rows], pa.large_string()),
-                "group": pa.array([group for _, group, _ in rows], pa.large_string()),
-                "person": pa.array([p.person for _, _, p in rows], pa.large_string()),
-                "items": pa.array([p.items for _, _, p in rows], pa.int64()),
-                "model_holds": _floats([p.model_holds for _, _, p in rows]),
-                "person_holds": _floats([p.person_holds for _, _, p in rows]),
-                "p": _floats([p.p for _, _, p in rows]),
-                "p_adjusted": _floats([p.p_adjusted for _, _, p in rows]),
-                "rejected": pa.array([p.rejected for _, _, p in rows], pa.bool_()),
+                **columns_of([one for one, _ in rows], text=("model", "group")),
+                **columns_of(
+                    people,
+                    text=("person",),
+                    whole=("items",),
+                    real=("model_holds", "person_holds", "p", "p_adjusted"),
+                ),
+                "rejected": pa.array([person.rejected for person in people], pa.bool_()),
             }
         )
 
 
-def _ranking_columns(rows: Sequence[_Verdict]) -> dict[str, Any]:
-    """How the models rank systems beside people, where runs were given."""
-    found = [one.ranking for one in rows]
-    if not any(found):
-        return {}
+def _compared(
+    found: Sequence[NonInferiority | None], names: tuple[str, str, str]
+) -> dict[str, Any]:
+    """The difference from people, its lower bound, and whether it is no worse; null if untested."""
+    difference, low, holds = names
     return {
-        "ranking_difference": _floats([np.nan if c is None else c.difference for c in found]),
-        "ranking_low": _floats([np.nan if c is None else c.low for c in found]),
-        "ranking_non_inferior": pa.array([c and c.holds for c in found], pa.bool_()),
+        difference: reals([None if one is None else one.difference for one in found]),
+        low: reals([None if one is None else one.low for one in found]),
+        holds: pa.array([None if one is None else one.holds for one in found], pa.bool_()),
     }
-
-
-def _floats(values: Sequence[float]) -> Any:
-    array = np.array(values, dtype=np.float64)
-    return pa.array(array, mask=np.isnan(array))
 
 
 def may_replace(
@@ -275,7 +261,8 @@ def may_replace(
     by ``measure`` no worse than a person does.
     """
     rule = _Rule(epsilon=epsilon, q=q, least_items=least_items)
-    _check_margin(margin)
+    if margin is not None and not 0 <= margin < np.inf:
+        raise BadSetting("margin", margin, "a number from 0 up, such as 0.05")
     panel = panel_of(*split_people(people, models), score)
     groups = None if by is None else _group_items(panel.people, by)
     bootstrap = {"resamples": resamples, "seed": seed}
@@ -286,8 +273,8 @@ def may_replace(
         whole += _verdicts(panel, model, {None: contests}, rule, margin, bootstrap)
         if groups is not None:
             parts: dict[str | None, Contests] = {
-                name: contests.select(groups.code[contests.item] == at)
-                for at, name in enumerate(groups.names)
+                name: contests.select(groups[1][contests.item] == at)
+                for at, name in enumerate(groups[0])
             }
             parted += _verdicts(panel, model, parts, rule, margin, bootstrap)
     if runs:
@@ -399,9 +386,3 @@ def _too_few(panel: Panel, least: int) -> str:
         f"no person has {least:,} items that another person and a model judged too (the most is "
         f"{most:,}); wanted more judgments, or a smaller --least-items"
     )
-
-
-def _check_margin(margin: float | None) -> None:
-    """Refuse a margin that cannot be used."""
-    if margin is not None and not 0 <= margin < np.inf:
-        raise BadSetting("margin", margin, "a number from 0 up, such as 0.05")

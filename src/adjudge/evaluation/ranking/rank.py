@@ -95,9 +95,9 @@ class Ranking:
         The first of a pair is the one with the higher value; ``p_tied`` is the chance that both
         are equal.
         """
-        columns = ("measure", "first", "second", "difference", "low", "high")
-        shares = ("p_better", "p_tied", "p_worse")
-        found: dict[str, list[Any]] = {name: [] for name in (*columns, *shares)}
+        text = ("measure", "first", "second")
+        real = ("difference", "low", "high", "p_better", "p_tied", "p_worse")
+        rows = []
         for measure, values in self.values.items():
             order = np.argsort(-values.mean(axis=0), kind="stable")
             for a, b in combinations(order.tolist(), 2):
@@ -105,11 +105,9 @@ class Ranking:
                 low, high = np.quantile(gap, self._tails)
                 ways = ((gap > 0).mean(), (gap == 0).mean(), (gap < 0).mean())
                 row = (measure, self.names[a], self.names[b], gap.mean(), low, high, *ways)
-                for name, value in zip(found, row, strict=True):
-                    found[name].append(value)
-        kinds = [pa.large_string()] * 3 + [pa.float64()] * 6
-        arrays = [pa.array(found[name], kind) for name, kind in zip(found, kinds, strict=True)]
-        return pa.table(arrays, names=list(found))
+                rows.append(dict(zip((*text, *real), row, strict=True)))
+        kinds = dict.fromkeys(text, pa.large_string()) | dict.fromkeys(real, pa.float64())
+        return pa.Table.from_pylist(rows, schema=pa.schema(kinds))
 
     def better(self, measure: str, first: str, second: str) -> float:
         """The probability that the first system is better than the second; ties count half."""

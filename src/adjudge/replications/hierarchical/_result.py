@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from adjudge.replications._charts import Drawn
+from adjudge.replications._claims import write_values
 from adjudge.replications._data import results_of
 from adjudge.replications.hierarchical import (
     CHAINS,
@@ -177,15 +179,19 @@ def _judge_claims(alone: Mapping[str, Any]) -> list[Claim]:
 
 
 def _squared_error(runs: Mapping[str, Sequence[Mapping[str, float]]]) -> Claim:
-    values = {run: float(np.mean([found["RMSE"] for found in runs[run]])) for run in runs}
+    values = {run: _mean(runs, run, "RMSE") for run in runs}
     mine = values["3 semi-supervised, fractions"]
     return Claim(
         text="Posterior means do well under squared error.",
         holds=mine < min(value for run, value in values.items() if run[0] in "12m"),
-        evidence="RMSE: " + ", ".join(f"{run} {value:.3f}" for run, value in values.items()) + ".",
+        evidence=f"RMSE: {write_values(values)}.",
         criterion="if it is below that of every run of 0/1 and that of the votes' shares.",
         source="section 9.2",
     )
+
+
+def _mean(runs: Mapping[str, Sequence[Mapping[str, float]]], run: str, score: str) -> float:
+    return float(np.mean([found[score] for found in runs[run]]))
 
 
 def _costs_both(rounded: tuple[float, float], fractions: tuple[float, float]) -> bool:
@@ -195,10 +201,7 @@ def _costs_both(rounded: tuple[float, float], fractions: tuple[float, float]) ->
 
 def _of_scores(runs: Mapping[str, Sequence[Mapping[str, float]]]) -> list[Claim]:
     """How the runs fare on the test items, which the paper could not say, and on section 9.3."""
-
-    def mean(run: str, score: str) -> float:
-        return float(np.mean([found[score] for found in runs[run]]))
-
+    mean = partial(_mean, runs)
     one, two, three = tuple(RUNS)[:3]
     vote = "majority vote, 0/1"
     return [
@@ -339,8 +342,6 @@ def _cell(row: str, column: str, value: float, published: float = math.nan, note
 def _figures(
     alone: Mapping[str, Any], told: Mapping[str, Any], splits: Sequence[Mapping[str, Any]]
 ) -> list[PaperFigure]:
-    judges = pa.table(alone["judges"])
-    hyper = alone["hyper"]
     return [
         PaperFigure(
             name="figure-1",
@@ -354,7 +355,7 @@ def _figures(
             name="figure-2",
             title="Sensitivity and specificity of judges",
             source="Figure 2, page 6",
-            data=judges,
+            data=pa.table(alone["judges"]),
             chart=lambda _: Drawn(alone["charts"]["rates"]),
             caption="Posterior means, unsupervised.",
         ),
@@ -370,7 +371,7 @@ def _figures(
             name="figure-4",
             title="Posteriors of the hyper-parameters",
             source="Figure 4, page 8",
-            data=pa.table(hyper),
+            data=pa.table(alone["hyper"]),
             chart=lambda _: Drawn(alone["charts"]["hyper"]),
             caption="200 draws of each, unsupervised.",
         ),

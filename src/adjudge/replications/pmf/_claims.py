@@ -101,7 +101,13 @@ def _claim(
     """A claim of which method beats or equals which, by the tests here and by published ranks."""
     names = list(dict.fromkeys(name for a, _, b in relations for name in (a, b)))
     words = [f"{name} {_mean(outcomes, name):.3f}" for name in names]
-    tests = [f"{a[0]} {sign} {b[0]}: {_verdict(marks, a, sign, b)}" for a, sign, b in relations]
+    tests = []
+    for a, sign, b in relations:
+        test = compare(marks, a, b)
+        tests.append(
+            f"{a[0]} {sign} {b[0]}: {'yes' if _related(marks, a, sign, b) else 'no'}, better in "
+            f"{test.ahead} of {test.splits} splits, worse in {test.behind}, p {test.p:.2g}"
+        )
     readings = [_read(how, relations, outcomes, marks) for how in (*list(FITS)[1:], LEAK)]
     said = "; ".join(reading for reading in readings if reading)
     return Claim(
@@ -146,14 +152,6 @@ def _read(how: str, relations: list[tuple[str, str, str]], outcomes: Outcomes, m
 def _related(marks: Marks, first: str, sign: str, second: str) -> bool:
     test = compare(marks, first, second)
     return test.better if sign == ">" else test.equal
-
-
-def _verdict(marks: Marks, first: str, sign: str, second: str) -> str:
-    test = compare(marks, first, second)
-    return (
-        f"{'yes' if _related(marks, first, sign, second) else 'no'}, better in {test.ahead} of "
-        f"{test.splits} splits, worse in {test.behind}, p {test.p:.2g}"
-    )
 
 
 def _ranked(first: str, sign: str, second: str) -> bool:

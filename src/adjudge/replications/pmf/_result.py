@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from adjudge.evaluation.significance import rank_methods
 from adjudge.evaluation.tuning import ALPHAS
@@ -24,6 +25,9 @@ from adjudge.replications.replication import (
     Table,
 )
 
+_COLUMNS = ("ACC", "ACC rank", "RMSE", "RMSE rank", "SPE", "SPE rank")  # of table 1
+_BY_GOLD = ("4 WV", "5 filter", "6 WV+filter")  # methods that measure judges on gold
+
 
 def gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
     """Table 1, its variants, the models in the same terms, the choice of D and lambda, alpha."""
@@ -33,7 +37,7 @@ def gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
     for name in splits[0]["methods"]:
         outcomes[name] = [split["methods"][name] for split in splits]
         marks[name] = [split["marks"][name] for split in splits]
-    for name in ("4 WV", "5 filter", "6 WV+filter"):
+    for name in _BY_GOLD:
         seen = [split["leaked"][LEAKED[1]][name] for split in splits]
         outcomes[name + LEAK], marks[name + LEAK] = seen, [run["marks"] for run in seen]
     alphas = {name: [split["alpha"][name] for split in splits] for name in splits[0]["alpha"]}
@@ -187,70 +191,71 @@ def _leaked(splits: Sequence[Mapping[str, Any]]) -> list[Cell]:
     """Methods 4 to 6 by reading, beside the published values."""
     made = []
     for reading in LEAKED:
-        for name in ("4 WV", "5 filter", "6 WV+filter"):
+        for name in _BY_GOLD:
             runs = [split["leaked"][reading][name] for split in splits]
-            row, published = f"{name}: {reading}", PUBLISHED[name]
             if name == "4 WV" and reading == LEAKED[1]:
                 continue  # no filter, so no item is lost: as the reading before
-            made += [
-                Cell.over(row, "ACC", [run["ACC"] for run in runs], published=published[0]),
-                Cell.over(row, "SPE", [run["SPE"] for run in runs], published=published[4]),
-                Cell.over(row, "SEN", [run["SEN"] for run in runs]),
-                Cell.over(row, "coverage", [run["coverage"] for run in runs]),
-            ]
+            told = _published(name, "ACC", "SPE") | dict.fromkeys(("SEN", "coverage"), math.nan)
+            made += _row(f"{name}: {reading}", runs, told)
+    return made
+
+
+def _published(name: str, *columns: str) -> dict[str, float]:
+    """What table 1 has for a method, in all its columns or in some."""
+    told = dict(zip(_COLUMNS, PUBLISHED[name], strict=True))
+    return {column: told[column] for column in columns or _COLUMNS}
+
+
+def _row(
+    name: str,
+    runs: Sequence[Mapping[str, float]],
+    published: Mapping[str, float],
+    ranks: Mapping[str, int] | None = None,
+) -> list[Cell]:
+    """The cells of a method: columns with what was published, NaN for nothing, over the splits."""
+    made = []
+    for column, told in published.items():
+        if column.endswith("rank"):
+            place = (ranks or {})[f"{name} {column}"]
+            cell = Cell(row=name, column=column, published=told, obtained=place, sd=0.0, digits=0)
+        elif column == "RMSE":
+            errors = [math.sqrt(1.0 - run["ACC"]) for run in runs]
+            cell = Cell.over(name, column, errors, published=told)
+        else:
+            key = "covered" if column == "ACC, covered" else column
+            cell = Cell.over(name, column, [run[key] for run in runs], published=told)
+        made.append(cell)
     return made
 
 
 def _cells(outcomes: Outcomes, alphas: Mapping[str, list[float]], marks: Marks) -> list[Cell]:
     """Mean and sd over splits beside the published values, ranks by paired tests over items."""
     made = []
-    ranks = {key: _ranks(outcomes, marks, key) for key in ("ACC", "SPE")}
+    ranks = _ranks(outcomes, marks)
     for name, runs in outcomes.items():
-        accuracy, rank, error, error_rank, specificity, last = PUBLISHED[name]
-        made += [
-            Cell.over(name, "ACC", [run["ACC"] for run in runs], published=accuracy),
-            _rank(name, "ACC rank", ranks["ACC"], rank),
-            Cell.over(name, "RMSE", [_error(run) for run in runs], published=error),
-            _rank(name, "RMSE rank", ranks["ACC"], error_rank),
-            Cell.over(name, "SPE", [run["SPE"] for run in runs], published=specificity),
-            _rank(name, "SPE rank", ranks["SPE"], last),
-            Cell.over(name, "SEN", [run["SEN"] for run in runs]),
-        ]
+        made += _row(name, runs, _published(name) | {"SEN": math.nan}, ranks)
         if name in alphas:
             made.append(Cell.over(name, "α", alphas[name], published=ALPHA[name]))
         if name in ("5 filter", "6 WV+filter"):
-            made += [
-                Cell.over(name, "coverage", [run["coverage"] for run in runs]),
-                Cell.over(name, "ACC, covered", [run["covered"] for run in runs]),
-            ]
+            made += _row(name, runs, dict.fromkeys(("coverage", "ACC, covered"), math.nan))
     return made
 
 
-def _error(run: Mapping[str, float]) -> float:
-    return math.sqrt(1.0 - run["ACC"])
-
-
-def _ranks(outcomes: Outcomes, marks: Marks, key: str) -> dict[str, int]:
+def _ranks(outcomes: Outcomes, marks: Marks) -> dict[str, int]:
     """Ranks by paired tests over the items of the first split; for SPE, those not relevant."""
-    values = {name: right_of(marks[name][0]) for name in outcomes}
-    if key == "SPE":
-        values = {name: right[: len(right) // 2] for name, right in values.items()}
-    return {place.method: place.rank for place in rank_methods(values)}
-
-
-def _rank(row: str, column: str, ranks: Mapping[str, int], published: float = math.nan) -> Cell:
-    return Cell(row=row, column=column, published=published, obtained=ranks[row], sd=0.0, digits=0)
+    right = {name: right_of(marks[name][0]) for name in outcomes}
+    halves = {name: values[: len(values) // 2] for name, values in right.items()}
+    return {
+        f"{place.method} {score} rank": place.rank
+        for score, values in (("ACC", right), ("RMSE", right), ("SPE", halves))
+        for place in rank_methods(values)
+    }
 
 
 def _variants(outcomes: Outcomes, alphas: Mapping[str, list[float]]) -> list[Cell]:
     made = []
     for name, plain in VARIANTS.items():
-        runs, published = outcomes[name], PUBLISHED[plain]
-        made += [
-            Cell.over(name, "ACC", [run["ACC"] for run in runs], published=published[0]),
-            Cell.over(name, "RMSE", [_error(run) for run in runs], published=published[2]),
-            Cell.over(name, "SPE", [run["SPE"] for run in runs], published=published[4]),
-        ]
+        made += _row(name, outcomes[name], _published(plain, "ACC", "RMSE", "SPE"))
         if name in alphas:
             made.append(Cell.over(name, "α", alphas[name], published=ALPHA[plain]))
     return made
@@ -263,19 +268,14 @@ def _models(outcomes: Outcomes, marks: Marks) -> list[Cell]:
         for name, runs in outcomes.items()
         if name not in VARIANTS and not name.endswith(LEAK)
     }
-    ranks = {key: _ranks(among, marks, key) for key in ("ACC", "SPE")}
-    made = []
-    for name, runs in among.items():
-        if name in PUBLISHED:
-            continue
-        made += [
-            Cell.over(name, "ACC", [run["ACC"] for run in runs]),
-            _rank(name, "ACC rank", ranks["ACC"]),
-            Cell.over(name, "RMSE", [_error(run) for run in runs]),
-            Cell.over(name, "SPE", [run["SPE"] for run in runs]),
-            _rank(name, "SPE rank", ranks["SPE"]),
-        ]
-    return made
+    ranks = _ranks(among, marks)
+    told = dict.fromkeys(("ACC", "ACC rank", "RMSE", "SPE", "SPE rank"), math.nan)
+    return [
+        cell
+        for name, runs in among.items()
+        if name not in PUBLISHED
+        for cell in _row(name, runs, told, ranks)
+    ]
 
 
 def _tried(tried: Sequence[Sequence[float]]) -> list[Cell]:
@@ -294,29 +294,27 @@ def _tried(tried: Sequence[Sequence[float]]) -> list[Cell]:
 
 def _alpha_figure(splits: Sequence[Mapping[str, Any]]) -> PaperFigure:
     """Accuracy on the test items under every alpha, mean and sd over splits."""
-    columns: dict[str, list[Any]] = {
-        key: [] for key in ("method", "alpha", "accuracy", "sd", "coverage", "covered")
-    }
+    rows = []
     for name in splits[0]["sweep"]:
         for at, alpha in enumerate(ALPHAS):
             runs = [split["sweep"][name][at] for split in splits]
             accuracy = np.array([run["ACC"] for run in runs])
             covered = [run["covered"] for run in runs if not math.isnan(run["covered"])]
-            row = (
-                name,
-                alpha,
-                float(accuracy.mean()),
-                float(accuracy.std(ddof=1)),
-                float(np.mean([run["coverage"] for run in runs])),
-                float(np.mean(covered)) if covered else math.nan,
+            rows.append(
+                {
+                    "method": name,
+                    "alpha": alpha,
+                    "accuracy": float(accuracy.mean()),
+                    "sd": float(accuracy.std(ddof=1)),
+                    "coverage": float(np.mean([run["coverage"] for run in runs])),
+                    "covered": float(np.mean(covered)) if covered else math.nan,
+                }
             )
-            for key, value in zip(columns, row, strict=True):
-                columns[key].append(value)
     return PaperFigure(
         name="alpha",
         title="Accuracy under every threshold of the filter",
         source="Parameters, page 2: α from 0.60 to 0.99, which the paper swept and did not plot",
-        data=pa.table(columns),
+        data=pa.Table.from_pylist(rows),
         chart=_alpha_chart,
         caption="Bands are one sd over splits. Left: all test items, those without a kept judge "
         "by the plain vote. Right: accuracy on the items that keep a judge, and their share.",
@@ -326,33 +324,18 @@ def _alpha_figure(splits: Sequence[Mapping[str, Any]]) -> PaperFigure:
 def _alpha_chart(table: Any) -> Any:
     import altair as alt
 
-    whole = curves(
-        table,
-        x="alpha",
-        y="accuracy",
-        colour="method",
-        sd="sd",
-        title="All test items",
-        x_title="α: accuracy below which judges are dropped",
-        width=300,
-        height=260,
+    looks: dict[str, Any] = {
+        "x": "alpha",
+        "colour": "method",
+        "x_title": "α: accuracy below which judges are dropped",
+        "width": 300,
+        "height": 260,
+    }
+    whole = curves(table, y="accuracy", sd="sd", title="All test items", **looks)
+    raw = table.filter(pc.equal(table["method"], "5 filter"))
+    both = pa.concat_tables(
+        pa.table({"alpha": raw["alpha"], "share": raw[column], "method": [said] * len(raw)})
+        for column, said in (("covered", "accuracy, covered items"), ("coverage", "items covered"))
     )
-    raw = [row for row in table.to_pylist() if row["method"] == "5 filter"]
-    both = pa.table(
-        {
-            "alpha": [row["alpha"] for row in raw] * 2,
-            "share": [row["covered"] for row in raw] + [row["coverage"] for row in raw],
-            "method": ["accuracy, covered items"] * len(raw) + ["items covered"] * len(raw),
-        }
-    )
-    part = curves(
-        both,
-        x="alpha",
-        y="share",
-        colour="method",
-        title="Method 5 on the items it covers",
-        x_title="α: accuracy below which judges are dropped",
-        width=300,
-        height=260,
-    )
+    part = curves(both, y="share", title="Method 5 on the items it covers", **looks)
     return alt.hconcat(whole, part).resolve_scale(color="independent")

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from adjudge.replications._charts import error_lines
 from adjudge.replications._claims import error_of
+from adjudge.replications._data import rows_table
 from adjudge.replications.replication import Cell, PaperFigure, ReplicationResult, Setup, Table
 from adjudge.replications.training import (
     ACCURACY,
@@ -34,6 +36,7 @@ from adjudge.replications.training._claims import Runs, claims, values
 from adjudge.replications.training._crowd import LABELS, Assumptions
 
 _AGGREGATE = "Aggregate accuracy"
+_SHOWN = {VOTE: "majority vote", HYBRID: "HybridConfusion"}
 
 
 def gather(_: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
@@ -251,15 +254,12 @@ _SAID = {
 
 
 def _crowd_cells(runs: dict[str, list[Any]]) -> list[Cell]:
-    named = {VOTE: "majority vote", HYBRID: "HybridConfusion"}
     return [
         Cell.over(
-            f"{said}, {named[model]}",
-            f"arm {arm}",
-            values(runs[name], arm, model, ACCURACY).tolist(),
+            f"{said}, {shown}", f"arm {arm}", values(runs[name], arm, model, ACCURACY).tolist()
         )
         for name, said in _SAID.items()
-        for model in (VOTE, HYBRID)
+        for model, shown in _SHOWN.items()
         for arm in ARMS
     ]
 
@@ -271,7 +271,12 @@ def _figures(runs: dict[str, list[Any]]) -> list[PaperFigure]:
             name="strength-plot",
             title="Aggregate accuracy by strength of anchoring",
             source="Beyond the paper",
-            data=strength_data(runs, _drawn(), _SHOWN),
+            data=strength_data(
+                runs,
+                # Crowds that differ by what they are, not by the policy.
+                [(name, said) for name, said in _SAID.items() if name != CORRECT],
+                _SHOWN,
+            ),
             chart=strength_chart,
             caption=(
                 "Means, ± 2 standard errors, of the majority vote and of HybridConfusion by EM; "
@@ -279,11 +284,6 @@ def _figures(runs: dict[str, list[Any]]) -> list[PaperFigure]:
             ),
         ),
     ]
-
-
-def _drawn() -> list[tuple[str, str]]:
-    """The crowds that differ by what they are, not by the policy."""
-    return [(name, said) for name, said in _SAID.items() if name != CORRECT]
 
 
 def aggregate_figure(runs: Runs, judgments: str) -> PaperFigure:
@@ -315,9 +315,6 @@ def _aggregate_data(runs: Runs) -> Any:
     )
 
 
-_SHOWN = {VOTE: "majority vote", HYBRID: "HybridConfusion"}
-
-
 def strength_data(
     runs: dict[str, list[Any]], crowds: Iterable[tuple[str, str]], models: Mapping[str, str]
 ) -> Any:
@@ -328,8 +325,7 @@ def strength_data(
             for arm in ARMS:
                 found = values(runs[name], arm, model, ACCURACY)
                 rows.append((said, shown, arm, float(found.mean()), error_of(found)))
-    names = ("crowd", "model", "arm", "mean", "error")
-    return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    return rows_table(("crowd", "model", "arm", "mean", "error"), rows)
 
 
 def _aggregate_chart(table: Any) -> Any:
@@ -368,8 +364,6 @@ def strength_chart(table: Any) -> Any:
     """Aggregate accuracy by arm, a line for each crowd, a panel for each model."""
     import altair as alt
 
-    from adjudge.report.plots import drawing
-
     rows = table.to_pylist()
     crowds = list(dict.fromkeys(row["crowd"] for row in rows))
     colour = alt.Color("crowd:N", sort=crowds, title=None, legend=alt.Legend(labelLimit=300))
@@ -377,20 +371,9 @@ def strength_chart(table: Any) -> Any:
     panels = []
     for model in dict.fromkeys(row["model"] for row in rows):
         found = [row for row in rows if row["model"] == model]
-        data = drawing.table(
-            **{key: [row[key] for row in found] for key in ("crowd", "arm", "mean")},
-            low=[row["mean"] - 2 * row["error"] for row in found],
-            high=[row["mean"] + 2 * row["error"] for row in found],
-        )
-        up = alt.Y("mean:Q", title="accuracy", scale=alt.Scale(zero=False))
-        base = alt.Chart(data)
-        lines = base.mark_line(point=alt.OverlayMarkDef(size=28), strokeWidth=2).encode(
-            x=x, y=up, color=colour
-        )
-        bars = base.mark_rule(strokeWidth=1.2).encode(
-            x=x, y=alt.Y("low:Q", title="accuracy"), y2="high:Q", color=colour
-        )
-        panels.append((bars + lines).properties(width=260, height=260, title=model))
+        looks: dict[str, Any] = {"dots": 28, "width": 260, "height": 260, "title": model}
+        scale = alt.Scale(zero=False)
+        panels.append(error_lines(found, x, colour, up="accuracy", scale=scale, **looks))
     return alt.hconcat(*panels).resolve_scale(y="shared")
 
 

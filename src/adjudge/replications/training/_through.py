@@ -9,15 +9,14 @@ reports by arm; nothing of it is done here.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
-from itertools import permutations
+from itertools import count, permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.collect.rules.policy import Policy
@@ -26,6 +25,7 @@ from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.models.model import Progress, Step
+from adjudge.replications._data import rows_table
 from adjudge.replications.replication import (
     Cell,
     Claim,
@@ -141,10 +141,15 @@ def _experiment(
         slug, token = _prepare(folder / "adjudge.db", _project(made, policy, seed))
         with run_server(folder / "adjudge.db", folder) as server:
             client = HttpClient(server.url, slug, token, one_line=True)
+            needed, sheets = 5 * len(FIVE_MIXES) * len(made.items), count(1)
+
+            def tell() -> None:
+                if progress is not None and next(sheets) % 50 == 0:
+                    progress(Step("judgments", min(len(client.record.given), needed), needed))
+
             try:
-                bar = _ProgressReport(progress, 5 * len(FIVE_MIXES) * len(made.items))
-                comers = _Comers(crowd, made, streams[1], learns_at_work=learns_at_work)
-                _let_come(client, comers, streams[2], bar)
+                comers = _comers(crowd, made, streams[1], learns_at_work=learns_at_work)
+                _let_come(client, comers, crowd.at_once * len(comers), streams[2], tell)
                 report = client.arm_report(truth, resamples=0, seed=seed)
                 work = sum(one.kind == "work" for one in client.record.given)
             finally:
@@ -186,58 +191,28 @@ def _prepare(database: Path, made: Project) -> tuple[str, str]:
         store.close()
 
 
-class _Comers:
-    """Who comes: the n-th to come to each arm is the same person, as in ``run_experiment``.
+def _comers(
+    crowd: Assumptions, made: Material, stream: np.random.SeedSequence, *, learns_at_work: bool
+) -> dict[str, Iterator[MadeJudge]]:
+    """Who comes to each arm: the n-th is the same person in all, as in ``run_experiment``.
 
     The server deals out arms by chance of its own. People made alike in every arm make arms differ
     by their gold and not by who happened to come, so that few experiments tell much.
     """
-
-    def __init__(
-        self,
-        crowd: Assumptions,
-        made: Material,
-        stream: np.random.SeedSequence,
-        *,
-        learns_at_work: bool,
-    ) -> None:
-        self.at_once = crowd.at_once * len(FIVE_MIXES)
-        every = (*made.items, *made.golds["all"])
-        sight = {f"{item_key(one.query, one.text)}\n": LABELS.index(one.truth) for one in every}
-        self._comers = {
-            arm: arrivals(
-                crowd, sight, np.random.default_rng(stream), learns_at_work=learns_at_work
-            )
-            for arm in FIVE_MIXES
-        }
-
-    def next(self, arm: str) -> MadeJudge:
-        """The next person for an arm."""
-        return next(self._comers[arm])
-
-
-@dataclass(slots=True)
-class _ProgressReport:
-    """Progress by the judgments that were acknowledged, now and then."""
-
-    progress: Progress | None
-    needed: int
-    steps: int = 0
-
-    def step(self, client: HttpClient) -> None:
-        """One more sheet was answered."""
-        self.steps += 1
-        if self.progress is not None and self.steps % 50 == 0:
-            self.progress(
-                Step("judgments", min(len(client.record.given), self.needed), self.needed)
-            )
+    every = (*made.items, *made.golds["all"])
+    sight = {f"{item_key(one.query, one.text)}\n": LABELS.index(one.truth) for one in every}
+    return {
+        arm: arrivals(crowd, sight, np.random.default_rng(stream), learns_at_work=learns_at_work)
+        for arm in FIVE_MIXES
+    }
 
 
 def _let_come(
     client: HttpClient,
-    comers: _Comers,
+    comers: Mapping[str, Iterator[MadeJudge]],
+    at_once: int,
     stream: np.random.SeedSequence,
-    bar: _ProgressReport | None = None,
+    on_sheet: Callable[[], None],
 ) -> None:
     """Let judges come, so many at a time and in turns, until every item has its judgments.
 
@@ -247,20 +222,20 @@ def _let_come(
     visits: list[Iterator[Stage]] = []
     came = 0
     while True:
-        if len(visits) < comers.at_once:
+        if len(visits) < at_once:
             key = f"judge-{came}"
             came += 1
             client.arrive(key)
             if client.had_work(key):
-                visits.append(visit(comers.next(client.arm(key)), client, key))
+                visits.append(visit(next(comers[client.arm(key)]), client, key))
             elif client.complete():
                 return
         if visits:
             at = int(rng.integers(len(visits)))
             if next(visits[at], None) is None:
                 visits.pop(at)
-            elif bar is not None:
-                bar.step(client)
+            else:
+                on_sheet()
 
 
 def _outcomes(report: Mapping[str, Any]) -> dict[str, dict[str, dict[str, float]]]:
@@ -269,7 +244,7 @@ def _outcomes(report: Mapping[str, Any]) -> dict[str, dict[str, dict[str, float]
     for row in report["funnel"]:
         counts = [float(row[name]) for name in ("came", "trained", "passed", "failed")]
         funnel = dict(zip((CAME, TRAINED, PASSED, FAILED), counts, strict=True))
-        funnel[SHARE] = 100 * _number(row["passed_share"])
+        funnel[SHARE] = float("nan") if row["passed_share"] is None else 100 * row["passed_share"]
         found[_NAMES[row["arm"]]] = {"funnel": funnel, "judges": {}, VOTE: {}, "judgments": {}}
     names = {
         "accuracy": ACCURACY,
@@ -280,13 +255,10 @@ def _outcomes(report: Mapping[str, Any]) -> dict[str, dict[str, dict[str, float]
     for row in report["measures"]:
         if row["measure"] in names and row["what"] in parts:
             arm = found[_NAMES[row["arm"]]]
-            arm[parts[row["what"]]][names[row["measure"]]] = _number(row["value"])
+            value = float("nan") if row["value"] is None else float(row["value"])
+            arm[parts[row["what"]]][names[row["measure"]]] = value
             arm["judgments"][parts[row["what"]]] = float(row["judgments"])
     return found
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
 
 
 def _there(runs: Mapping[str, Sequence[Any]]) -> list[tuple[str, str]]:
@@ -297,16 +269,14 @@ def _there(runs: Mapping[str, Sequence[Any]]) -> list[tuple[str, str]]:
 def _gather(_: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
     """Everything from the reports of the servers."""
     runs: dict[str, list[Any]] = {name: [] for name in _THROUGH}
-    held: list[Mapping[str, Any]] = []
     for name, part in partials.items():
         runs[name.rsplit("-seed-", 1)[0]].append(part["arms"])
-        held.append(part)
     return ReplicationResult(
         command="training --through-server",
         tables=_tables(runs),
         figures=_figures(runs),
         claims=[*_effects(runs), _none(runs[_NONE]), _quota(runs)],
-        notes=_notes(_seeds(runs), held),
+        notes=_notes(_seeds(runs), list(partials.values())),
     )
 
 
@@ -392,8 +362,7 @@ def _ahead(runs: dict[str, list[Any]]) -> Any:
         for arm in ("4", "5"):
             gap, error = gap_of(uniform, values(runs[name], arm, VOTE, ACCURACY))
             rows.append((said, f"arm {arm}", gap, error))
-    names = ("crowd", "arm", "gap", "error")
-    return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    return rows_table(("crowd", "arm", "gap", "error"), rows)
 
 
 def _effects(runs: dict[str, list[Any]]) -> list[Claim]:

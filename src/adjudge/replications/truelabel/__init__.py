@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from adjudge.models.dawid_skene import DawidSkene
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Progress
-from adjudge.replications._data import contents, fingerprint, real_file
+from adjudge.replications._data import contents, fingerprint, get_both, real_file
 from adjudge.replications.replication import Replication, ReplicationPart, ReplicationResult, Setup
 from adjudge.simulation.panels import monitoring_panel, three_judges
 
@@ -61,13 +61,8 @@ def _as_one_judge(stack: Judgments) -> Judgments:
 
     A confusion matrix of each such judge is one matrix that all judges of a run share.
     """
-    if stack.topics is None or stack.topic is None:
-        return replace(
-            stack,
-            judges=pa.array(["all"], pa.large_string()),
-            judge=np.zeros(len(stack), dtype=np.int32),
-        )
-    return replace(stack, judges=stack.topics, judge=stack.topic[stack.item])
+    topic: Any = stack.topic
+    return replace(stack, judges=stack.topics, judge=topic[stack.item])
 
 
 def _of_run(run: int, names: Names) -> Names:
@@ -96,11 +91,6 @@ class _Spectrum:
     thin: int = 10
     seed: int = 0
 
-    @property
-    def settings(self) -> dict[str, int]:
-        """The settings that a part's result depends on."""
-        return {name: getattr(self, name) for name in ("chains", "warmup", "draws", "thin", "seed")}
-
     def fit(
         self,
         model: str,
@@ -111,24 +101,15 @@ class _Spectrum:
     ) -> _Fit:
         """One of the four models on a stack of runs."""
         if model == VOTE:
-            vote = MajorityVote(by_topic=stack.topics is not None, seed=self.seed)
-            return _Fit(model, _counted(vote, stack))
+            return _Fit(model, _counted(MajorityVote(by_topic=True, seed=self.seed), stack))
         if model == HYBRID:
-            hybrid = HybridConfusion(
-                diagonal=diagonal,
-                by_topic=stack.topics is not None,
-                chains=self.chains,
-                warmup=self.warmup,
-                draws=self.draws,
-                thin=self.thin,
-                seed=self.seed,
-            )
+            hybrid = HybridConfusion(diagonal=diagonal, by_topic=True, **asdict(self))
             return _Fit(model, hybrid.fit(stack, progress=progress))
         # The runs' likelihoods are summed: for a run to gain less than a millionth of its own, the
         # stack must gain less than a millionth of a run's.
         free = DawidSkene(
             diagonal=diagonal,
-            by_topic=stack.topics is not None,
+            by_topic=True,
             tolerance=1e-6 / max(1, stack.topic_count),
             iterations=3000,
             seed=self.seed,
@@ -144,16 +125,6 @@ class _Fit:
     consensus: Consensus = field(repr=False)
 
     @property
-    def choice(self) -> NDArray[np.int16]:  # (item,)
-        """The label of each item of the stack."""
-        return self.consensus.choice
-
-    @property
-    def prevalence(self) -> NDArray[np.float64]:  # (run, truth)
-        """The prevalence found in each run."""
-        return self.consensus.prevalence
-
-    @property
     def switched(self) -> int:
         """How many runs had truths that traded places and were put back, as the fit says."""
         said = re.search(r"traded places in ([\d,]+) of", " ".join(self.consensus.notes))
@@ -162,10 +133,9 @@ class _Fit:
     def confusion(self, judges: int) -> NDArray[np.float64]:  # (run, judge, truth, label)
         """The confusion found of each judge of each run, where every run has so many judges."""
         found = self.consensus.confusion
-        runs = len(self.prevalence)
         if self.model == SINGLE:
             return np.repeat(found[:, None], judges, axis=1)
-        return found.reshape(runs, judges, *found.shape[1:])
+        return found.reshape(-1, judges, *found.shape[1:])
 
     def recall(self, stack: Judgments) -> NDArray[np.int16]:  # (item,)
         """The labels of other items by what was learnt: the paper's memory mode."""
@@ -209,11 +179,11 @@ def _synthetic(
         start = time.process_time()
         fit = spectrum.fit(model, stack, diagonal=diagonal, progress=progress)
         seconds = time.process_time() - start
-        right = fit.choice.reshape(truth.shape) == truth
+        right = fit.consensus.choice.reshape(truth.shape) == truth
         error = np.abs(fit.confusion(len(rates)) - rates).mean(axis=(2, 3))  # (run, judge)
         found[model] = {
             "accuracy": right.mean(axis=1).tolist(),
-            "prevalence": fit.prevalence.tolist(),
+            "prevalence": fit.consensus.prevalence.tolist(),
             "error": error.tolist(),
             "seconds": seconds,
             "switched": fit.switched,
@@ -231,11 +201,14 @@ def _panel_source(accuracy: float, kappa: float) -> _Source:
     return source
 
 
-def _file_source(judgments: Judgments | None, known: _Truth | None) -> _Source:
-    """The same judgments for every run."""
-    if judgments is None or known is None:
-        raise BadData("memory and memoryless curves need judgments and gold")
-    return lambda seed: (judgments, known)  # noqa: ARG005 - a run differs by what is drawn of it
+def _file_source(path: Path) -> _Source:
+    """The same judgments for every run, which differs by what is drawn of them."""
+
+    def source(_: int) -> tuple[Judgments, _Truth]:
+        judgments, gold = get_both(contents(path), "TrueLabel", "web-relevance")
+        return judgments, gold.align(judgments)
+
+    return source
 
 
 def _remembered(
@@ -273,7 +246,7 @@ def _remembered(
             found.setdefault("mean", {})[model] = each.mean(axis=0).tolist()
             found.setdefault("sd", {})[model] = each.std(axis=0, ddof=1).tolist()
         fit = spectrum.fit(model, _without_idle(new), progress=progress)
-        found[MEMORYLESS][model] = _accuracies(fit.choice, truths)
+        found[MEMORYLESS][model] = _accuracies(fit.consensus.choice, truths)
     return found
 
 
@@ -343,117 +316,70 @@ PREVALENCE: dict[tuple[str, int], tuple[float, ...]] = {
 }
 
 
+# The paper's sampler, and a fifth of it, which finds the same on a few hundred judges; both quick.
+_PUBLISHED_RUN, _QUICK_RUN = (
+    _Spectrum(chains=3, warmup=1000, draws=100, thin=10, seed=1),
+    _Spectrum(chains=2, warmup=100, draws=50, thin=2, seed=1),
+)
+_SHORTER_RUN, _QUICK_SHORTER_RUN = (
+    _Spectrum(chains=3, warmup=200, draws=100, thin=2, seed=1),
+    _Spectrum(chains=2, warmup=50, draws=50, thin=1, seed=1),
+)
+
+
 def _parts(setup: Setup) -> list[ReplicationPart]:
     """A part for each size of figures 3 to 5, and for each number of judgments of figure 6."""
-    return [
-        *_synthetic_parts(setup),
-        *_panel_parts(setup),
-        *_other_panel_parts(setup),
-        *_web_parts(setup),
-    ]
-
-
-def _web_file(setup: Setup) -> Path | None:
-    """The real judgments, if they are there: all else of this paper can be made without."""
-    try:
-        return real_file("web-relevance", setup.data)
-    except BadData:
-        return None
-
-
-def _published_run(setup: Setup) -> _Spectrum:
-    """The paper's sampler, 3 chains, 1,000 sweeps of burn-in, 100 draws thinned by 10; or short."""
-    return _SHORT if setup.quick else _Spectrum(chains=3, warmup=1000, draws=100, thin=10, seed=1)
-
-
-def _shorter_run(setup: Setup) -> _Spectrum:
-    """A fifth of the paper's sampler, which finds the same on a few hundred judges; or shorter."""
-    return _SHORTEST if setup.quick else _Spectrum(chains=3, warmup=200, draws=100, thin=2, seed=1)
-
-
-_SHORT = _Spectrum(chains=2, warmup=100, draws=50, thin=2, seed=1)
-
-_SHORTEST = _Spectrum(chains=2, warmup=50, draws=50, thin=1, seed=1)
-
-
-def _synthetic_parts(setup: Setup) -> list[ReplicationPart]:
-    runs = setup.count(full=100, quick=20)
-    spectrum = _published_run(setup)
-    return [
+    quick, runs = setup.quick, setup.count(full=100, quick=20)
+    spectrum = _QUICK_RUN if quick else _PUBLISHED_RUN
+    parts = [
         ReplicationPart(
             name=f"beta-{diagonal}-items-{items}",
-            settings={"items": items, "beta": diagonal, "runs": runs, **spectrum.settings},
+            settings={"items": items, "beta": diagonal, "runs": runs, **asdict(spectrum)},
             work=partial(_synthetic, items, float(diagonal), runs, spectrum),
         )
         for diagonal in DIAGONALS
-        for items in (_QUICK_SIZES if setup.quick else _SIZES)
+        for items in (_QUICK_SIZES if quick else _SIZES)
     ]
+    panels = {"panel": (_QUICK_RATINGS if quick else _RATINGS, ACCURACY, KAPPA)}
+    if not quick:  # the full run alone asks how far the panel's judges matter
+        panels |= {name: (_OTHER_RATINGS, *judges) for name, judges in OTHER_PANELS.items()}
+    for name, (ratings, accuracy, kappa) in panels.items():
+        held = {"accuracy": accuracy, "kappa": kappa}
+        parts += _rated_parts(name, _panel_source(accuracy, kappa), ratings, runs, held, setup)
+    try:
+        path = real_file("web-relevance", setup.data)
+    except BadData:  # all else of this paper can be made without the real judgments
+        return parts
+    few, data = setup.count(full=20, quick=4), {"data": fingerprint(path)}
+    web = _QUICK_WEB_RATINGS if quick else _WEB_RATINGS
+    return parts + _rated_parts("web", _file_source(path), web, few, data, setup)
 
 
-def _panel_parts(setup: Setup) -> list[ReplicationPart]:
-    runs = setup.count(full=100, quick=20)
-    spectrum = _shorter_run(setup)
-    held = {"accuracy": ACCURACY, "kappa": KAPPA, "runs": runs, **spectrum.settings}
+def _rated_parts(
+    name: str,
+    source: _Source,
+    ratings: Sequence[int],
+    runs: int,
+    held: Mapping[str, Any],
+    setup: Setup,
+) -> list[ReplicationPart]:
+    """Figure 6 on some data, a part for each number of judgments; with figure 7 on the panel."""
+    spectrum = _QUICK_SHORTER_RUN if setup.quick else _SHORTER_RUN
     return [
         ReplicationPart(
-            name=f"panel-{ratings}",
-            settings={"ratings": ratings, **held},
-            work=partial(_panel, ratings, runs, spectrum),
+            name=f"{name}-{many}",
+            settings={"ratings": many, **held, "runs": runs, **asdict(spectrum)},
+            work=partial(
+                _remembered,
+                source,
+                many,
+                runs,
+                spectrum,
+                matrices=name == "panel" and many == _RATINGS[0],
+            ),
         )
-        for ratings in (_QUICK_RATINGS if setup.quick else _RATINGS)
+        for many in ratings
     ]
-
-
-def _other_panel_parts(setup: Setup) -> list[ReplicationPart]:
-    """The full run alone asks how far the panel's judges matter."""
-    if setup.quick:
-        return []
-    runs = setup.count(full=100, quick=0)
-    spectrum = _shorter_run(setup)
-    return [
-        ReplicationPart(
-            name=f"{name}-{ratings}",
-            settings={
-                "ratings": ratings, "accuracy": accuracy, "kappa": kappa, "runs": runs,
-                **spectrum.settings,
-            },
-            work=partial(_remembered, _panel_source(accuracy, kappa), ratings, runs, spectrum),
-        )
-        for name, (accuracy, kappa) in OTHER_PANELS.items()
-        for ratings in _OTHER_RATINGS
-    ]  # fmt: skip
-
-
-def _web_parts(setup: Setup) -> list[ReplicationPart]:
-    path = _web_file(setup)
-    if path is None:
-        return []
-    runs = setup.count(full=20, quick=4)
-    spectrum = _shorter_run(setup)
-    held = {"data": fingerprint(path), "runs": runs, **spectrum.settings}
-    return [
-        ReplicationPart(
-            name=f"web-{ratings}",
-            settings={"ratings": ratings, **held},
-            work=partial(_web, path, ratings, runs, spectrum),
-        )
-        for ratings in (_QUICK_WEB_RATINGS if setup.quick else _WEB_RATINGS)
-    ]
-
-
-def _panel(ratings: int, runs: int, spectrum: _Spectrum, progress: Progress | None) -> Any:
-    source = _panel_source(ACCURACY, KAPPA)
-    return _remembered(source, ratings, runs, spectrum, progress, matrices=ratings == _RATINGS[0])
-
-
-def _web(
-    path: Path, ratings: int, runs: int, spectrum: _Spectrum, progress: Progress | None
-) -> Any:
-    content = contents(path)
-    known = None
-    if content.judgments is not None and content.gold is not None:
-        known = content.gold.align(content.judgments)
-    return _remembered(_file_source(content.judgments, known), ratings, runs, spectrum, progress)
 
 
 def _gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from adjudge.replications._charts import error_lines
+from adjudge.replications._data import rows_table
 from adjudge.replications.replication import Cell, PaperFigure, ReplicationResult, Setup, Table
 from adjudge.replications.truelabel import (
     ACCURACY,
@@ -22,14 +24,8 @@ from adjudge.replications.truelabel import (
     MODELS,
     OTHER_PANELS,
     PREVALENCE,
+    TRUE_PREVALENCE,
     VOTE,
-)
-from adjudge.replications.truelabel._charts import (
-    by_mode,
-    by_size,
-    matrices,
-    panel,
-    prevalence,
 )
 from adjudge.replications.truelabel._claims import claims
 from adjudge.simulation.panels import GRADES, monitoring_panel
@@ -235,7 +231,7 @@ def _figures(found: _Found) -> list[PaperFigure]:
             title=f"Accuracy of the labels by number of items, beta = {diagonal}",
             source=f"Figure 3({letter})",
             data=_size_data(found.synthetic[diagonal], "accuracy"),
-            chart=lambda data: by_size(data, "accuracy of the labels"),
+            chart=_size_chart("accuracy of the labels"),
         )
         for diagonal, letter in zip(DIAGONALS, "ab", strict=True)
     ]
@@ -245,7 +241,7 @@ def _figures(found: _Found) -> list[PaperFigure]:
             title="Prevalence found by number of items",
             source="Figure 4",
             data=_prevalence_data(found.synthetic[3]),
-            chart=prevalence,
+            chart=_prevalence_chart,
             caption="Rules show the true prevalence of (.05, .15, .8).",
         ),
         PaperFigure(
@@ -253,14 +249,14 @@ def _figures(found: _Found) -> list[PaperFigure]:
             title="Error of the confusion matrices by number of items",
             source="Figure 5",
             data=_size_data(found.synthetic[3], "error"),
-            chart=lambda data: by_size(data, "mean absolute error"),
+            chart=_size_chart("mean absolute error"),
         ),
         PaperFigure(
             name="figure-6a-plot",
             title="The made panel",
             source="Figure 6(a)",
             data=_panel_data(),
-            chart=panel,
+            chart=_panel_chart,
             caption=(
                 "The first of the panels: items by judges, both sorted by their mean grade, blank "
                 "where a judge did not judge; the last column is the truth."
@@ -277,7 +273,7 @@ def _figures(found: _Found) -> list[PaperFigure]:
             title="Mean confusion matrices of the panel at R = 5",
             source="Figure 7",
             data=_matrix_data(found.panel[min(found.panel)]),
-            chart=matrices,
+            chart=_matrix_chart,
             caption="In each cell the mean over judges and runs, and the sd below it.",
         )
     )
@@ -290,7 +286,7 @@ def _mode_figure(parts: dict[int, Any], name: str, data: str, source: str) -> Pa
         title=f"Accuracy with and without memory, {data}",
         source=source,
         data=_mode_data(parts),
-        chart=by_mode,
+        chart=_mode_chart,
     )
 
 
@@ -303,7 +299,7 @@ def _size_data(parts: dict[int, Any], what: str) -> Any:
             for judge, column in enumerate(values.reshape(len(values), -1).T):
                 panels = f"judge {judge + 1}" if values.ndim > 1 else ""
                 rows.append((panels, model, items, *_mean_and_error(column)))
-    return _as_table(("panel", "model", "items", "mean", "error"), rows)
+    return rows_table(("panel", "model", "items", "mean", "error"), rows)
 
 
 def _mode_data(parts: dict[int, Any]) -> Any:
@@ -313,7 +309,7 @@ def _mode_data(parts: dict[int, Any]) -> Any:
         for model in MODELS
         for ratings, part in parts.items()
     ]
-    return _as_table(("mode", "model", "ratings", "mean", "error"), rows)
+    return rows_table(("mode", "model", "ratings", "mean", "error"), rows)
 
 
 def _prevalence_data(parts: dict[int, Any]) -> Any:
@@ -323,7 +319,7 @@ def _prevalence_data(parts: dict[int, Any]) -> Any:
         for items, part in parts.items()
         for truth, values in enumerate(np.array(part[model]["prevalence"]).T)
     ]
-    return _as_table(("model", "items", "label", "share"), rows)
+    return rows_table(("model", "items", "label", "share"), rows)
 
 
 def _matrix_data(part: Any) -> Any:
@@ -339,7 +335,7 @@ def _matrix_data(part: Any) -> Any:
         for truth in range(len(GRADES))
         for label in range(len(GRADES))
     ]
-    return _as_table(("model", "truth", "label", "mean", "sd"), rows)
+    return rows_table(("model", "truth", "label", "mean", "sd"), rows)
 
 
 def _panel_data() -> Any:
@@ -363,6 +359,131 @@ def _mean_and_error(values: NDArray[np.float64]) -> tuple[float, float]:
     return float(values.mean()), spread / len(values) ** 0.5
 
 
-def _as_table(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Any:
-    columns = zip(*rows, strict=True)
-    return pa.table(dict(zip(names, map(list, columns), strict=True)))
+def _curves(table: Any, by: str, field: str, title: str, across: str, **axis: Any) -> Any:
+    """Curves of the models over a number, a panel for each value of a column."""
+    import altair as alt
+
+    from adjudge.report.theme import LIGHT
+
+    rows = table.to_pylist()
+    x = alt.X(
+        f"{field}:Q",
+        title=across,
+        scale=alt.Scale(type="log", nice=False, padding=12),
+        axis=alt.Axis(values=sorted({row[field] for row in rows}), grid=False, **axis),
+    )
+    shades = [LIGHT.blue, LIGHT.orange, LIGHT.green, LIGHT.purple]
+    colour = alt.Color("model:N", title=None, scale=alt.Scale(domain=list(MODELS), range=shades))
+    most: dict[str, Any] = {"domainMax": 1.0} if "accuracy" in title else {}
+    looks: dict[str, Any] = {"dots": 24, "width": 300, "height": 250}
+    panels = [
+        error_lines(
+            [row for row in rows if row[by] == name],
+            x,
+            colour,
+            up=title,
+            scale=alt.Scale(zero=False, **most),
+            title=name,
+            **looks,
+        )
+        for name in dict.fromkeys(row[by] for row in rows)
+    ]
+    return alt.hconcat(*panels).resolve_scale(y="shared") if len(panels) > 1 else panels[0]
+
+
+def _size_chart(title: str) -> Callable[[Any], Any]:
+    """Curves over the number of items, a panel for each judge where there are several."""
+    turned: dict[str, Any] = {"labelAngle": -45, "labelOverlap": False}
+    return lambda table: _curves(table, "panel", "items", title, "items", **turned)
+
+
+def _mode_chart(table: Any) -> Any:
+    """Curves over the judgments an item, memoryless beside memory."""
+    return _curves(table, "mode", "ratings", "accuracy", "judgments an item", format="d")
+
+
+def _prevalence_chart(table: Any) -> Any:
+    """Bars of the prevalence found, one on the other, a panel for each model."""
+    import altair as alt
+
+    from adjudge.report.plots import drawing
+    from adjudge.report.theme import LIGHT
+
+    rows = table.to_pylist()
+    sizes = list(dict.fromkeys(row["items"] for row in rows))
+    shades = alt.Scale(domain=["1", "2", "3"], range=[LIGHT.red, LIGHT.yellow, LIGHT.sky])
+    edges = drawing.table(at=[TRUE_PREVALENCE[0], TRUE_PREVALENCE[0] + TRUE_PREVALENCE[1]])
+    panels = []
+    for model in MODELS:
+        found = [row for row in rows if row["model"] == model]
+        data = drawing.table(**{key: [row[key] for row in found] for key in found[0]})
+        bars = (
+            alt.Chart(data)
+            .mark_bar()
+            .encode(
+                x=alt.X("items:N", sort=sizes, title="items", axis=alt.Axis(labelAngle=-60)),
+                y=alt.Y("share:Q", title="prevalence", scale=alt.Scale(domain=[0, 1])),
+                color=alt.Color("label:N", title="label", scale=shades),
+                order=alt.Order("label:N", sort="ascending"),
+            )
+        )
+        rules = alt.Chart(edges).mark_rule(color=LIGHT.ink, strokeDash=[4, 3]).encode(y="at:Q")
+        panels.append((bars + rules).properties(width=180, height=200, title=model))
+    return alt.hconcat(*panels)
+
+
+def _panel_chart(table: Any) -> Any:
+    """Items by judges, a colour for each grade."""
+    import altair as alt
+
+    from adjudge.report.plots import drawing
+
+    data = drawing.table(
+        item=table["item"],
+        judge=table["judge"],
+        grade=[GRADES[grade - 1] for grade in table["grade"].to_pylist()],
+    )
+    none = alt.Axis(labels=False, ticks=False, domain=False)
+    return (
+        alt.Chart(data)
+        .mark_rect()
+        .encode(
+            x=alt.X("judge:O", title="judges, by mean grade; last: truth", axis=none),
+            y=alt.Y("item:O", title="items, by mean grade", axis=none),
+            color=alt.Color(
+                "grade:N", sort=list(GRADES), title=None, scale=alt.Scale(scheme="viridis")
+            ),
+        )
+        .properties(width=745, height=290)
+    )
+
+
+def _matrix_chart(table: Any) -> Any:
+    """The mean matrices side by side, with the sd in each cell."""
+    import altair as alt
+
+    from adjudge.report.plots import drawing
+    from adjudge.report.theme import LIGHT
+
+    rows = table.to_pylist()
+    panels = []
+    for model in dict.fromkeys(row["model"] for row in rows):
+        found = [row for row in rows if row["model"] == model]
+        data = drawing.table(
+            **{key: [row[key] for row in found] for key in ("truth", "label", "mean")},
+            text=[f"{row['mean']:.2f}" for row in found],
+            spread=[f"({row['sd']:.2f})" for row in found],
+        )
+        x = alt.X("label:N", sort=list(GRADES), title="label", axis=alt.Axis(labelAngle=0))
+        y = alt.Y("truth:N", sort=list(GRADES), title="truth")
+        base = alt.Chart(data).encode(x=x, y=y)
+        squares = base.mark_rect().encode(
+            color=alt.Color(
+                "mean:Q", title=None, legend=None, scale=alt.Scale(scheme="blues", domain=[0, 1])
+            )
+        )
+        ink = alt.condition("datum.mean > 0.55", alt.value(LIGHT.paper), alt.value(LIGHT.ink))
+        mean = base.mark_text(dy=-7, fontSize=12).encode(text="text:N", color=ink)
+        spread = base.mark_text(dy=8, fontSize=10).encode(text="spread:N", color=ink)
+        panels.append((squares + mean + spread).properties(width=300, height=240, title=model))
+    return alt.hconcat(*panels)

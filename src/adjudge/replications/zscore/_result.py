@@ -11,13 +11,7 @@ import numpy as np
 from adjudge.replications._charts import beside
 from adjudge.replications._claims import write_verdict
 from adjudge.replications._data import results_of
-from adjudge.replications.replication import (
-    Cell,
-    Claim,
-    ReplicationResult,
-    Setup,
-    Table,
-)
+from adjudge.replications.replication import Cell, Claim, ReplicationResult, Setup, Table
 from adjudge.replications.zscore import BOTH, EM, GAMMA, HEADS, LOW, NAMES, PUBLISHED, ROWS, SM
 
 _Runs = list[Mapping[str, list[list[float]]]]  # seed: row: column: accuracy, gamma
@@ -37,6 +31,11 @@ def _mean_of(runs: _Runs, row: str, at: int) -> float:
 
 
 _Accuracy = Mapping[str, Sequence[float]]  # row: the six columns
+
+
+def _means(runs: _Runs) -> _Accuracy:
+    """The mean accuracy over seeds of every cell of figure 1."""
+    return {row: [_mean_of(runs, row, at) for at in range(len(HEADS))] for row in ROWS}
 
 
 def _filter_gains(table: _Accuracy, first: int) -> list[float]:
@@ -85,13 +84,12 @@ def _relative(table: _Accuracy) -> tuple[float, float]:
 
 def _claims(runs: _Runs, low: _Runs, others: _Runs, base: Mapping[str, Any]) -> list[Claim]:
     """What the paper says, each by a criterion that is applied to its own figure too."""
-    table = {row: [_mean_of(runs, row, at) for at in range(len(HEADS))] for row in ROWS}
-    other = {row: [_mean_of(low, row, at) for at in range(len(HEADS))] for row in ROWS}
+    table, other = _means(runs), _means(low)
     mine, theirs = _relative(table), _relative(PUBLISHED)
     means = [[_row_mean(t, columns) for columns in ((4, 5), (2, 3))] for t in (table, PUBLISHED)]
     return [
         *(
-            _filtering(runs, low, table, vote, at)
+            _filtering(runs, table, other, vote, at)
             for vote, at in (("SM", 0), ("SWM", 2), ("MWM", 4))
         ),
         Claim(
@@ -144,18 +142,14 @@ def _claims(runs: _Runs, low: _Runs, others: _Runs, base: Mapping[str, Any]) -> 
         _shown_are_best(table, others),
         Claim(
             text="EM beats the simple majority.",
-            holds=_em_wins(base["EM"], base["SM"]),
+            holds=float(np.mean(base["EM"]) - np.mean(base["SM"])) >= 0.01,
             published=f"EM {EM}, SM {SM}.",
             evidence=f"EM {np.mean(base['EM']):.3f}, SM {np.mean(base['SM']):.3f}.",
             criterion="if it is ahead by a hundredth.",
             source="page 2",
-            passes=_em_wins([EM], [SM]),
+            passes=EM - SM >= 0.01,
         ),
     ]
-
-
-def _em_wins(em: Sequence[float], vote: Sequence[float]) -> bool:
-    return float(np.mean(em) - np.mean(vote)) >= 0.01
 
 
 def _told(rows: Sequence[str]) -> str:
@@ -166,7 +160,7 @@ def _leaders(table: _Accuracy) -> str:
     return _told([max(NAMES, key=lambda code: table[code][at]) for at in range(len(HEADS))])
 
 
-def _filtering(runs: _Runs, low: _Runs, table: _Accuracy, vote: str, first: int) -> Claim:
+def _filtering(runs: _Runs, table: _Accuracy, other: _Accuracy, vote: str, first: int) -> Claim:
     """Whether the best filters beat the same vote without one, graded and binary, by two sd."""
     words, sure, published, theirs = [], [], [], []
     best = _best_rows(table)
@@ -182,7 +176,6 @@ def _filtering(runs: _Runs, low: _Runs, table: _Accuracy, vote: str, first: int)
         published.append(f"{HEADS[at]} {gain:+.4f}")
         sure.append(float(gains.mean()) > 2 * sd)
         theirs.append(gain > 2 * sd)
-    other = {row: [_mean_of(low, row, at) for at in range(len(HEADS))] for row in ROWS}
     said = " and ".join(f"{gain:+.4f}" for gain in _filter_gains(other, first))
     return Claim(
         text=f"Under {vote}, the best Z-score filter beats the vote without one.",
@@ -296,7 +289,11 @@ def gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
                 name="others",
                 title="Pairs and ablations that the paper does not show",
                 source='Page 2: "the most effective feature sets are shown"',
-                cells=_other_cells(others),
+                cells=[
+                    Cell.over(row, head, [run[row][at][0] for run in others])
+                    for row in others[0]
+                    for at, head in enumerate(HEADS)
+                ],
             ),
             Table(
                 name="weights",
@@ -359,18 +356,9 @@ def _notes(setup: Setup, runs: _Runs, low: _Runs, fits: int) -> list[str]:
 
 
 def _rms(runs: _Runs) -> float:
-    gaps = [
-        _mean_of(runs, row, at) - PUBLISHED[row][at] for row in ROWS for at in range(len(HEADS))
-    ]
+    table = _means(runs)
+    gaps = [np.subtract(table[row], PUBLISHED[row]) for row in ROWS]
     return float(np.sqrt(np.mean(np.square(gaps))))
-
-
-def _other_cells(others: _Runs) -> list[Cell]:
-    return [
-        Cell.over(row, head, [run[row][at][0] for run in others])
-        for row in others[0]
-        for at, head in enumerate(HEADS)
-    ]
 
 
 def _cause(cell: Cell) -> str:
@@ -395,12 +383,9 @@ def _cause(cell: Cell) -> str:
 def _model_cells(runs: _Runs, fits: Sequence[Mapping[str, list[float]]], base: Any) -> list[Cell]:
     """Votes and models in four columns: graded and binary, without gold and over five folds."""
     plain = [[run["Baseline"][at][0] for run in runs] for at in (0, 1)]
-    made = [
-        Cell.over("SM, no filter", _MODELS[0], plain[0]),
-        Cell.over("SM, no filter", _MODELS[1], plain[1]),
-        Cell.over("EM on binary labels", _MODELS[1], base["EM"]),
-    ]
-    for head, parity in ((_MODELS[2], 0), (_MODELS[3], 1)):
+    made = [Cell.over("SM, no filter", _MODELS[at], values) for at, values in enumerate(plain)]
+    made.append(Cell.over("EM on binary labels", _MODELS[1], base["EM"]))
+    for parity, head in enumerate(_MODELS[2:]):
         row, at = _best_place(runs, parity)
         values = [run[row][at][0] for run in runs]
         made.append(Cell.over("best of figure 1", head, values, note=f"{row}, {HEADS[at]}"))

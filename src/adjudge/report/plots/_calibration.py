@@ -18,9 +18,8 @@ def calibration_plot(calibration: CalibrationBins, what: str = "label") -> Any:
     rows = table.filter(table["items"].to_numpy() > 0)
     across = alt.X(**unit("confidence", f"probability given to the {what}"))
     up = alt.Y(**unit("share", "share that is right by gold"))
-    data = drawing.table(
-        **{name: rows[name] for name in ("confidence", "share", "share_low", "share_high", "items")}
-    )
+    shares = ("confidence", "share", "share_low", "share_high")
+    data = drawing.table(**{name: rows[name] for name in (*shares, "items")})
     base = alt.Chart(data).encode(x=across, y=up)
     line = base.mark_line(color=LIGHT.blue, aria=False)
     reach = (
@@ -43,13 +42,7 @@ def calibration_plot(calibration: CalibrationBins, what: str = "label") -> Any:
                 "share_high": "at most (95%)",
                 "items": "items",
             },
-            {
-                "confidence": ".2f",
-                "share": ".2f",
-                "share_low": ".2f",
-                "share_high": ".2f",
-                "items": ",",
-            },
+            {**dict.fromkeys(shares, ".2f"), "items": ","},
         ),
     )
     ends = drawing.table(confidence=[0, 1], share=[0, 1])

@@ -7,13 +7,13 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.data.scale import Scale
 from adjudge.report.plots import drawing
 from adjudge.report.plots._layout import add_title, tooltip
 from adjudge.report.theme import LIGHT
@@ -21,35 +21,13 @@ from adjudge.report.theme import LIGHT
 _Matrix = NDArray[np.float64]  # (truth, label)
 
 
-def confusion_map(
-    matrices: Mapping[str, tuple[_Matrix, _Matrix]], truths: Sequence[str], labels: Sequence[str]
-) -> Any:
-    """The chart: a heat map for each named pair of means and standard deviations."""
-    panels = [
-        _panel(name if len(matrices) > 1 else "", mean, sd, truths, labels, first=place == 0)
-        for place, (name, (mean, sd)) in enumerate(matrices.items())
-    ]
-    return add_title(
-        alt.concat(*panels, columns=len(panels)),
-        "Average confusion",
-        *([] if len(matrices) > 1 else [f"{next(iter(matrices))}:"]),
-        "probability of each label given the truth, mean over judges (sd between judges)",
-    )
-
-
-def _panel(
-    name: str,
-    mean: _Matrix,
-    sd: _Matrix,
-    truths: Sequence[str],
-    labels: Sequence[str],
-    *,
-    first: bool,
-) -> Any:
+def confusion_map(mean: _Matrix, sd: _Matrix, scale: Scale, whose: str) -> Any:
+    """The chart: a heat map of means, with standard deviations."""
+    truths, labels = scale.truths, scale.labels
     truth = np.repeat(np.arange(len(truths)), len(labels)).tolist()
     label = np.tile(np.arange(len(labels)), len(truths)).tolist()
     flat, spread = mean.reshape(-1), sd.reshape(-1)
-    words = [_cell(value) for value in flat]
+    words = ["–" if not np.isfinite(value) else f"{value:.2f}" for value in flat]
     under = ["" if value != value else f"({value:.2f})" for value in spread]  # noqa: PLR0124
     data = drawing.table(
         truth=[truths[code] for code in truth],
@@ -60,7 +38,7 @@ def _panel(
         under=under,
     )
     x = alt.X("label:N", title="label given", sort=list(labels), axis=alt.Axis(labelAngle=0))
-    y = alt.Y("truth:N", title="truth" if first else None, sort=list(truths))
+    y = alt.Y("truth:N", title="truth", sort=list(truths))
     base = alt.Chart(data).encode(x=x, y=y)
     cells = base.mark_rect(color=LIGHT.blue, stroke=LIGHT.line, aria=False).encode(
         fillOpacity=alt.FillOpacity(
@@ -75,10 +53,9 @@ def _panel(
     below = base.mark_text(dy=9, fontSize=10, color=LIGHT.ink, aria=False).encode(text="under:N")
     side = 56 if len(labels) <= 6 else 44
     chart = (cells + means + below).properties(width=side * len(labels), height=side * len(truths))
-    if not name:
-        return chart
-    return chart.properties(title=alt.TitleParams(name, fontSize=11, fontWeight="normal"))
-
-
-def _cell(value: float) -> str:
-    return "–" if not np.isfinite(value) else f"{value:.2f}"
+    return add_title(
+        alt.concat(chart, columns=1),
+        "Average confusion",
+        f"{whose}:",
+        "probability of each label given the truth, mean over judges (sd between judges)",
+    )

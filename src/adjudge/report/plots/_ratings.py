@@ -15,13 +15,8 @@ from adjudge.report.plots._layout import add_title, tooltip
 
 def accuracy_by_ratings(curve: Any) -> Any:
     """The chart from a table: method, ratings, accuracy, low, high."""
-    data = drawing.table(
-        method=curve["method"],
-        ratings=curve["ratings"],
-        accuracy=curve["accuracy"],
-        low=curve["low"],
-        high=curve["high"],
-    )
+    columns = ("method", "ratings", "accuracy", "low", "high")
+    data = drawing.table(**{name: curve[name] for name in columns})
     methods = list(dict.fromkeys(curve["method"].to_pylist()))
     x = alt.X(
         "ratings:Q",

@@ -52,12 +52,7 @@ def accuracy_by_judgments(judges: Any) -> Any:
         .encode(
             y=alt.Y("accuracy:Q", scale=up, title="accuracy"),
             tooltip=tooltip(
-                {
-                    "judge": "judge",
-                    "judgments": "judgments",
-                    "accuracy": "accuracy",
-                    "advice": "advice",
-                },
+                {name: name for name in ("judge", "judgments", "accuracy", "advice")},
                 {"judgments": ",", "accuracy": ".2f"},
             ),
         )

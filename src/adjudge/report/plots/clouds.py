@@ -82,17 +82,14 @@ def judge_clouds(consensus: Consensus, draws: Draws, *, samples: int = 300) -> A
 
 def _panel(data: alt.InlineData, title: str, *, across: str | None, up: str | None) -> Any:
     ends = drawing.table(specificity=[0, 1], sensitivity=[1, 0])
-    x = alt.X(
-        "specificity:Q",
-        title=across,
-        scale=alt.Scale(domain=[0, 1], nice=False),
-        axis=alt.Axis(values=[0, 0.5, 1], labels=across is not None, ticks=False),
-    )
-    y = alt.Y(
-        "sensitivity:Q",
-        title=up,
-        scale=alt.Scale(domain=[0, 1], nice=False),
-        axis=alt.Axis(values=[0, 0.5, 1], labels=up is not None, ticks=False),
+    x, y = (
+        channel(
+            f"{field}:Q",
+            title=title,
+            scale=alt.Scale(domain=[0, 1], nice=False),
+            axis=alt.Axis(values=[0, 0.5, 1], labels=title is not None, ticks=False),
+        )
+        for channel, field, title in ((alt.X, "specificity", across), (alt.Y, "sensitivity", up))
     )
     points = alt.Chart(data).mark_circle(color=LIGHT.blue, size=7, opacity=0.35, aria=False)
     chance = alt.Chart(ends).mark_line(

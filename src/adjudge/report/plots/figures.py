@@ -23,7 +23,10 @@ class Figure:
     name: str
     shows: str
     lacks: Callable[[Results], str | None]
-    make: Callable[[Results], Any]
+
+    def make(self, results: Results) -> Any:
+        """The figure as an Altair chart."""
+        return _draw(self.name, results)
 
 
 def draw(name: str, results: Results) -> Any:
@@ -73,10 +76,6 @@ def _learnt(results: Results) -> str | None:
     return None if draws is not None and learnt_priors(draws) else learns
 
 
-def _gold(results: Results) -> str | None:
-    return _GOLD if results.evaluation is None else None
-
-
 def _calibrated(results: Results) -> str | None:
     found = results.evaluation
     return _GOLD if found is None or found.calibration is None else None
@@ -91,120 +90,60 @@ def _steps(results: Results) -> str | None:
     return None if fitted else "a model fitted by iterations, such as --model dawid-skene"
 
 
-def _voted_chart(results: Results) -> Any:
-    from adjudge.report.plots.voted import voted_relevance
+def _draw(name: str, results: Results) -> Any:
+    """The chart of that name, of results that lack nothing of it; Altair is heavy, so late."""
+    from adjudge.report.plots import _calibration as calibration
+    from adjudge.report.plots import _chains as chains
+    from adjudge.report.plots import _confusion as confusion
+    from adjudge.report.plots import _matrix as matrix
+    from adjudge.report.plots import _ratings as ratings
+    from adjudge.report.plots import _skills as skills
+    from adjudge.report.plots import clouds, hyper, rates, voted
 
-    return voted_relevance(results.consensus)
-
-
-def _rates_chart(results: Results) -> Any:
-    from adjudge.report.plots.rates import sensitivity_specificity
-
-    return sensitivity_specificity(results.diagnosis.judges)
-
-
-def _clouds_chart(results: Results, samples: int = 300) -> Any:
-    from adjudge.report.plots.clouds import judge_clouds
-
-    draws = results.consensus.draws
-    return None if draws is None else judge_clouds(results.consensus, draws, samples=samples)
-
-
-def _hyper_chart(results: Results) -> Any:
-    from adjudge.report.plots.hyper import hyper_priors
-
-    draws = results.consensus.draws
-    return None if draws is None else hyper_priors(draws)
-
-
-def _confusion_chart(results: Results) -> Any:
-    from adjudge.report.plots._confusion import confusion_map
-
-    population, scale = results.diagnosis.population, results.consensus.scale
-    name = f"{results.consensus.model}, {count_of(population.judges, 'judge')}"
-    return confusion_map({name: (population.mean, population.sd)}, scale.truths, scale.labels)
-
-
-def _matrix_chart(results: Results) -> Any:
-    from adjudge.report.plots._matrix import judge_item_matrix
-
-    return judge_item_matrix(results.consensus.judgments)
-
-
-def _ratings_chart(results: Results) -> Any:
-    from adjudge.report.plots._ratings import accuracy_by_ratings
-
-    return accuracy_by_ratings(results.curve)
-
-
-def _skills_chart(results: Results) -> Any:
-    from adjudge.report.plots._skills import accuracy_by_judgments
-
-    return accuracy_by_judgments(results.diagnosis.judges)
-
-
-def _calibration_chart(results: Results) -> Any:
-    from adjudge.report.plots._calibration import calibration_plot
-
-    found = results.evaluation
-    return (
-        None if found is None or found.calibration is None else calibration_plot(found.calibration)
-    )
-
-
-def _trace_chart(results: Results) -> Any:
-    from adjudge.report.plots._chains import trace_plot
-
-    draws = results.consensus.draws
-    return None if draws is None else trace_plot(draws)
-
-
-def _rank_chart(results: Results) -> Any:
-    from adjudge.report.plots._chains import rank_plot
-
-    draws = results.consensus.draws
-    return None if draws is None else rank_plot(draws)
-
-
-def _steps_chart(results: Results) -> Any:
-    from adjudge.report.plots._chains import likelihood_trace
-
-    return likelihood_trace(results.consensus.trace)
-
-
-def _listed(*figures: tuple[str, str, Any, Any]) -> dict[str, Figure]:
-    return {
-        name: Figure(name=name, shows=shows, lacks=lacks, make=make)
-        for name, shows, lacks, make in figures
+    consensus, diagnosis = results.consensus, results.diagnosis
+    population = diagnosis.population
+    draws: Any = consensus.draws
+    scored: Any = results.evaluation
+    charts: dict[str, Callable[[], Any]] = {
+        "voted-estimated": lambda: voted.voted_relevance(consensus),
+        "sensitivity-specificity": lambda: rates.sensitivity_specificity(diagnosis.judges),
+        "judge-clouds": lambda: clouds.judge_clouds(consensus, draws),
+        "hyper-priors": lambda: hyper.hyper_priors(draws),
+        "confusion": lambda: confusion.confusion_map(
+            population.mean,
+            population.sd,
+            consensus.scale,
+            f"{consensus.model}, {count_of(population.judges, 'judge')}",
+        ),
+        "judge-item-matrix": lambda: matrix.judge_item_matrix(consensus.judgments),
+        "accuracy-by-ratings": lambda: ratings.accuracy_by_ratings(results.curve),
+        "accuracy-by-judgments": lambda: skills.accuracy_by_judgments(diagnosis.judges),
+        "calibration": lambda: calibration.calibration_plot(scored.calibration),
+        "trace": lambda: chains.trace_plot(draws),
+        "ranks": lambda: chains.rank_plot(draws),
+        "convergence": lambda: chains.likelihood_trace(consensus.trace),
     }
+    return charts[name]()
 
 
-FIGURES: dict[str, Figure] = _listed(
-    ("voted-estimated", "what the model makes of the votes", _judged, _voted_chart),
-    (
-        "sensitivity-specificity",
-        "how good each judge is on either truth, with the line of chance",
-        _two_truths,
-        _rates_chart,
-    ),
-    (
-        "judge-clouds",
-        "posterior clouds of sixteen judges, by number of judgments",
-        _clouds,
-        _clouds_chart,
-    ),
-    ("hyper-priors", "the learnt priors of judges and topics", _learnt, _hyper_chart),
-    ("confusion", "the average confusion, with sd between judges", _few_labels, _confusion_chart),
-    ("judge-item-matrix", "who gave which item which label", _judged, _matrix_chart),
-    ("accuracy-by-ratings", "accuracy with fewer judgments an item", _curve, _ratings_chart),
-    (
-        "accuracy-by-judgments",
-        "accuracy of judges against how much they judged",
-        _judged,
-        _skills_chart,
-    ),
-    ("calibration", "whether 80% sure is right in 80%", _calibrated, _calibration_chart),
-    ("trace", "the chains of a sampled model, draw by draw", _draws, _trace_chart),
-    ("ranks", "how the draws of each chain rank among all", _draws, _rank_chart),
-    ("convergence", "what a fit maximises, iteration by iteration", _steps, _steps_chart),
-)
+FIGURES: dict[str, Figure] = {
+    name: Figure(name=name, shows=shows, lacks=lacks)
+    for name, shows, lacks in (
+        ("voted-estimated", "what the model makes of the votes", _judged),
+        (
+            "sensitivity-specificity",
+            "how good each judge is on either truth, with the line of chance",
+            _two_truths,
+        ),
+        ("judge-clouds", "posterior clouds of sixteen judges, by number of judgments", _clouds),
+        ("hyper-priors", "the learnt priors of judges and topics", _learnt),
+        ("confusion", "the average confusion, with sd between judges", _few_labels),
+        ("judge-item-matrix", "who gave which item which label", _judged),
+        ("accuracy-by-ratings", "accuracy with fewer judgments an item", _curve),
+        ("accuracy-by-judgments", "accuracy of judges against how much they judged", _judged),
+        ("calibration", "whether 80% sure is right in 80%", _calibrated),
+        ("trace", "the chains of a sampled model, draw by draw", _draws),
+        ("ranks", "how the draws of each chain rank among all", _draws),
+        ("convergence", "what a fit maximises, iteration by iteration", _steps),
+    )
+}

@@ -45,14 +45,6 @@ def sensitivity_specificity(judges: Any) -> Any:
         columns["advice"] = rows["advice"]
     across = alt.X(**unit("specificity", "specificity: right on what is not relevant"))
     up = alt.Y(**unit("sensitivity", "sensitivity: right on what is relevant"))
-    told = {
-        "judge": "judge",
-        "judgments": "judgments",
-        "specificity": "specificity",
-        "sensitivity": "sensitivity",
-    }
-    if advised:
-        told["advice"] = "advice"
     formats = {"judgments": ",", "specificity": ".2f", "sensitivity": ".2f"}
     channels: dict[str, Any] = {
         "x": across,
@@ -65,7 +57,7 @@ def sensitivity_specificity(judges: Any) -> Any:
                 tickCount=3, symbolFillColor="transparent", symbolStrokeColor=LIGHT.soft
             ),
         ),
-        "tooltip": tooltip(told, formats),
+        "tooltip": tooltip({name: name for name in columns}, formats),
     }
     if not advised:
         channels["shape"] = alt.value("circle")
