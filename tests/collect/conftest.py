@@ -12,9 +12,11 @@ import sqlalchemy as sa
 
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.schema import metadata
+from passwords import hash_quickly
 from statements import share_statements
 
 share_statements()
+hash_quickly()
 
 
 @pytest.fixture(scope="session")
