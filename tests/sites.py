@@ -9,12 +9,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
 from html import unescape
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
@@ -24,7 +22,6 @@ from fastapi.routing import APIRoute
 from adjudge import Scale
 from adjudge.collect import web
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.web._state import State
 from adjudge.collect.web.app import create_app
@@ -32,6 +29,7 @@ from adjudge.collect.web.protocol import OPTIONS
 from adjudge.collect.web.settings import Settings
 from passwords import hash_quickly
 from statements import share_statements
+from stores import write_empty
 
 share_statements()
 hash_quickly()
@@ -243,15 +241,6 @@ def page_routes() -> list[APIRoute]:
     ]
 
 
-@cache
-def _migrated() -> bytes:
-    """An empty store of the newest schema, as a SQLite file."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "empty.db"
-        Database(path).close()
-        return path.read_bytes()
-
-
 class _PromptServer(uvicorn.Server):
     """uvicorn, which looks whether it should end when it is told to, and not ten times a second.
 
@@ -295,7 +284,7 @@ def served(folder: Path, **settings: Any) -> Iterator[Site]:
     if "database" not in settings:
         path = folder / "site.db"
         if not path.exists():
-            path.write_bytes(_migrated())
+            write_empty(path)
         settings["database"] = f"sqlite:///{path}"
     settings.setdefault("refit_seconds", 0.0)
     chosen = Settings(**settings)
