@@ -23,6 +23,7 @@ from adjudge.collect.store.database import Database
 from crowds import ServerProcess, prepare
 from sites import PASSWORD, served, small_project
 from sizes import sized
+from stores import new_store
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
@@ -43,7 +44,8 @@ def table() -> bytes:
 
 
 def book() -> bytes:
-    pair = b'{"query_text":"q","doc_id":"d","x":[]},   ' + b" " * 20
+    """As large as it may be; what takes longest to read it is how many pairs there are."""
+    pair = b'{"query_text":"q","doc_id":"d","x":[]},   ' + b" " * sized(220, full=20)
     return filled(b'{"query_doc_pairs":[', pair, b"{}]}")
 
 
@@ -147,7 +149,7 @@ class Running:
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("large")
-    database = Database(f"sqlite:///{folder / 'large.db'}")
+    database = new_store(folder / "large.db")
     _, token = prepare(database, small_project())
     server = ServerProcess(f"sqlite:///{folder / 'large.db'}", folder)
     yield Running(server, database, token)
@@ -241,7 +243,7 @@ def test_readers_end_with_the_server(running: Running) -> None:
 
 def test_errors_are_told_as_those_of_small_files(tmp_path: Path) -> None:
     """The same files, read here and in a process of its own, with something wrong in them."""
-    lines = [f"i{n},q{n // 10},{'' if n % 997 == 5 else 'x' * 60}" for n in range(20_000)]
+    lines = [f"i{n},q{n // 10},{'' if n % 220 == 5 else 'x' * 300}" for n in range(4_500)]
     files = {
         "items.csv": "\n".join(["item,query,title", *lines]).encode(),
         "gold.csv": b"item,gold\ni1,Good\ni2,Middling\nnowhere,Bad\n",
