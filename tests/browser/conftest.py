@@ -20,6 +20,7 @@ ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
     "--in-process-gpu",  # nor a process beside it
+    "--renderer-process-limit=1",  # none is started ahead for a page that never comes
     "--js-flags=--no-opt",  # no page lives long enough to gain by it
     "--disable-quic",
     "--no-first-run",
