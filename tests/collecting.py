@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
+import pytest
 import sqlalchemy as sa
 
 from adjudge.collect.rules.adaptive import Knowledge, neutral
@@ -18,6 +19,14 @@ from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.data.scale import Scale
+
+# Of tests that ask for a database of each kind, those that send PostgreSQL nothing that others do
+# not: there in the full run alone. What many change at once is tried on both in every run.
+sqlite_first = pytest.mark.parametrize(
+    "database",
+    ["sqlite", pytest.param("postgresql", marks=pytest.mark.full)],
+    indirect=True,
+)
 
 LABELS = ("Matching", "Not Matching", "Off Topic", "Spam")
 SCALE = Scale(labels=LABELS)

@@ -18,6 +18,18 @@ SHOTS = os.environ.get("ADJUDGE_SHOTS")  # a folder, where somebody wants to loo
 PATIENCE = 120_000  # milliseconds, for what will never be: on a busy machine much takes long
 
 
+class Watched:
+    """A page, with what it wrote to its console and what it asked of whom."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        page.on("request", lambda request: self.asked.append(request.url))
+
+
 class Visitors:
     """People with browsers of their own, whose consoles must stay clean."""
 

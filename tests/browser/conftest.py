@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from sites import Site, served
-from visitors import PATIENCE, Visitors
+from visitors import PATIENCE, Visitors, Watched
 
 # The shell has no desktop around it, and takes half the time.
 INSTALLED = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
@@ -20,6 +20,7 @@ ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
     "--in-process-gpu",  # nor a process beside it
+    "--renderer-process-limit=1",  # none is started ahead for a page that never comes
     "--js-flags=--no-opt",  # no page lives long enough to gain by it
     "--disable-quic",
     "--no-first-run",
@@ -27,18 +28,6 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-
-
-class Watched:
-    """A page, with what it wrote to its console and what it asked of whom."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
-        page.on("request", lambda request: self.asked.append(request.url))
 
 
 Open = Callable[..., Watched]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -25,15 +24,21 @@ JUDGES = pa.table(
 )
 
 
+@pytest.fixture(scope="module")
+def chart(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a chart."""
+    path = tmp_path_factory.mktemp("chart") / "chart.html"
+    save(sensitivity_specificity(JUDGES), path)
+    return path.as_uri()
+
+
 @pytest.mark.parametrize(
     ("scheme", "paper"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 23, 27)")]
 )
 def test_a_chart_is_drawn_and_tells_at_the_pointer(
-    opened: Any, tmp_path: Path, scheme: str, paper: str
+    opened: Any, chart: str, scheme: str, paper: str
 ) -> None:
-    path = tmp_path / "chart.html"
-    save(sensitivity_specificity(JUDGES), path)
-    watched = opened(path.as_uri(), scheme=scheme)
+    watched = opened(chart, scheme=scheme)
     page = watched.page
     expect(page.locator("#chart svg")).to_be_visible()
     colour = page.locator("#chart svg").evaluate("node => getComputedStyle(node).backgroundColor")
@@ -44,4 +49,4 @@ def test_a_chart_is_drawn_and_tells_at_the_pointer(
     expect(page.locator("#vg-tooltip-element")).to_contain_text(HOSTILE)
     assert page.evaluate("window.hacked") is None
     assert watched.said == []
-    assert watched.asked == [path.as_uri()]
+    assert watched.asked == [chart]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,6 @@ from sites import LABELS, Site, served
 from visitors import Visitors, begin, check, check_again, follow, judge, train
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    """A server whose background fits and plans at once."""
-    with served(tmp_path, refit_seconds=0.5) as running:
-        yield running
 
 
 def requester(site: Site, visitors: Visitors) -> Page:
@@ -98,8 +90,18 @@ def test_a_contest_leads_to_an_edit_which_unblocks_and_tells_the_judge(
 
 
 def test_arms_are_reported_gold_is_suggested_and_a_plan_is_made_and_used(
-    site: Site, visitors: Visitors
+    tmp_path: Path, visitors: Visitors
 ) -> None:
+    with served(tmp_path) as site:
+        ada, slug = report_arms(site, visitors)
+    # Had it fitted from the beginning, it would have done so again and again while judges work,
+    # each time in a process that takes seconds to start.
+    with served(tmp_path, refit_seconds=0.5) as site:
+        suggest_and_plan(site, ada, slug)
+
+
+def report_arms(site: Site, visitors: Visitors) -> tuple[Page, str]:
+    """A project with arms, what is told of them, and who looks at it."""
     slug = site.open_project(queries=8, screening_golds=2, least_golds=50, judgments_per_item=4)
     ada = requester(site, visitors)
     ada.goto(f"{site.url}/projects/{slug}/arms")
@@ -125,7 +127,11 @@ def test_arms_are_reported_gold_is_suggested_and_a_plan_is_made_and_used(
     expect(chart).to_be_visible()
     assert chart.locator("circle").count() == 2
     seen_by_all(ada, "arms")
+    return ada, slug
 
+
+def suggest_and_plan(site: Site, ada: Page, slug: str) -> None:
+    """From judgments to gold that is suggested, and to a plan."""
     ada.goto(f"{site.url}/projects/{slug}/gold/suggestions")
     ada.get_by_role("button", name="Fit the consensus").or_(
         ada.get_by_role("button", name="Fit it again")

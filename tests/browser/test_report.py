@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from adjudge import BradleyTerry, Gold, HierarchicalRelevance, HybridConfusion, Judgments
 from adjudge.data.names import as_names
@@ -20,9 +21,11 @@ from adjudge.report.results import Results
 from adjudge.simulation import Crowd, Population, demo
 from adjudge.simulation._preferences import make_comparisons
 from sizes import FULL
-from visitors import find_faults
+from visitors import PATIENCE, Watched, find_faults
 
 pytestmark = pytest.mark.slow
+
+DESK: ViewportSize = {"width": 1280, "height": 900}
 
 HOSTILE = (
     "</script><script>window.hacked=1</script>",
@@ -56,6 +59,41 @@ def report(results: Results, tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.as_uri()
 
 
+# What tests did to the tables, undone: the sorting they turn back themselves.
+PUT_BACK = """() => {
+    for (const one of document.querySelectorAll("dialog[open]")) one.close();
+    for (const one of document.querySelectorAll(".choices button:first-child")) one.click();
+    for (const one of document.querySelectorAll("input[type=search]")) {
+        one.value = "";
+        one.dispatchEvent(new Event("input"));
+    }
+}"""
+
+
+@pytest.fixture(scope="module")
+def shown(report: str, browser: Browser) -> Iterator[Watched]:
+    """The report, opened once: to open it takes longer than what most tests do with it."""
+    context = browser.new_context(viewport=DESK, color_scheme="light", service_workers="block")
+    context.set_default_timeout(PATIENCE)
+    watched = Watched(context.new_page())
+    watched.page.goto(report)
+    ready(watched.page)
+    yield watched
+    context.close()
+
+
+@pytest.fixture
+def page(shown: Watched) -> Iterator[Page]:
+    """The report as if it had just been opened."""
+    yield shown.page
+    shown.page.emulate_media(media="screen", color_scheme="light")
+    shown.page.set_viewport_size(DESK)
+    shown.page.evaluate(PUT_BACK)
+    said = list(shown.said)
+    shown.said.clear()
+    assert said == []
+
+
 def ready(page: Page) -> Page:
     page.wait_for_selector("html[data-ready]", state="attached")
     return page
@@ -71,29 +109,28 @@ def faults(page: Page) -> list[str]:
     return find_faults(page, {"exclude": [[".chart svg"]]})
 
 
-def test_it_opens_without_a_word_and_asks_nobody(report: str, opened: Any) -> None:
-    watched = opened(report)
-    page = ready(watched.page)
+def test_it_opens_without_a_word_and_asks_nobody(report: str, shown: Watched) -> None:
+    page = shown.page
     page.locator("#judges").scroll_into_view_if_needed()
     page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
-    assert watched.said == []
-    assert watched.asked == [report]
+    assert shown.said == []
+    assert shown.asked == [report]
     policy = page.locator("meta[http-equiv=Content-Security-Policy]").get_attribute("content")
     assert policy is not None
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "http" not in policy
 
 
-def test_a_page_that_asked_would_be_seen(report: str, opened: Any) -> None:
-    watched = opened(report)
-    page = ready(watched.page)
+def test_a_page_that_asked_would_be_seen(shown: Watched) -> None:
+    page, asked = shown.page, list(shown.asked)
     with page.expect_console_message(lambda said: "Content Security Policy" in said.text):
         page.evaluate("fetch('https://example.org/').catch(() => 0)")
-    assert any("Content Security Policy" in line for line in watched.said)
+    assert any("Content Security Policy" in line for line in shown.said)
+    shown.said.clear()
+    shown.asked[:] = asked
 
 
-def test_search_narrows_the_consensus(report: str, results: Results, opened: Any) -> None:
-    page = ready(opened(report).page)
+def test_search_narrows_the_consensus(page: Page, results: Results) -> None:
     table = page.locator("#consensus-table")
     items = results.consensus.judgments.item_count
     expect(table.locator(".said")).to_have_text(f"{items:,} items; 1 to 25 shown")
@@ -105,8 +142,7 @@ def test_search_narrows_the_consensus(report: str, results: Results, opened: Any
     expect(table.locator(".said")).to_have_text("No item fits")
 
 
-def test_sorting_goes_both_ways_over_all_rows(report: str, results: Results, opened: Any) -> None:
-    page = ready(opened(report).page)
+def test_sorting_goes_both_ways_over_all_rows(page: Page, results: Results) -> None:
     table = page.locator("#judge-table")
     counts = sorted(results.diagnosis.judges["judgments"].to_pylist(), reverse=True)
     shown = table.locator("tbody tr td:nth-child(3)")
@@ -115,10 +151,11 @@ def test_sorting_goes_both_ways_over_all_rows(report: str, results: Results, ope
     button.click()
     expect(table.locator("th[aria-sort=ascending]")).to_contain_text("judgments")
     assert [int(text.replace(",", "")) for text in shown.all_inner_texts()] == counts[::-1][:25]
+    button.click()
+    expect(table.locator("th[aria-sort=descending]")).to_contain_text("judgments")
 
 
-def test_pages_turn(report: str, opened: Any) -> None:
-    page = ready(opened(report).page)
+def test_pages_turn(page: Page) -> None:
     table = page.locator("#consensus-table")
     first = table.locator("tbody tr").first.inner_text()
     table.get_by_role("button", name="Next").click()
@@ -128,8 +165,7 @@ def test_pages_turn(report: str, opened: Any) -> None:
     expect(table.get_by_role("button", name="Next")).to_be_disabled()
 
 
-def test_an_item_shows_who_said_what(report: str, results: Results, opened: Any) -> None:
-    page = ready(opened(report).page)
+def test_an_item_shows_who_said_what(page: Page, results: Results) -> None:
     judgments = results.consensus.judgments
     item = int(np.argmax(judgments.counts_per_item))
     table = page.locator("#consensus-table")
@@ -142,8 +178,7 @@ def test_an_item_shows_who_said_what(report: str, results: Results, opened: Any)
     assert sorted(told) == sorted(names)
 
 
-def test_the_card_of_a_judge(report: str, results: Results, opened: Any) -> None:
-    page = ready(opened(report).page)
+def test_the_card_of_a_judge(page: Page, results: Results) -> None:
     row = results.diagnosis.judges.sort_by([("judgments", "descending")]).to_pylist()[0]
     page.locator("#judge-table tbody a").first.click()
     card = page.get_by_role("dialog", name=row["judge"])
@@ -164,8 +199,7 @@ def test_the_card_of_a_judge(report: str, results: Results, opened: Any) -> None
     expect(page).not_to_have_url(re.compile("#judge"))
 
 
-def test_a_point_of_the_figure_opens_the_card(report: str, results: Results, opened: Any) -> None:
-    page = ready(opened(report).page)
+def test_a_point_of_the_figure_opens_the_card(page: Page, results: Results) -> None:
     points = page.locator("#figure-sensitivity-specificity .judges_marks path")
     assert points.count() == results.consensus.judgments.judge_count
     last = results.diagnosis.judges["judge"].to_pylist()
@@ -177,8 +211,7 @@ def test_a_point_of_the_figure_opens_the_card(report: str, results: Results, ope
     ).to_be_visible()
 
 
-def test_advice_filters_the_judges(report: str, results: Results, opened: Any) -> None:
-    page = ready(opened(report).page)
+def test_advice_filters_the_judges(page: Page, results: Results) -> None:
     advice = results.diagnosis.judges["advice"].to_pylist()
     table = page.locator("#judge-table")
     table.get_by_role("button", name=re.compile("^keep")).click()
@@ -186,8 +219,7 @@ def test_advice_filters_the_judges(report: str, results: Results, opened: Any) -
     assert set(table.locator("tbody .badge").all_inner_texts()) == {"keep"}
 
 
-def test_a_topic_shows_its_ranking(report: str, results: Results, opened: Any) -> None:
-    page = ready(opened(report).page)
+def test_a_topic_shows_its_ranking(page: Page, results: Results) -> None:
     page.locator("#topic-table tbody a").nth(1).click()
     expect(page.locator("#rank-table tbody td:first-child").first).to_have_text("1")
     ranks = page.locator("#rank-table tbody td:first-child").all_inner_texts()
@@ -202,21 +234,25 @@ def test_a_page_that_few_can_read_would_be_seen(opened: Any) -> None:
     assert "color-contrast" in found
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_everyone_can_read_it(report: str, opened: Any, scheme: str, width: int) -> None:
-    page = ready(opened(report, scheme=scheme, width=width).page)
-    if scheme == "light" or FULL:
-        assert faults(page) == []
-    page.locator("#consensus-table button.open").first.click()
-    page.evaluate("location.hash = 'judge-0'")
-    expect(page.get_by_role("dialog")).to_be_visible()
-    if scheme == "dark" or FULL:  # the whole page again, with what was opened
-        assert faults(page) == []
+def test_everyone_can_read_it(report: str, opened: Any) -> None:
+    """Wide in the light as it opens; narrow in the dark with all that can be opened."""
+    page = ready(opened(report).page)
+    for scheme, width in (("light", 1280), ("dark", 390)):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.set_viewport_size({"width": width, "height": 900})
+        if scheme == "light" or FULL:
+            assert faults(page) == []
+        if scheme == "dark" or FULL:
+            page.locator("#consensus-table button.open").first.click()
+            page.evaluate("location.hash = 'judge-0'")
+            expect(page.get_by_role("dialog")).to_be_visible()
+            assert faults(page) == []  # the whole page again, with what was opened
+            page.evaluate(PUT_BACK)
 
 
-def test_dark_is_dark_and_print_is_light(report: str, opened: Any) -> None:
+def test_dark_is_dark_and_print_is_light(page: Page) -> None:
     colour = "getComputedStyle(document.body).backgroundColor"
-    page = ready(opened(report, scheme="dark").page)
+    page.emulate_media(color_scheme="dark")
     assert page.evaluate(colour) == "rgb(20, 23, 27)"
     page.emulate_media(media="print")
     assert page.evaluate(colour) == "rgb(255, 255, 255)"
@@ -228,8 +264,9 @@ def test_dark_is_dark_and_print_is_light(report: str, opened: Any) -> None:
 
 
 @pytest.mark.parametrize("width", [320, 390, 768])
-def test_no_width_scrolls_sideways(report: str, opened: Any, width: int) -> None:
-    page = ready(opened(report, width=width).page)
+def test_no_width_scrolls_sideways(page: Page, width: int) -> None:
+    """Nothing is drawn for a width: what was opened wide is as what is opened narrow."""
+    page.set_viewport_size({"width": width, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") == width
     page.evaluate("location.hash = 'judge-0'")
     dialog = page.get_by_role("dialog")

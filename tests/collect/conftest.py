@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +11,12 @@ import sqlalchemy as sa
 
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.schema import metadata
+from passwords import hash_quickly
 from statements import share_statements
+from stores import new_store
 
 share_statements()
+hash_quickly()
 
 
 @pytest.fixture(scope="session")
@@ -41,21 +43,10 @@ def postgres_store(postgres: str) -> Iterator[Database]:
     store.close()
 
 
-@pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated SQLite file, to be copied."""
-    path = tmp_path_factory.mktemp("template") / "empty.db"
-    store = Database(path)
-    store.close()
-    return path
-
-
 @pytest.fixture
-def sqlite(sqlite_template: Path, tmp_path: Path) -> Iterator[Database]:
+def sqlite(tmp_path: Path) -> Iterator[Database]:
     """An empty SQLite database."""
-    path = tmp_path / "collect.db"
-    shutil.copy(sqlite_template, path)
-    store = Database(path)
+    store = new_store(tmp_path / "collect.db")
     yield store
     store.close()
 

@@ -22,7 +22,7 @@ from adjudge.data.comparisons import Comparisons
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting, Refused
 from adjudge.models.pairs.bradley_terry import BradleyTerry
-from collecting import Bench, made_item
+from collecting import Bench, made_item, sqlite_first
 from compared import ENGINES, better, paired_project, pairs_csv, read_pairs
 
 
@@ -87,6 +87,7 @@ def test_a_reload_shows_the_same_sides_with_the_saved_answers(database: Database
     assert (repeated.again, repeated.differing) == (True, 0)
 
 
+@sqlite_first
 def test_feedback_on_gold_is_told_by_the_sides_that_were_seen(database: Database) -> None:
     bench = Bench(database, paired_project(training=True, training_pairs=8, training_pass=0.5))
     judge = bench.arrive().judge
@@ -114,6 +115,7 @@ def test_who_is_wrong_on_gold_pairs_is_blocked_as_anywhere(database: Database) -
     assert len(every)
 
 
+@sqlite_first
 def test_the_export_is_read_back_and_ranks_the_engines(database: Database, tmp_path: Path) -> None:
     bench = Bench(database, paired_project())
     for key in ("anna", "ben"):
@@ -131,6 +133,7 @@ def test_the_export_is_read_back_and_ranks_the_engines(database: Database, tmp_p
     assert ranking["item"].to_pylist() == [f"engine {n}" for n in reversed(range(ENGINES))]
 
 
+@sqlite_first
 def test_a_fit_keeps_the_ranking_and_its_report(database: Database) -> None:
     bench = Bench(database, paired_project())
     for key in ("anna", "ben"):

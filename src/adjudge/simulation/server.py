@@ -55,13 +55,16 @@ def _free_port() -> int:
 def _wait_until_ready(process: subprocess.Popen[bytes], found: _LocalServer) -> None:
     """Wait for a server to answer; tell the end of its log where it does not."""
     until = time.monotonic() + _START
-    while process.poll() is None and time.monotonic() < until:
-        try:
-            if httpx.get(f"{found.url}/readyz", timeout=5).is_success:
-                return
-        except httpx.TransportError:
-            pass
-        time.sleep(_LOOK)
+    # One client, and no certificates for what is on this machine: to load them at every look takes
+    # as much of the processor as the server that is waited for.
+    with httpx.Client(timeout=5, verify=False) as client:  # noqa: S501 - http, and our own
+        while process.poll() is None and time.monotonic() < until:
+            try:
+                if client.get(f"{found.url}/readyz").is_success:
+                    return
+            except httpx.TransportError:
+                pass
+            time.sleep(_LOOK)
     said = found.log.read_text("utf-8", "replace")[-1000:].strip()
     raise Unavailable("server-away", f"the server did not start: {said or 'it said nothing'}")
 

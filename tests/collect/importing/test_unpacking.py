@@ -65,14 +65,14 @@ def test_what_was_packed_comes_out(how: str) -> None:
 
 @pytest.mark.parametrize("how", SQUEEZED)
 def test_a_bomb_stops_at_the_limit(how: str, memory: Memory) -> None:
-    bomb = packed(how, b"\0" * 40_000_000)
-    limits = ImportLimits(bytes=10_000_000, ratio=10**9)
+    bomb = packed(how, b"\0" * 16_000_000)
+    limits = ImportLimits(bytes=4_000_000, ratio=10**9)
     with (
         memory.peak() as peak,
-        pytest.raises(BadData, match="unpacks to more than 10,000,000 bytes; wanted less"),
+        pytest.raises(BadData, match="unpacks to more than 4,000,000 bytes; wanted less"),
     ):
         unpack_all([bomb], limits)
-    assert peak[0] < 35_000_000, f"{peak[0]:,} bytes at once"
+    assert peak[0] < 14_000_000, f"{peak[0]:,} bytes at once"
 
 
 @pytest.mark.parametrize("how", SQUEEZED)

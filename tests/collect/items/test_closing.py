@@ -19,7 +19,16 @@ from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.settings import knowledge_name
 from adjudge.collect.values.judging import Answer, Page
-from collecting import LABELS, Bench, check_counters, check_standing, made_item, made_project
+from collecting import (
+    LABELS,
+    Bench,
+    check_counters,
+    check_standing,
+    made_item,
+    made_project,
+    sqlite_first,
+)
+from stores import new_store
 
 SMALL = {"queries_per_page": 4, "results_per_query": 3, "training": False, "golds": 0}
 
@@ -90,7 +99,7 @@ def test_fewer_judgments_than_a_fixed_number_at_no_less_accuracy(
     made = {"topics": 30, "results": 8, "golds": 30, "judges": 14, "fit_every": 150}
     fixed = collect(sqlite, **made)
     adaptive = collect(
-        Database(tmp_path / "other.db"), closing="adaptive", sure=0.8, most_judgments=8,
+        new_store(tmp_path / "other.db"), closing="adaptive", sure=0.8, most_judgments=8,
         pay_per_page="0.20", **made,
     )  # fmt: skip
     assert fixed.judgments == 5 * 240
@@ -113,6 +122,7 @@ def test_fewer_judgments_than_a_fixed_number_at_no_less_accuracy(
     adaptive.bench.database.close()
 
 
+@sqlite_first
 def test_a_small_collection_closes_every_item_on_either_database(database: Database) -> None:
     run = collect(
         database, topics=8, results=3, golds=0, judges=8, fit_every=40, closing="adaptive",
@@ -125,6 +135,7 @@ def test_a_small_collection_closes_every_item_on_either_database(database: Datab
     assert entry.figures == {"items": 24, "sure": 24, "open": 0}
 
 
+@sqlite_first
 def test_an_item_is_asked_for_again_until_it_is_sure(database: Database) -> None:
     """Before any fit two who agree are sure of one of four labels (0.94); two who differ are not.
 

@@ -13,7 +13,7 @@ from adjudge.collect.rules.endings import BUDGET_SPENT
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.errors import Refused
-from collecting import Bench
+from collecting import Bench, sqlite_first
 
 PAGES = {"queries_per_page": 2, "results_per_query": 2, "training": False}
 
@@ -41,6 +41,7 @@ def all_at_once(bench: Bench, judges: int) -> None:
         list(pool.map(life, range(judges)))
 
 
+@sqlite_first
 def test_the_budget_is_spent_to_the_last_page_and_not_passed(database: Database) -> None:
     bench = Bench(
         database, topics=10, golds=8, pay_per_page="0.20", budget="1.50", code_finished="DONE",

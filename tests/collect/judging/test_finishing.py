@@ -9,7 +9,7 @@ import pytest
 from adjudge.collect.rules.decisions import Record, after_regrade, at_finish
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import Database
-from collecting import Bench
+from collecting import Bench, sqlite_first
 
 
 def standings(bench: Bench) -> set[str]:
@@ -22,6 +22,7 @@ def standings(bench: Bench) -> set[str]:
     return {row.standing for row in found}
 
 
+@sqlite_first
 def test_all_gold_wrong_on_one_page_and_then_finish(database: Database) -> None:
     bench = Bench(database, code_finished="DONE", code_blocked="OUT", pay_per_page="0.20",
                   pay_blocked=False)  # fmt: skip
@@ -39,6 +40,7 @@ def test_all_gold_wrong_on_one_page_and_then_finish(database: Database) -> None:
     bench.check()
 
 
+@sqlite_first
 def test_also_where_the_end_is_not_their_own_wish(database: Database) -> None:
     bench = Bench(database, max_pages=1, least_golds=50)
     judge = bench.trained()
@@ -58,6 +60,7 @@ def test_who_is_above_the_line_finishes_as_before(database: Database) -> None:
     bench.check()
 
 
+@sqlite_first
 def test_gold_put_right_gives_the_trust_back(database: Database) -> None:
     bench = Bench(database, golds=8, role="screening")
     judge = bench.trained()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjudge.collect.store.database import Database
-from collecting import Bench, made_item
+from collecting import Bench, made_item, sqlite_first
 
 
 def finished_project(database: Database, **policy: object) -> Bench:
@@ -16,6 +16,7 @@ def finished_project(database: Database, **policy: object) -> Bench:
     return bench
 
 
+@sqlite_first
 def test_who_comes_when_all_is_judged_is_not_trained(database: Database) -> None:
     bench = finished_project(database, code_nothing_left="LATE", pay_failed="0.50")
     late = bench.arrive("late").judge
@@ -79,6 +80,7 @@ def test_nobody_begins_training_while_the_rest_is_in_others_hands(database: Data
     assert bench.services.projects.audit(bench.slug) == []
 
 
+@sqlite_first
 def test_pages_left_are_those_a_judge_could_do(database: Database) -> None:
     made = {"topics": 8, "golds": 40, "queries_per_page": 1, "results_per_query": 5}
     bench = Bench(database, **made, judgments_per_item=1, training_pairs=4, screening_golds=1,
@@ -95,6 +97,7 @@ def test_pages_left_are_those_a_judge_could_do(database: Database) -> None:
     assert bench.judging.count_pages_left(judge) == 1
 
 
+@sqlite_first
 def test_answers_that_come_again_say_how_far_they_differ(database: Database) -> None:
     bench = Bench(database, training=False)
     judge = bench.arrive().judge

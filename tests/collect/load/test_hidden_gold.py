@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -77,6 +78,7 @@ def features(html: str, seconds: float) -> tuple[str, list[list[float]]]:
             ids = re.findall(r'\bid="([^"]*)"', row)
             names = re.findall(r'\bname="([^"]*)"', row)
             values = re.findall(r'="([^"]*)"', row)
+            bones = re.sub(r">[^<]+<", "><", re.sub(r'"[^"]*"', '""', row.split("</li>")[0]))
             found.append(
                 [
                     number, number / count, place, len(groups), at, len(rows), at / len(rows),
@@ -86,6 +88,7 @@ def features(html: str, seconds: float) -> tuple[str, list[list[float]]]:
                     sum(map(len, values)), row.count("class="), row.count("data-"),
                     row.count("required"), row.count("checked"), row.count("disabled"),
                     row.count("hx-"), row.count("<!--"), row.count("&"), seconds, len(html),
+                    len(bones), bones.count(" "), bones.count("\n"), crc32(bones.encode()) % 97,
                 ]
             )  # fmt: skip
     return re.search(r'data-page="([^"]+)"', html)[1], found  # type: ignore[index]

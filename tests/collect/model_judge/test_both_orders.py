@@ -17,9 +17,9 @@ from adjudge.collect.model_judge.ledger import AnswerLedger
 from adjudge.collect.model_judge.work import HttpWork, InProcessWork
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.store.database import Database
 from compared import better, paired_project
 from sites import served
+from stores import new_store
 from waiting import alone
 
 LABELS = ("left", "tie", "right")
@@ -47,7 +47,7 @@ def go(work: Work, speaker: Any, path: Path) -> ModelTally:
 
 
 def work_of(tmp_path: Path, **policy: object) -> tuple[Work, RequesterServices, str]:
-    store = Database(tmp_path / "a.db")
+    store = new_store(tmp_path / "a.db")
     services = RequesterServices(store)
     slug = services.projects.create(paired_project(judgments_per_item=1, **policy)).slug
     services.projects.set_state(slug, "open")

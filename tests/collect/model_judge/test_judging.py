@@ -14,9 +14,9 @@ from adjudge.collect.model_judge.ledger import AnswerLedger
 from adjudge.collect.model_judge.work import HttpWork, InProcessWork
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.store.database import Database
 from adjudge.errors import BadData, EndpointFailed, Refused, Unavailable
 from sites import served, small_project
+from stores import new_store
 from waiting import alone
 
 
@@ -34,7 +34,7 @@ def clueless(body: dict[str, Any]) -> str:
 def work_of(
     tmp_path: Path, key: str = "m", **policy: object
 ) -> tuple[Work, RequesterServices, str]:
-    store = Database(tmp_path / "a.db")
+    store = new_store(tmp_path / "a.db")
     services = RequesterServices(store)
     slug = services.projects.create(small_project(judgments_per_item=1, **policy)).slug
     services.projects.set_state(slug, "open")

@@ -323,9 +323,10 @@ def test_a_classifier_cannot_tell_gold_from_work(sqlite: Database, way: str) -> 
             bench.clock.forward(seconds=17)
     features, gold, group = features_of(pages, truths)
     assert 0.17 < gold.mean() < 0.23
-    forest = RandomForestClassifier(100, min_samples_leaf=10, random_state=1, n_jobs=1)
+    trees, folds = sized((60, 3), full=(100, 5))
+    forest = RandomForestClassifier(trees, min_samples_leaf=10, random_state=1, n_jobs=1)
     guess = cross_val_predict(
-        forest, features, gold, groups=group, cv=GroupKFold(5), method="predict_proba"
+        forest, features, gold, groups=group, cv=GroupKFold(folds), method="predict_proba"
     )[:, 1]
     auc = roc_auc_score(gold, guess)
     # Chance is 0.5; its standard error is about 0.01 with this many rows, and larger where whole

@@ -16,7 +16,7 @@ from adjudge.collect.values.judging import Answer
 from adjudge.collect.values.project import Arm
 from adjudge.errors import BadData, BadSetting
 from adjudge.models.dawid_skene import DawidSkene
-from collecting import LABELS, Bench, made_project
+from collecting import LABELS, Bench, made_project, sqlite_first
 
 ARMS = (Arm(name="one"), Arm(name="two", feedback=False))
 POLICY: dict[str, Any] = {"least_golds": 1000, "judgments_per_item": 20, "training_pairs": 4}
@@ -147,6 +147,7 @@ def test_the_aggregate_is_that_of_each_arms_own_judges(
     assert all(one.p is not None and one.p < 0.05 for one in tests)
 
 
+@sqlite_first
 def test_the_funnel_counts_drop_outs_and_leaves_out_dry_runs(database: Database) -> None:
     bench = bench_of(database)
     stages: dict[str, list[str]] = {"one": [], "two": []}
@@ -240,6 +241,7 @@ def test_only_the_first_answer_to_a_gold_counts(sqlite: Database) -> None:
     assert {one.judgments for one in used} == {2}
 
 
+@sqlite_first
 def test_a_project_without_answers_has_a_report(database: Database) -> None:
     report: ArmReport = bench_of(database).services.arms.report("made")
     assert [row.came for row in report.funnel] == [0, 0]

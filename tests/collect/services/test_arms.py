@@ -17,7 +17,7 @@ from adjudge.collect.values.project import Arm
 from adjudge.errors import AdjudgeError, Refused
 from adjudge.replications.training import TABLE_1
 from adjudge.replications.training._crowd import LABELS as REPLICATED
-from collecting import LABELS, Bench, made_project
+from collecting import LABELS, Bench, made_project, sqlite_first
 
 
 def log_of(bench: Bench) -> list[Any]:
@@ -108,6 +108,7 @@ def test_presets_that_do_not_fit_are_refused() -> None:
         preset_arms("five", labels=("0", "1"))
 
 
+@sqlite_first
 def test_arms_change_the_policy_and_guidelines_of_their_judges(database: Database) -> None:
     bench = draft(database, pay_per_page="0.10", judgments_per_item=8)
     wanted = (
@@ -152,6 +153,7 @@ def test_bad_settings_of_an_arm_are_refused_by_name(sqlite: Database) -> None:
     assert [arm.name for arm in bench.services.arms.get_all(bench.slug)] == ["all"]
 
 
+@sqlite_first
 def test_once_a_judge_has_come_arms_can_only_be_added(database: Database) -> None:
     bench = draft(database)
     first = (Arm(name="a"), Arm(name="b", feedback=False))

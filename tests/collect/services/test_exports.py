@@ -17,7 +17,6 @@ from adjudge.collect.services import exports
 from adjudge.collect.services.archive import read_archive
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer, Arrival
 from adjudge.collect.values.project import Arm, GoldEntry, Item, Project
 from adjudge.data.formats import formats, read
@@ -25,12 +24,13 @@ from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting, NotFound, UnknownName
 from adjudge.models.majority_vote import MajorityVote
 from sites import small_project
+from stores import new_store
 
 
 @pytest.fixture
 def judged(tmp_path: Path) -> tuple[RequesterServices, str]:
     """A project that two judges have judged whole, one of whom comments in formulas."""
-    store = Database(tmp_path / "adjudge.db")
+    store = new_store(tmp_path / "adjudge.db")
     services, judging = RequesterServices(store), JudgingService(store)
     slug = services.projects.create(small_project(training=False)).slug
     services.projects.set_state(slug, "open")
@@ -138,7 +138,7 @@ def test_bad_names_and_files(judged: tuple[RequesterServices, str], tmp_path: Pa
 
 
 def test_arms_go_with_the_archive(tmp_path: Path) -> None:
-    store = Database(tmp_path / "adjudge.db")
+    store = new_store(tmp_path / "adjudge.db")
     services = RequesterServices(store)
     arms = (
         Arm(name="even", training_mix="uniform", feedback=False, pay_per_page="0.50"),
@@ -197,7 +197,7 @@ def hostile_project() -> Project:
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[RequesterServices, str]:
-    store = Database(tmp_path_factory.mktemp("hostile") / "adjudge.db")
+    store = new_store(tmp_path_factory.mktemp("hostile") / "adjudge.db")
     services, judging = RequesterServices(store), JudgingService(store)
     slug = services.projects.create(hostile_project()).slug
     services.projects.set_state(slug, "open")

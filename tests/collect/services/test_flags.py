@@ -5,7 +5,7 @@ from __future__ import annotations
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer
-from collecting import LABELS, Bench
+from collecting import LABELS, Bench, sqlite_first
 
 
 def work(bench: Bench, key: str, pages: int, seconds: float, **how: object) -> str:
@@ -51,6 +51,7 @@ def test_a_judge_of_a_tenth_of_a_second_is_flagged_and_a_fast_one_is_not(
     bench.check()
 
 
+@sqlite_first
 def test_one_label_with_all_gold_right_is_flagged(database: Database) -> None:
     bench = made(database)
     for name in ("anna", "berta"):
@@ -60,6 +61,7 @@ def test_one_label_with_all_gold_right_is_flagged(database: Database) -> None:
     assert set(flags(bench)) == {lazy}
 
 
+@sqlite_first
 def test_flags_block_where_the_policy_says_so_and_not_who_was_looked_at(
     database: Database,
 ) -> None:
@@ -76,6 +78,7 @@ def test_flags_block_where_the_policy_says_so_and_not_who_was_looked_at(
     bench.check()
 
 
+@sqlite_first
 def test_what_is_kept_of_judges_is_what_would_be_found_now(database: Database) -> None:
     """After each thing that may change flags or times, beside services that have kept nothing."""
     bench = made(database)

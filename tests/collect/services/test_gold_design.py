@@ -25,7 +25,7 @@ from adjudge.collect.store.database import Database
 from adjudge.collect.store.request import lock_judge
 from adjudge.collect.values.project import Arm
 from adjudge.errors import AdjudgeError, NotFound, Refused
-from collecting import LABELS, Bench, made_project
+from collecting import LABELS, Bench, made_project, sqlite_first
 
 
 def cards(**counts: int) -> list[GoldCard[str]]:
@@ -200,6 +200,7 @@ def test_suggestions_are_sure_and_even_out_the_gold() -> None:
     assert [one.item for one in _suggest(sure, 9)] == ["y"]  # two of five agree on x
 
 
+@sqlite_first
 def test_an_approved_suggestion_becomes_gold_and_is_work_no_more(database: Database) -> None:
     bench = Bench(database, made_project(topics=2, golds=8, training=False, screening_golds=0))
     for number in range(3):

@@ -7,7 +7,7 @@ import pytest
 from adjudge.collect.consensus import refit
 from adjudge.collect.store.database import Database
 from adjudge.errors import BadSetting, NotFound, Refused
-from collecting import Bench
+from collecting import Bench, sqlite_first
 
 
 def bench_of(database: Database, **policy: object) -> Bench:
@@ -115,6 +115,7 @@ def test_what_nobody_judged_can_be_decided_and_is_exported(sqlite: Database) -> 
     bench.check()
 
 
+@sqlite_first
 @pytest.mark.parametrize("closing", ["fixed", "adaptive"])
 def test_more_judgments_are_asked_for_and_kept_asked(database: Database, closing: str) -> None:
     more = {"closing": "adaptive", "least_judgments": 2, "most_judgments": 2}

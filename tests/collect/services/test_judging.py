@@ -8,13 +8,14 @@ import pytest
 
 from adjudge.collect.store.database import Database
 from adjudge.errors import NotFound, Refused
-from collecting import LABELS, Bench
+from collecting import LABELS, Bench, sqlite_first
 
 
 def refused(code: str) -> object:
     return pytest.raises(Refused, check=lambda error: error.code == code)
 
 
+@sqlite_first
 def test_the_whole_way_of_a_good_judge(database: Database) -> None:
     bench = Bench(
         database,
@@ -62,6 +63,7 @@ def test_the_whole_way_of_a_good_judge(database: Database) -> None:
     bench.check()
 
 
+@sqlite_first
 def test_the_same_channel_and_key_is_the_same_judge(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
@@ -79,6 +81,7 @@ def test_the_same_channel_and_key_is_the_same_judge(database: Database) -> None:
         bench.judging.submit(judge, page.page, page.key, bench.answers(page))
 
 
+@sqlite_first
 def test_a_paused_project_takes_open_pages_and_makes_none(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
@@ -121,6 +124,7 @@ def test_ways_in_that_are_closed(database: Database) -> None:
     ] == judge
 
 
+@sqlite_first
 def test_finishing_at_her_own_wish_and_coming_back(database: Database) -> None:
     bench = Bench(database, code_finished="DONE")
     judge = bench.trained()
@@ -137,6 +141,7 @@ def test_finishing_at_her_own_wish_and_coming_back(database: Database) -> None:
     bench.check()
 
 
+@sqlite_first
 def test_no_more_than_the_most_pages(database: Database) -> None:
     bench = Bench(database, max_pages=1)
     judge = bench.trained()
@@ -147,6 +152,7 @@ def test_no_more_than_the_most_pages(database: Database) -> None:
     assert view.reason == "You have judged as many pages as one judge may. Thank you."
 
 
+@sqlite_first
 def test_a_model_needs_no_consent_and_is_screened_as_people_are(database: Database) -> None:
     bench = Bench(database, require_consent=True)
     view = bench.arrive("m", channel="api", kind="model")

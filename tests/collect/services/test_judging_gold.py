@@ -11,7 +11,7 @@ from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer
 from adjudge.errors import Refused
-from collecting import LABELS, Bench, made_project
+from collecting import LABELS, Bench, made_project, sqlite_first
 
 
 def refused(code: str) -> object:
@@ -57,6 +57,7 @@ def test_training_shows_each_mistake_at_once_and_counts_the_first_answer(
     bench.check()
 
 
+@sqlite_first
 def test_a_second_try_has_other_golds(database: Database) -> None:
     bench = Bench(database, golds=30, training_pairs=10, training_tries=2)
     judge = bench.arrive().judge
@@ -77,6 +78,7 @@ def test_a_second_try_has_other_golds(database: Database) -> None:
     bench.check()
 
 
+@sqlite_first
 def test_missing_golds_warns_then_blocks_and_reopens_items(database: Database) -> None:
     bench = Bench(database, topics=20, golds=60, code_blocked="STOP", pay_per_page="0.20")
     judge = bench.trained()
@@ -103,6 +105,7 @@ def test_missing_golds_warns_then_blocks_and_reopens_items(database: Database) -
     bench.check()
 
 
+@sqlite_first
 def test_a_warned_judge_recovers(database: Database) -> None:
     bench = Bench(database, topics=40, golds=100, block_below=0.5)
     judge = bench.trained()
@@ -113,6 +116,7 @@ def test_a_warned_judge_recovers(database: Database) -> None:
     bench.check()
 
 
+@sqlite_first
 def test_gold_that_runs_out_can_end_the_work(database: Database) -> None:
     bench = Bench(database, topics=20, golds=25, gold_runs_out="finish")
     judge = bench.trained()
@@ -152,6 +156,7 @@ def test_contests_need_a_gold_that_was_missed_and_told(database: Database) -> No
     assert bench.judging.state(judge).notice == ("You were right to disagree. We have changed it.",)
 
 
+@sqlite_first
 def test_without_feedback_nothing_is_told_of_screening(database: Database) -> None:
     bench = Bench(database, feedback=False)
     judge = bench.trained()
@@ -170,6 +175,7 @@ def test_training_switched_off_meanwhile_is_waived(database: Database) -> None:
     bench.check()
 
 
+@sqlite_first
 def test_a_page_tells_nothing_of_gold(database: Database) -> None:
     bench = Bench(database, made_project(topics=6, golds=30))
     judge = bench.trained()

@@ -11,7 +11,7 @@ from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import CANNOT_JUDGE, PAGE_BROKEN, Answer
 from adjudge.errors import NotFound, Refused
-from collecting import Bench
+from collecting import Bench, sqlite_first
 
 
 def refused(code: str) -> object:
@@ -38,6 +38,7 @@ def test_sent_twice_is_stored_once_and_answered_the_same(database: Database) -> 
     bench.check()
 
 
+@sqlite_first
 def test_tampered_forms_are_refused_and_nothing_is_stored(database: Database) -> None:
     bench = Bench(database)
     judge, other = bench.trained("anna"), bench.trained("berta")
@@ -73,6 +74,7 @@ def test_tampered_forms_are_refused_and_nothing_is_stored(database: Database) ->
     bench.check()
 
 
+@sqlite_first
 def test_a_partial_page_is_kept_and_its_gaps_are_named(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
@@ -93,6 +95,7 @@ def test_a_partial_page_is_kept_and_its_gaps_are_named(database: Database) -> No
     bench.check()
 
 
+@sqlite_first
 def test_expired_pages_return_to_the_pool(database: Database) -> None:
     bench = Bench(database, topics=4, judgments_per_item=1, lease_minutes=30, screening=False)
     anna, berta = bench.trained("anna"), bench.trained("berta")
@@ -121,6 +124,7 @@ def test_expired_pages_return_to_the_pool(database: Database) -> None:
     bench.check()
 
 
+@sqlite_first
 def test_an_expired_page_comes_back_as_it_was(database: Database) -> None:
     bench = Bench(database, lease_minutes=30)
     judge = bench.trained()
@@ -198,6 +202,7 @@ def test_a_page_whose_work_is_done_never_comes_back_nor_do_its_rows(database: Da
     bench.check()
 
 
+@sqlite_first
 def test_items_that_nobody_can_judge_are_set_aside(database: Database) -> None:
     bench = Bench(database, topics=1, results=4, golds=0, set_aside_after=2, results_per_query=4)
     for key, other in (("anna", PAGE_BROKEN), ("berta", CANNOT_JUDGE)):

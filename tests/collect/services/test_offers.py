@@ -13,7 +13,6 @@ from adjudge.collect import importing
 from adjudge.collect.services import exports
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.store.database import Database
 from adjudge.collect.values.ids import topic_id
 from adjudge.collect.values.judging import Answer, Arrival
 from adjudge.collect.values.project import GoldEntry, Project
@@ -21,6 +20,7 @@ from adjudge.data.formats import read
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
 from adjudge.models.majority_vote import MajorityVote
+from stores import new_store
 
 SCALE = Scale(labels=("Matching", "Not Matching", "Spam"))
 GRADES = {"Matching": 2.0, "Not Matching": 1.0, "Spam": 0.0}
@@ -46,7 +46,7 @@ def made(folder: Path, *, spaced: bool = False) -> tuple[RequesterServices, str]
         GoldEntry(item=item.name, accepted=(SCALE.labels[at % 3],), reason="So it is.")
         for at, item in enumerate(preview.items[:3])
     )
-    store = Database(folder / "adjudge.db")
+    store = new_store(folder / "adjudge.db")
     services, judging = RequesterServices(store), JudgingService(store)
     policy = {"training": False, "queries_per_page": 4, "results_per_query": 4, "seed": 1}
     policy.pop("seed")

@@ -8,10 +8,11 @@ import sqlalchemy as sa
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.errors import BadData, BadSetting, NotFound
-from collecting import Bench
+from collecting import Bench, sqlite_first
 from sizes import sized
 
 
+@sqlite_first
 def test_an_edit_of_gold_regrades_everyone_and_unblocks_the_wronged(database: Database) -> None:
     bench = Bench(database, topics=30, golds=30, training=False, results_per_query=5, least_golds=5)
     judge = bench.arrive("anna").judge
@@ -48,6 +49,7 @@ def test_an_edit_of_gold_regrades_everyone_and_unblocks_the_wronged(database: Da
         bench.services.gold.edit(bench.slug, "gold0", role="x")
 
 
+@sqlite_first
 def test_who_failed_the_training_by_wrong_gold_is_let_in(database: Database) -> None:
     bench = Bench(database, golds=6, training_pairs=2, training_pass=1.0)
     judge = bench.arrive().judge
@@ -127,6 +129,7 @@ def test_thousands_of_answers_are_regraded_exactly(sqlite: Database) -> None:
     assert bench.services.projects.audit(bench.slug) == []
 
 
+@sqlite_first
 def test_a_fresh_start_stays_one_when_old_gold_is_edited(database: Database) -> None:
     bench = Bench(database, topics=20, golds=60, training=False)
     judge = bench.arrive().judge

@@ -16,13 +16,14 @@ from adjudge.collect.values.judging import Answer
 from adjudge.collect.values.project import GoldEntry, Project
 from adjudge.data.scale import Scale
 from adjudge.errors import AdjudgeError, BadData, BadSetting, NotFound, Refused
-from collecting import LABELS, SCALE, Bench, made_item, made_project
+from collecting import LABELS, SCALE, Bench, made_item, made_project, sqlite_first
 
 
 def refused(code: str) -> object:
     return pytest.raises(Refused, check=lambda error: error.code == code)
 
 
+@sqlite_first
 def test_a_project_comes_out_as_it_went_in(database: Database) -> None:
     project = dataclasses.replace(
         made_project(topics=3, golds=4, pay_per_page="0.25", training_mix={"Spam": 1.0}),
@@ -120,6 +121,7 @@ def test_states_of_a_project(database: Database) -> None:
     assert (after["judges"], after["judgments"], after["open_pages"]) == (0, 0, 0)
 
 
+@sqlite_first
 def test_progress_cost_and_why_items_are_open(database: Database) -> None:
     bench = Bench(
         database, topics=4, results=5, golds=60, judgments_per_item=2, pay_per_page="0.20",
@@ -157,6 +159,7 @@ def test_progress_cost_and_why_items_are_open(database: Database) -> None:
     assert (summary.judges, summary.judgments) == (2, 16)
 
 
+@sqlite_first
 def test_judges_with_confusion_and_history(database: Database) -> None:
     bench = Bench(database, topics=20, golds=60)
     judge = bench.trained()
@@ -266,6 +269,7 @@ def test_importing_while_judges_are_at_work(database: Database) -> None:
     bench.check()
 
 
+@sqlite_first
 def test_policy_changes_are_versioned_and_logged(database: Database) -> None:
     bench = Bench(database, topics=2, golds=0)
     judge = bench.arrive().judge
@@ -318,6 +322,7 @@ def test_judgments_and_gold_fit_the_models(database: Database) -> None:
     assert table.column_names[:4] == ["item", "topic", "document", "query"]
 
 
+@sqlite_first
 def test_an_empty_project_gives_an_empty_table(database: Database) -> None:
     bench = Bench(database, topics=1, golds=0)
     assert bench.services.exports.get_table(bench.slug).num_rows == 0
@@ -325,6 +330,7 @@ def test_an_empty_project_gives_an_empty_table(database: Database) -> None:
     assert bench.services.projects.audit(bench.slug) == []
 
 
+@sqlite_first
 def test_settings_and_the_log_page_on(database: Database) -> None:
     bench = Bench(database)
     assert bench.services.settings.get("x") is None
@@ -351,6 +357,7 @@ def test_an_audit_tells_a_judge_who_was_tampered_with(database: Database) -> Non
     assert "by the log Record(stage='warned', seen=5, right=0, warned_at=5" in fault
 
 
+@sqlite_first
 def test_closed_items_reopen_and_what_comes_back_is_surplus(database: Database) -> None:
     bench = Bench(database, topics=2, results=3, golds=0, judgments_per_item=1)
     anna, berta = bench.arrive("anna").judge, bench.arrive("berta").judge

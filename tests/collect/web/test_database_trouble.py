@@ -115,7 +115,10 @@ def test_waits_for_a_locked_database_do_not_add_up(running: Site, tmp_path: Path
     with (
         OwnClock() as clock,
         httpx.Client(
-            headers=headers, timeout=300, limits=httpx.Limits(max_connections=80)
+            headers=headers,
+            timeout=300,
+            limits=httpx.Limits(max_connections=80),
+            verify=False,
         ) as client,
     ):
         assert client.get(f"{url}/guidelines").status_code == 200

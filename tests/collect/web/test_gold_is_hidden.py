@@ -1,4 +1,8 @@
-"""Whether a script in the browser could tell gold from work: a classifier tries, and must not."""
+"""Whether a script in the browser could tell gold from work: a classifier tries, and must not.
+
+As tests/collect/load/test_hidden_gold.py does in every run; here with texts of many lengths, and on
+twice the rows.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ from adjudge.collect.store.schema import page_rows, pages
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from sites import Site, served
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.full]
 
 TOPICS, RESULTS, JUDGES, SHEETS = 150, 6, 24, 8  # sheets: pages of each judge
 

@@ -57,18 +57,20 @@ def parameters_of(route: APIRoute) -> set[str]:
 
 
 ODD = ["%00", "a%00b", "%ED%A0%80", "%0d%0aSet-Cookie:%20x=1", "%E2%80%AE", "9" * 400, "%3Cb%3E"]
+STORED = [*ODD[:3], "9" * 400]  # of these, what a store may refuse; the others never get so far
 
 
 def test_no_parameter_of_a_page_is_a_fault(both: Site) -> None:
     """Every page, with every parameter it knows: text that no header, database or number is."""
     ada = both.set_up()
     slug = both.open_project(channels=["open", "panel", "invite", "api"])
+    on_postgres = both.parts.database.url.get_backend_name() == "postgresql"
     tried = 0
     for route in page_routes():
         if "GET" not in route.methods:
             continue
         names = parameters_of(route) | {"item", "participant", "search", "page"}
-        for odd in ODD:
+        for odd in STORED if on_postgres else ODD:
             parts = {"project": slug, "row": "1", "contest": "1"}
             path = re.sub(r"\{(\w+)(?::\w+)?\}", lambda m: parts.get(m[1], odd), route.path)  # noqa: B023
             address = path + "?" + "&".join(f"{name}={odd}" for name in sorted(names))
@@ -76,7 +78,7 @@ def test_no_parameter_of_a_page_is_a_fault(both: Site) -> None:
             assert response.status_code < 500, (address, response.text[-500:])
             assert "x=1" not in response.headers.get("set-cookie", "")
             tried += 1
-    assert tried > 150
+    assert tried > (90 if on_postgres else 150)
 
 
 # -- script in what others see

@@ -20,7 +20,7 @@ from adjudge.collect.store.database import Database
 from adjudge.collect.store.schema import VERSIONS
 from adjudge.collect.values import ids
 from adjudge.errors import BadSetting
-from collecting import made_project
+from collecting import made_project, sqlite_first
 from sites import PASSWORD, Site, page_routes, served, small_project
 
 
@@ -103,6 +103,7 @@ def test_a_path_that_no_header_can_hold_is_escaped(site: Site) -> None:
         assert place == "/j/%C3%A9%0D%0ASet-Cookie:%20x%E2%80%A8?a=b&c=%20#d"
 
 
+@sqlite_first
 @pytest.mark.parametrize("name", ["currency", "code_finished", "return_link", "consent"])
 def test_texts_of_a_policy_have_lengths_and_no_control_characters(
     database: Database, name: str
