@@ -20,11 +20,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
 from adjudge.data.source import count_of
+from adjudge.models._blas import one_thread
 from adjudge.models._calibration_features import (
     BLOCK,
     FeatureScheme,
@@ -231,7 +231,7 @@ def learn(
     features, truth, own, topic = features[order], truth[order], own[order], topic[order]
     evidence = [float(np.log(np.maximum(own[np.arange(len(truth)), truth], 1e-6)).sum())]
     coefficients, levels = [], []
-    with threadpool_limits(1, "blas"):  # more would only wait for one another, and change bits
+    with one_thread():
         for scales in _SCALES[1::2] if few else _SCALES:
             tried = _LEVELS[-1:] if few else (None, *_LEVELS)
             for level in tried if scheme.topics is not None else (None,):
