@@ -246,6 +246,7 @@ def test_position_bias_is_recovered_within_its_error() -> None:
     assert held >= 15
 
 
+@pytest.mark.long
 def test_intervals_cover_ninety_per_cent() -> None:
     inside = []
     for seed in range(150):
@@ -346,6 +347,7 @@ def test_topics_have_levels_of_their_own() -> None:
         CrowdBradleyTerry(by_topic=True, **settings).fit(won("a>b"))
 
 
+@pytest.mark.long
 def test_intervals_of_a_crowd_cover_ninety_per_cent() -> None:
     """Judges of unknown skill and lean; what is not known of their skill widens intervals."""
     inside = []
