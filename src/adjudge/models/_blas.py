@@ -16,7 +16,10 @@ from threadpoolctl import ThreadpoolController
 
 def one_thread() -> AbstractContextManager[Any]:
     """A block in which BLAS has one thread; with more, bits would change too."""
-    return _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
+    limited: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(
+        limits=1, user_api="blas"
+    )
+    return limited
 
 
 @lru_cache(maxsize=1)

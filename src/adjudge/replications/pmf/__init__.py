@@ -296,7 +296,7 @@ def _accuracy(
 
 def _sides(labels: NDArray[np.int8]) -> NDArray[np.float64]:  # (item, judge)
     """Labels as -1 and 1, once for the votes under every alpha."""
-    return 2.0 * labels - 1.0
+    return np.asarray(2.0 * labels - 1.0, dtype=np.float64)
 
 
 def _weighted(
