@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
@@ -33,7 +34,6 @@ from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.engines.item_types import BeginTypes, ChooseItems, CountTops
 from adjudge.errors import BadSetting
-from adjudge.models._blas import one_thread
 from adjudge.models._families import key_judges
 from adjudge.models._type_judges import (
     MANY,
@@ -131,7 +131,7 @@ class ItemTypes:
             repeats=True,
             tables=_TABLES,
         )
-        with one_thread():
+        with threadpool_limits(1, "blas"):  # more would only wait for one another, and change bits
             fitted = _fit_structures(self, prepared, progress, start)
             return conclude_types(self, prepared, fitted)
 
