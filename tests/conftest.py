@@ -23,6 +23,16 @@ from sizes import PROFILE
 for library in ("OMP", "OPENBLAS"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
+# Processes of Dask look at themselves and at one another a hundred times a second, also when they
+# have nothing to do: here nobody asks what they saw.
+for setting, value in {
+    "WORKER__PROFILE__ENABLED": "False",
+    "ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
+    "ADMIN__SYSTEM_MONITOR__GIL__ENABLED": "False",
+    "ADMIN__TICK__INTERVAL": "1s",
+}.items():
+    os.environ.setdefault(f"DASK_DISTRIBUTED__{setting}", value)
+
 # How many examples a property is tried on, unless it says so itself: a few while one works, enough
 # in every run of the checks, and many where a subject changes (./scripts/test quick, all, full).
 for name, examples in {"quick": 10, "ci": 20, "full": 1000}.items():

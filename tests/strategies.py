@@ -22,17 +22,11 @@ def judgments(
     count = labels if labels is not None else draw(st.integers(1, 5))
     items = draw(st.integers(1, 8))
     judges = draw(st.integers(1, 6))
-    rows = draw(
-        st.lists(
-            st.tuples(
-                st.integers(0, items - 1), st.integers(0, judges - 1), st.integers(0, count - 1)
-            ),
-            min_size=1,
-            max_size=most,
-        )
-    )
-    rows.sort(key=lambda row: row[0])
-    table = np.array(rows)
+    # A row is one number, which takes a third of the time that three would.
+    rows = draw(st.lists(st.integers(0, items * judges * count - 1), min_size=1, max_size=most))
+    item, place = np.divmod(np.array(rows), judges * count)
+    order = np.argsort(item, kind="stable")
+    judge, label = np.divmod(place[order], count)
     names = tuple(str(label) for label in range(count))
     scale = Scale(labels=names, ordinal=True, relevant=names[1:])
     if fewer_truths and count >= 3:
@@ -53,9 +47,9 @@ def judgments(
         scale=scale,
         items=pa.array([f"item {i}" for i in range(items)], pa.large_string()),
         judges=pa.array([f"judge {j}" for j in range(judges)], pa.large_string()),
-        offsets=np.searchsorted(table[:, 0], np.arange(items + 1)).astype(np.int64),
-        judge=table[:, 1].astype(np.int32),
-        label=table[:, 2].astype(np.int8),
+        offsets=np.searchsorted(item[order], np.arange(items + 1)).astype(np.int64),
+        judge=judge.astype(np.int32),
+        label=label.astype(np.int8),
         topics=pa.array(["north", "south"], pa.large_string()) if has_topics else None,
         topic=topic,
     )

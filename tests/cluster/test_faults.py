@@ -97,6 +97,24 @@ def middle(step: Step) -> bool:
     return step.done >= 5 if step.stage == "fitting" else "draws" in step.note
 
 
+@EITHER  # the first of all: the two processes that it leaves are there for the next
+def test_a_process_that_joins_takes_over_and_changes_no_bit(
+    model: Model, table: Judgments, kept: KeptCluster
+) -> None:
+    cluster = kept.having(1)
+    with connected(cluster) as engine:
+
+        def join() -> None:
+            cluster.workers.append(cluster.add())
+            engine.client.wait_for_workers(2, timeout=START)
+
+        consensus = model.fit(table, engine=engine, progress=once(middle, join))
+        held = engine.client.run(count_held, engine.connection.owner)
+        assert len(held) == 2
+        assert all(count > 0 for count in held.values())
+    assert_same(model.fit(table), consensus)
+
+
 @pytest.mark.parametrize(
     ("stored", "model"),
     [
@@ -154,24 +172,6 @@ def test_a_kill_in_a_fit_of_real_judgments(
     survives(content.judgments, model, kept)
 
 
-@EITHER
-def test_a_process_that_joins_takes_over_and_changes_no_bit(
-    model: Model, table: Judgments, kept: KeptCluster
-) -> None:
-    cluster = kept.having(1)
-    with connected(cluster) as engine:
-
-        def join() -> None:
-            cluster.workers.append(cluster.add())
-            engine.client.wait_for_workers(2, timeout=START)
-
-        consensus = model.fit(table, engine=engine, progress=once(middle, join))
-        held = engine.client.run(count_held, engine.connection.owner)
-        assert len(held) == 2
-        assert all(count > 0 for count in held.values())
-    assert_same(model.fit(table), consensus)
-
-
 def test_a_damaged_part_is_named_by_the_process_that_finds_it(
     table: Judgments, tmp_path: Path, kept: KeptCluster
 ) -> None:
@@ -217,8 +217,8 @@ def test_the_command_line_goes_on_after_its_scheduler_was_killed(
     assert f"error: the cluster at {cluster.address} is gone (" in complaint.decode()
     assert not (tmp_path / "lost.csv").exists()
     place = ["--engine", "dask", "--scheduler", kept.having(1).address]
-    resumed = [*program, *state, "--resume", *place, "-o", str(tmp_path / "resumed.csv")]
-    subprocess.run(resumed, check=True, capture_output=True, timeout=LIMIT)
+    resumed = [*words, *state, "--resume", *place, "-o", str(tmp_path / "resumed.csv")]
+    assert call(resumed) == 0
     assert call([*words, "-o", str(tmp_path / "plain.csv")]) == 0
     assert (tmp_path / "resumed.csv").read_bytes() == (tmp_path / "plain.csv").read_bytes()
 

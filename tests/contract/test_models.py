@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -32,12 +33,13 @@ exact = pytest.mark.parametrize("name", unsampled)
 few = settings(deadline=None)
 
 
-def quick(name: str, **others: object) -> Model:
+def quick(name: str, *, sweeps: int = 30, **others: object) -> Model:
     """The model, sampled shortly if it is sampled."""
-    short = {"chains": 2, "warmup": 30, "draws": 30, "thin": 1}
+    short = {"chains": 2, "warmup": sweeps, "draws": sweeps, "thin": 1}
     return model(name, **(short if hasattr(MODELS[name], "draws") else {}), **others)
 
 
+@cache
 def binary_demo(name: str) -> Made:
     """The demo crowd, collapsed for a model that takes two labels."""
     made = demo(seed=3)
@@ -105,7 +107,7 @@ def test_posteriors_are_probabilities_and_gold_is_kept(name: str, data: st.DataO
     table = data.draw(judgments(labels=labels_for(name), fewer_truths=fewer))
     gold = data.draw(gold_for(table))
     by_topic = table.topics is not None and data.draw(st.booleans())
-    consensus = quick(name, by_topic=by_topic).fit(table, gold)
+    consensus = quick(name, by_topic=by_topic, sweeps=sized(8, full=30)).fit(table, gold)
     truths = len(table.scale.truths)
     assert consensus.posterior.shape == (table.item_count, truths)
     assert np.all(consensus.posterior >= 0)
@@ -153,21 +155,30 @@ def test_renaming_changes_nothing_but_how_ties_fall(name: str, data: st.DataObje
     assert np.array_equal(one.choice, other.choice)
 
 
-@names
-def test_threads_change_no_bit(name: str) -> None:
+@cache
+def many(labels: int) -> Judgments:
+    """More judgments than one thread takes alone."""
     rng = np.random.default_rng(5)
-    items, each, judges, labels = 30_000, 5, 200, labels_for(name) or 3
-    table = Judgments.from_table(
+    items, each, judges = 30_000, 5, 200
+    return Judgments.from_table(
         {
             "item": np.repeat(np.arange(items), each),
             "judge": rng.integers(0, judges, items * each),
             "label": rng.integers(0, labels, items * each),
         }
     )
-    factored = hasattr(MODELS[name], "rank") and not FULL
-    few_factors: dict[str, object] = {"rank": 8, "iterations": 5} if factored else {}
+
+
+@names
+def test_threads_change_no_bit(name: str) -> None:
+    """What one thread adds up otherwise than three shows in the first sweeps, or in none."""
+    table = many(labels_for(name) or 3)
+    shortly: dict[str, object] = {}
+    if not FULL:
+        usual = {"rank": 8, "iterations": 5}
+        shortly = {key: value for key, value in usual.items() if hasattr(MODELS[name], key)}
     fits = [
-        quick(name, **few_factors).fit(table, engine=ThreadsEngine(threads=n))
+        quick(name, sweeps=sized(4, full=30), **shortly).fit(table, engine=ThreadsEngine(threads=n))
         for n in sized((1, 3), full=(1, 2, 3, 8))
     ]
     for other in fits[1:]:
@@ -279,16 +290,22 @@ def test_topics_of_gold_alone_and_empty_items_get_the_prevalence(name: str) -> N
         assert consensus.posterior[-1] == pytest.approx(consensus.prevalence[1], abs=1e-3)
 
 
-# One confusion for all judges, or two labels at most: these fit.
-@pytest.mark.parametrize(
-    "name", sorted(set(MODELS) - {"single-confusion", "hierarchical-relevance"})
-)
-def test_rates_of_judges_that_no_memory_holds_are_refused_before_the_fit(name: str) -> None:
+@cache
+def long_scale() -> Judgments:
+    """Twenty thousand judges on a scale of three thousand labels."""
     count = 20_000
     table = {
         "item": [f"i{n // 2}" for n in range(count)],
         "judge": [f"j{n}" for n in range(count)],
         "label": [f"l{n % 3_000}" for n in range(count)],
     }
+    return Judgments.from_table(table)
+
+
+# One confusion for all judges, or two labels at most: these fit.
+@pytest.mark.parametrize(
+    "name", sorted(set(MODELS) - {"single-confusion", "hierarchical-relevance"})
+)
+def test_rates_of_judges_that_no_memory_holds_are_refused_before_the_fit(name: str) -> None:
     with pytest.raises(BadData, match=r"^3,000 labels by 20,000 judges: .* GB are free; fewer"):
-        quick(name).fit(Judgments.from_table(table))
+        quick(name).fit(long_scale())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,14 +29,19 @@ from adjudge import (
 )
 from adjudge.data.formats import Content, read, write
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
-from adjudge.engines import dask
+from adjudge.data.mapped import map_of
+from adjudge.engines import _part, dask
+from adjudge.engines import _pieces as pieces
 from adjudge.engines._pieces import folder_of
+from adjudge.engines._shared import machine
+from adjudge.engines._sources import Lent, Stored
 from adjudge.errors import ClusterLost
 from adjudge.models.features import available, measure_features
+from adjudge.models.model import Step
 from adjudge.simulation import Crowd, Made, Population, demo
 from sizes import FULL, sized
 
-pytestmark = pytest.mark.slow
+slow = pytest.mark.slow
 
 
 USUAL = 2  # processes
@@ -66,7 +73,7 @@ def assert_same(one: Consensus, two: Consensus) -> None:
 
 
 PROCESSES = [USUAL, *(pytest.param(many, marks=pytest.mark.full) for many in (1, 3, 4))]
-SWEEPS = {} if FULL else {"iterations": 5}  # as many as show it, or until nothing moves
+SWEEPS = {} if FULL else {"iterations": 3}  # as many as show it, or until nothing moves
 SHORT = {"chains": 2, "warmup": sized(2, full=5), "draws": sized(4, full=8), "thin": 1}
 MODELS: list[Model] = [
     ItemTypes(**SWEEPS),
@@ -86,6 +93,7 @@ MODELS: list[Model] = [
 ALONE = (0, 3, 7, 10)  # of each way to sweep one; the others in every run with gold
 
 
+@slow
 @pytest.mark.parametrize(
     ("model", "with_gold"),
     [
@@ -109,12 +117,14 @@ def test_every_model_has_the_bits_of_the_threads(
     assert_same(threads, model.fit(crowd.judgments, gold, engine=engine))
 
 
+@slow
 def test_hierarchical_relevance_on_a_binary_crowd(crowd: Made, engine: DaskEngine) -> None:
     model = HierarchicalRelevance(**SHORT)
     table = crowd.judgments.collapse()
     assert_same(model.fit(table), model.fit(table, engine=engine))
 
 
+@slow
 def test_numbers_are_those_of_the_threads(engine: DaskEngine, tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     item, judge = np.repeat(np.arange(600), 4), random.integers(0, 20, 2400)
@@ -136,6 +146,7 @@ def test_numbers_are_those_of_the_threads(engine: DaskEngine, tmp_path: Path) ->
     )
 
 
+@slow
 def test_features_are_those_of_the_threads(crowd: Made, engine: DaskEngine) -> None:
     gold = crowd.truth
     names = available(crowd.judgments, gold)
@@ -145,6 +156,7 @@ def test_features_are_those_of_the_threads(crowd: Made, engine: DaskEngine) -> N
         np.testing.assert_array_equal(here[name], there[name], err_msg=name)
 
 
+@slow
 def test_judgments_on_disk_are_read_by_the_processes(
     crowd: Made, engine: DaskEngine, tmp_path: Path
 ) -> None:
@@ -161,6 +173,7 @@ def test_judgments_on_disk_are_read_by_the_processes(
     assert_same(model.fit(crowd.judgments.collapse()), folded)
 
 
+@slow
 def test_other_judgments_are_predicted_on_the_cluster(crowd: Made, engine: DaskEngine) -> None:
     half = np.arange(crowd.judgments.item_count) % 2 == 0
     one, two = (crowd.judgments.select(items=part) for part in (half, ~half))
@@ -170,11 +183,13 @@ def test_other_judgments_are_predicted_on_the_cluster(crowd: Made, engine: DaskE
     assert_same(here, there)
 
 
+@slow
 def test_more_means_than_are_remembered(crowd: Made, engine: DaskEngine) -> None:
     model = HybridConfusion(chains=1, warmup=2, draws=70, thin=1)  # over 64 kept draws
     assert_same(model.fit(crowd.judgments), model.fit(crowd.judgments, engine=engine))
 
 
+@slow
 def test_tiny_and_empty_tables(engine: DaskEngine) -> None:
     table = Judgments.from_table({"item": ["a"], "judge": ["x"], "label": ["1"]})
     gold = Gold.of({"b": "1"})
@@ -192,6 +207,7 @@ def cluster(request: pytest.FixtureRequest, engine: DaskEngine) -> Iterator[Dask
         yield made
 
 
+@slow
 def test_a_million_judgments_whatever_the_number_of_processes(cluster: DaskEngine) -> None:
     population = Population.parse("skilled(6,4):80,spammer:10,lazy:10", judges=1000)
     made = Crowd(items=100_000, population=population, per_item=10).make(1)
@@ -204,6 +220,7 @@ def test_a_million_judgments_whatever_the_number_of_processes(cluster: DaskEngin
         assert_same(threads, model.fit(made.judgments, engine=cluster))
 
 
+@slow
 @pytest.mark.data
 def test_real_judgments_whatever_the_number_of_processes(
     cluster: DaskEngine, shared_data: Path
@@ -219,6 +236,7 @@ def test_real_judgments_whatever_the_number_of_processes(
         assert_same(threads, model.fit(content.judgments, engine=cluster))
 
 
+@slow
 def test_settings_that_cannot_be() -> None:
     with pytest.raises(BadSetting, match=r"^processes = 0: wanted at least one process$"):
         DaskEngine(processes=0)
@@ -226,13 +244,75 @@ def test_settings_that_cannot_be() -> None:
         DaskEngine(scheduler="tcp://localhost:1", processes=2)
 
 
+@slow
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask, "_REACHED", 0.5)
     with pytest.raises(ClusterLost, match=r"^the cluster at tcp://127.0.0.1:9 is gone \("):
         DaskEngine(scheduler="tcp://127.0.0.1:9")
 
 
+@slow
 def test_topics_are_needed_by_topic(engine: DaskEngine) -> None:
     table = Judgments.from_table({"item": ["a"], "judge": ["x"], "label": ["1"]})
     with pytest.raises(BadSetting, match="judgments with topics: these have none"):
         DawidSkene(by_topic=True).fit(table, engine=engine)
+
+
+LINUX = pytest.mark.skipif(machine() is None, reason="arrays are shared on Linux only")
+SHARED: list[Model] = [
+    DawidSkene(by_topic=True, **SWEEPS),
+    SingleConfusion(**SWEEPS),
+    HybridConfusion(**SHORT),
+]
+
+
+@pytest.fixture
+def everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Share whatever the size, and lay posteriors of judgments on disk into a file."""
+    monkeypatch.setattr(pieces, "_WORTH", 0)
+    monkeypatch.setattr(dask, "_WORTH", 0)
+    monkeypatch.setattr(_part, "_LARGE", 0)
+
+
+@LINUX
+@pytest.mark.usefixtures("everything")
+@pytest.mark.parametrize("model", SHARED, ids=lambda model: model.name)
+def test_shared_judgments_and_posteriors_have_the_bits_of_the_threads(
+    model: Model, crowd: Made, engine: DaskEngine, tmp_path: Path
+) -> None:
+    assert engine.connection.shares
+    table = crowd.judgments
+    write(Content(judgments=table), tmp_path / "t.adjudge", format="encoded")
+    stored = read(tmp_path / "t.adjudge").judgments
+    assert stored is not None
+    threads = model.fit(table)
+    for given, source in ((table, Lent), (stored, Stored)):
+        sweeps = engine.load(given)
+        assert isinstance(sweeps.cuts.piece(0).source, source)
+        there = model.fit(given, engine=engine)
+        for name in ("posterior", "choice", "prevalence", "confusion", "counts"):
+            np.testing.assert_array_equal(getattr(threads, name), getattr(there, name), name)
+        if not isinstance(model, HybridConfusion):
+            assert (map_of(there.posterior) is not None) == (source is Stored)
+
+
+@LINUX
+@pytest.mark.usefixtures("everything")
+def test_a_process_that_is_killed_is_replaced_and_changes_no_bit(
+    crowd: Made, engine: DaskEngine
+) -> None:
+    table = crowd.judgments
+    model = DawidSkene(tolerance=0.0, iterations=sized(10, full=25))
+    victim = next(iter(engine.client.run(os.getpid).values()))
+    killed: list[int] = []
+
+    def progress(step: Step) -> None:
+        if step.done == 5 and not killed:
+            killed.append(victim)
+            os.kill(victim, signal.SIGKILL)
+
+    there = model.fit(table, engine=engine, progress=progress)
+    assert killed == [victim]
+    threads = model.fit(table)
+    np.testing.assert_array_equal(threads.posterior, there.posterior)
+    assert threads.trace == there.trace

@@ -2,52 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from adjudge import DaskEngine, DawidSkene, HybridConfusion, Judgments, Model, SingleConfusion
-from adjudge.data.formats import Content, read, write
-from adjudge.data.mapped import map_of
-from adjudge.engines import _part, dask
-from adjudge.engines import _pieces as pieces
+from adjudge import Judgments
 from adjudge.engines import _remote as remote
 from adjudge.engines._shared import Window, machine, share, shared_array
-from adjudge.engines._sources import Lent, SentPart, Stored, cut
-from adjudge.models.model import Step
+from adjudge.engines._sources import SentPart, cut
 from adjudge.simulation import demo
-from sizes import FULL, sized
 
 pytestmark = pytest.mark.skipif(machine() is None, reason="arrays are shared on Linux only")
-
-SHORT = {"chains": 2, "warmup": 3, "draws": 4, "thin": 1}
-SWEEPS = {} if FULL else {"iterations": 5}
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[DaskEngine]:
-    with DaskEngine(processes=2) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")
 def table() -> Judgments:
     return demo(seed=3).judgments
-
-
-@pytest.fixture
-def everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Share whatever the size, and lay posteriors of judgments on disk into a file."""
-    monkeypatch.setattr(pieces, "_WORTH", 0)
-    monkeypatch.setattr(dask, "_WORTH", 0)
-    monkeypatch.setattr(_part, "_LARGE", 0)
 
 
 @pytest.mark.parametrize("on_disk", [False, True], ids=["memory", "disk"])
@@ -89,50 +62,3 @@ def test_a_buffer_on_another_machine_has_rows_sent_back(table: Judgments) -> Non
     assert near.rows == {}
     np.testing.assert_array_equal(shared.array[half:], far.rows[1][0])
     assert not shared.array[:half].any()
-
-
-MODELS: list[Model] = [
-    DawidSkene(by_topic=True, **SWEEPS),
-    SingleConfusion(**SWEEPS),
-    HybridConfusion(**SHORT),
-]
-
-
-@pytest.mark.usefixtures("everything")
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-def test_shared_judgments_and_posteriors_have_the_bits_of_the_threads(
-    model: Model, table: Judgments, engine: DaskEngine, tmp_path: Path
-) -> None:
-    assert engine.connection.shares
-    write(Content(judgments=table), tmp_path / "t.adjudge", format="encoded")
-    stored = read(tmp_path / "t.adjudge").judgments
-    assert stored is not None
-    threads = model.fit(table)
-    for given, source in ((table, Lent), (stored, Stored)):
-        sweeps = engine.load(given)
-        assert isinstance(sweeps.cuts.piece(0).source, source)
-        there = model.fit(given, engine=engine)
-        for name in ("posterior", "choice", "prevalence", "confusion", "counts"):
-            np.testing.assert_array_equal(getattr(threads, name), getattr(there, name), name)
-        if not isinstance(model, HybridConfusion):
-            assert (map_of(there.posterior) is not None) == (source is Stored)
-
-
-@pytest.mark.usefixtures("everything")
-def test_a_process_that_is_killed_is_replaced_and_changes_no_bit(
-    table: Judgments, engine: DaskEngine
-) -> None:
-    model = DawidSkene(tolerance=0.0, iterations=sized(10, full=25))
-    victim = next(iter(engine.client.run(os.getpid).values()))
-    killed: list[int] = []
-
-    def progress(step: Step) -> None:
-        if step.done == 5 and not killed:
-            killed.append(victim)
-            os.kill(victim, signal.SIGKILL)
-
-    there = model.fit(table, engine=engine, progress=progress)
-    assert killed == [victim]
-    threads = model.fit(table)
-    np.testing.assert_array_equal(threads.posterior, there.posterior)
-    assert threads.trace == there.trace

@@ -130,7 +130,9 @@ def test_hybrid_is_above_nine_tenths_throughout_and_above_dawid_skene_when_data_
         for seed in range(sized(12, full=40)):
             made = three_judges(items, seed=1000 + seed)
             truth = made.truth.align(made.judgments)
-            hybrid = HybridConfusion(chains=1, warmup=300, draws=100, thin=5, seed=seed)
+            hybrid = HybridConfusion(
+                chains=1, warmup=300, draws=100, thin=sized(2, full=5), seed=seed
+            )
             models = (hybrid, DawidSkene(seed=seed))
             scores.append([(m.fit(made.judgments).choice == truth).mean() for m in models])
         hybrid_mean, skene_mean = np.mean(scores, axis=0)

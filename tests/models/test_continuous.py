@@ -127,10 +127,11 @@ def test_intervals_of_feelings_hold_the_truth_without_gold(shared_data: Path) ->
     assert (np.abs(found.value - known) < 1.96 * found.error).mean() > 0.93  # 65% by noise alone
 
 
+@pytest.mark.long
 def test_more_different_numbers_than_classes(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
-    truth = random.normal(50, 20, 8_000)
-    item = np.repeat(np.arange(8_000), 5)
+    truth = random.normal(50, 20, 6_600)
+    item = np.repeat(np.arange(6_600), 5)
     label = truth[item] + random.normal(0, 5, len(item))
     table = {"item": item, "judge": np.arange(len(item)) % 23, "label": label}
     judgments = Judgments.from_table(table)

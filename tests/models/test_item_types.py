@@ -253,19 +253,6 @@ def test_judges_who_err_independently_are_measured_as_good_as_they_are() -> None
     np.testing.assert_allclose(again.counts, consensus.counts, atol=0.5)
 
 
-def test_it_needs_less_than_twice_the_memory_of_dawid_skene(memory: Memory) -> None:
-    scale = Scale(labels=tuple("abcde"), ordinal=True)
-    people = Population.parse("skilled:200")
-    table = Crowd(items=20_000, per_item=10, population=people, scale=scale).make(0).judgments
-    peaks = []
-    for model in (DawidSkene(), ItemTypes()):
-        model.fit(table)  # what is compiled and imported is no part of it
-        with memory.peak() as found:
-            model.fit(table)
-        peaks += found
-    assert peaks[1] < 2 * peaks[0]
-
-
 def test_the_only_judge_is_believed() -> None:
     """Where most items are of one label, the others' labels are the judge's all the same."""
     truth = [0] * 60 + [1] * 6 + [2] * 4
@@ -362,3 +349,18 @@ def test_a_model_that_is_made_is_fitted() -> None:
     for model, more in ((DawidSkene, {}), (3, {}), (DawidSkene(), {"iterations": 3})):
         with pytest.raises(BadSetting, match="wanted a name, or a model that is made"):
             adjudge.fit(made, model=model, **more)  # type: ignore[call-overload]
+
+
+# At the end: while memory is counted, all is slower.
+@pytest.mark.long
+def test_it_needs_less_than_twice_the_memory_of_dawid_skene(memory: Memory) -> None:
+    scale = Scale(labels=tuple("abcde"), ordinal=True)
+    people = Population.parse("skilled:200")
+    table = Crowd(items=20_000, per_item=10, population=people, scale=scale).make(0).judgments
+    peaks = []
+    for model in (DawidSkene(), ItemTypes()):
+        model.fit(table)  # what is compiled and imported is no part of it
+        with memory.peak() as found:
+            model.fit(table)
+        peaks += found
+    assert peaks[1] < 2 * peaks[0]

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 SETS = int(os.environ.get("ADJUDGE_CALIBRATION", "30"))  # data sets; more find finer faults
 BINS = 10 if SETS >= 100 else 5  # of the ranks, with five and more expected in each
-DRAWS, THIN, WARMUP = 99, sized(4, full=8), sized(100, full=200)
+DRAWS, THIN, WARMUP = sized((49, 4, 100), full=(99, 8, 200))  # ten ranks a bin are enough
 ITEMS, JUDGES, EACH, TOPICS = 40, 6, 4, 3
 
 

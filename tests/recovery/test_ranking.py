@@ -50,10 +50,10 @@ def claims() -> np.ndarray:  # (pair, 2)
         ]
         model = HierarchicalConfusion(chains=2, warmup=LENGTH, draws=LENGTH, seed=seed)
         consensus = model.fit(judgments)
-        ranking = rank_systems(consensus, runs, ["nDCG@10", "AP"], draws=300, next_items=0)
-        pool = build_pool(judgments, np.ones(len(truth), dtype=np.bool_), runs)
         # The two measures of a crowd are nearly one observation: they take turns.
-        measure = parse_measures(["nDCG@10", "AP"], judgments.scale)[seed % 2]
+        (measure,) = parse_measures([("nDCG@10", "AP")[seed % 2]], judgments.scale)
+        ranking = rank_systems(consensus, runs, [measure.name], draws=300, next_items=0)
+        pool = build_pool(judgments, np.ones(len(truth), dtype=np.bool_), runs)
         real = measure.values(pool, truth[pool.item][None].astype(np.int16))[0].mean(axis=1)
         for a, b in combinations(range(SYSTEMS), 2):
             chance = ranking.better(measure.name, f"s{a}", f"s{b}")

@@ -15,12 +15,14 @@ old, the more so the less gold there is, unless folds of the gold show that labe
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
@@ -231,7 +233,8 @@ def learn(
     features, truth, own, topic = features[order], truth[order], own[order], topic[order]
     evidence = [float(np.log(np.maximum(own[np.arange(len(truth)), truth], 1e-6)).sum())]
     coefficients, levels = [], []
-    with threadpool_limits(1, "blas"):  # more would only wait for one another, and change bits
+    # With more threads they would only wait for one another, and bits would change.
+    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
         for scales in _SCALES[1::2] if few else _SCALES:
             tried = _LEVELS[-1:] if few else (None, *_LEVELS)
             for level in tried if scheme.topics is not None else (None,):
@@ -243,6 +246,15 @@ def learn(
     weights = np.exp(believed - believed.max())
     weights /= weights.sum()
     return Calibration(scheme, tuple(coefficients), tuple(levels), weights, len(items))
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> ThreadpoolController:  # noqa: ARG001 - tells when to look again
+    """The libraries of linear algebra: looking for them takes longer than a small fit.
+
+    What was found is kept until something more was imported, which may have brought another.
+    """
+    return ThreadpoolController()
 
 
 def _littleness(gold: float) -> float:

@@ -48,43 +48,6 @@ def test_every_format_that_is_read_has_a_sample_that_is_read(tmp_path: Path) -> 
         ), name  # fmt: skip
 
 
-_POOLS: list[pa.MemoryPool] = []  # arrays may outlive a test, and give back to the pool they are of
-
-
-@pytest.fixture
-def arrow() -> Iterator[pa.MemoryPool]:
-    """What Arrow takes from now on, which Python's own count does not see."""
-    before = pa.default_memory_pool()
-    counting = pa.proxy_memory_pool(before)
-    _POOLS.append(counting)
-    pa.set_memory_pool(counting)
-    yield counting
-    pa.set_memory_pool(before)
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-@given(data=st.data())
-@quickly
-def test_a_damaged_file_is_told_or_read_within_memory(
-    name: str, tmp_path: Path, arrow: pa.MemoryPool, memory: Memory, data: st.DataObject
-) -> None:
-    """As what it is, as what it is found to be, or as any other: the user may be wrong too."""
-    file, body = SAMPLES[name]
-    body = data.draw(damaged([body]))
-    path = tmp_path / file
-    path.write_bytes(body)
-    other = data.draw(st.sampled_from([name, name, None, *SAMPLES]))
-    wanted = data.draw(st.sampled_from(WANTED))
-    with suppress(AdjudgeError):
-        read(path, format=other, wanted=wanted)  # type: ignore[arg-type]
-    before = arrow.max_memory()
-    with memory.peak() as peak, suppress(AdjudgeError):
-        read(path, format=other, wanted=wanted)  # type: ignore[arg-type]
-    most = max(10 * len(body), 1_000 * body.count(b"\n")) + SPARE
-    assert peak[0] <= most, f"{peak[0]:,} bytes for {len(body):,}"
-    assert arrow.max_memory() - before <= most
-
-
 @given(data=st.data())
 @quickly
 def test_a_damaged_folder_is_told_or_read(tmp_path: Path, data: st.DataObject) -> None:
@@ -170,7 +133,7 @@ def test_formats_of_json_are_found_by_their_samples() -> None:
 
 @pytest.mark.parametrize("name", JSON)
 def test_a_value_of_another_type_is_told_or_read(name: str, tmp_path: Path) -> None:
-    """Each place of a sample in turn, every thirteenth in every run."""
+    """Each place of a sample in turn, every 29th in every run."""
     file, whole = JSON[name]
     path, lines = tmp_path / file, SAMPLES[name][1].count(b"\n{") > 0
     for value in islice(changed(whole), 0, None, sized(29, full=1)):
@@ -178,3 +141,41 @@ def test_a_value_of_another_type_is_told_or_read(name: str, tmp_path: Path) -> N
         path.write_text("\n".join(json.dumps(part) for part in parts))
         with suppress(AdjudgeError):
             read(path, format=name)
+
+
+# At the end: from the first test that counts memory to the last of its module all are slowed by it.
+_POOLS: list[pa.MemoryPool] = []  # arrays may outlive a test, and give back to the pool they are of
+
+
+@pytest.fixture
+def arrow() -> Iterator[pa.MemoryPool]:
+    """What Arrow takes from now on, which Python's own count does not see."""
+    before = pa.default_memory_pool()
+    counting = pa.proxy_memory_pool(before)
+    _POOLS.append(counting)
+    pa.set_memory_pool(counting)
+    yield counting
+    pa.set_memory_pool(before)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@given(data=st.data())
+@quickly
+def test_a_damaged_file_is_told_or_read_within_memory(
+    name: str, tmp_path: Path, arrow: pa.MemoryPool, memory: Memory, data: st.DataObject
+) -> None:
+    """As what it is, as what it is found to be, or as any other: the user may be wrong too."""
+    file, body = SAMPLES[name]
+    body = data.draw(damaged([body]))
+    path = tmp_path / file
+    path.write_bytes(body)
+    other = data.draw(st.sampled_from([name, name, None, *SAMPLES]))
+    wanted = data.draw(st.sampled_from(WANTED))
+    with suppress(AdjudgeError):
+        read(path, format=other, wanted=wanted)  # type: ignore[arg-type]
+    before = arrow.max_memory()
+    with memory.peak() as peak, suppress(AdjudgeError):
+        read(path, format=other, wanted=wanted)  # type: ignore[arg-type]
+    most = max(10 * len(body), 1_000 * body.count(b"\n")) + SPARE
+    assert peak[0] <= most, f"{peak[0]:,} bytes for {len(body):,}"
+    assert arrow.max_memory() - before <= most

@@ -19,9 +19,10 @@ import pytest
 
 from adjudge.data.formats import Content, read
 from adjudge.errors import BadData
+from sizes import sized
 
 Rows = list[list[str]]
-ROWS = 150  # of a table
+ROWS = sized(50, full=150)  # of a table
 MORE = {"get-another-label.txt": 1500}  # before it can be told who is the judge
 
 HEADED = {  # tables with a header, by their delimiter

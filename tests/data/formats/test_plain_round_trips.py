@@ -20,6 +20,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData
 
+_MOST = min(settings.default.max_examples, 400)  # each writes and reads a file
 _PIECE = st.text(
     st.one_of(
         st.sampled_from("\"',;\t\n\r =+-@\\/\u2028\ufeffé漢🙂"),
@@ -50,7 +51,7 @@ def _round_trip(content: Content, folder: Path, name: str) -> Content:
 
 
 @pytest.mark.parametrize("name", sorted(_SUFFIX))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=_MOST)
 @given(rows=st.lists(_ROW, min_size=1, max_size=8), data=st.data())
 def test_judgments_come_back_as_they_were(
     tmp_path_factory: pytest.TempPathFactory, name: str, rows: list[Any], data: st.DataObject
@@ -81,7 +82,7 @@ def test_judgments_come_back_as_they_were(
 
 
 @pytest.mark.parametrize("name", sorted(_SUFFIX))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=_MOST * 3 // 4)
 @given(rows=st.lists(st.tuples(_ID, _ID, _ID, st.integers(0, 3)), min_size=1, max_size=8))
 def test_topics_and_documents_come_back_as_they_were(
     tmp_path_factory: pytest.TempPathFactory, name: str, rows: list[Any]
@@ -96,7 +97,7 @@ def test_topics_and_documents_come_back_as_they_were(
 
 
 @pytest.mark.parametrize("name", sorted(_SUFFIX))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=_MOST * 3 // 4)
 @given(truths=st.dictionaries(_ID, _LABEL, min_size=1, max_size=8))
 def test_gold_comes_back_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, name: str, truths: dict[str, object]
@@ -107,7 +108,7 @@ def test_gold_comes_back_as_it_was(
 
 
 @pytest.mark.parametrize("name", sorted(_SUFFIX))
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=_MOST * 2 // 5)
 @given(blank=st.text(" \t\n\r\u00a0\u2003", max_size=3), role=st.sampled_from(["item", "judge"]))
 def test_ids_of_nothing_but_white_space_are_bad(
     tmp_path_factory: pytest.TempPathFactory, name: str, blank: str, role: str

@@ -99,21 +99,24 @@ def test_the_same_places_of_all_topics_are_not_drawn_together() -> None:
     ],
 )
 def test_pairs_in_a_row_show_the_variance_there_is(spread: float, budget: int) -> None:
-    """Of a known population, over thousands of draws; chances go with what items may add."""
+    """Of a known population, over thousands of draws; chances go with what items may add.
+
+    A variance is known to four standard errors, which are 2 / draws of it under the root.
+    """
     rng = np.random.default_rng(4)
     size = np.exp(spread * rng.normal(size=300))
     adds = size * rng.normal(size=300)
     chance = _share_out(size, budget)
     row = np.stack([np.repeat(np.arange(5), 60), np.tile(np.linspace(0, 1, 60), 5)])
-    totals, told = [], []
-    for seed in range(3000):
+    totals, told, draws = [], [], sized(1000, full=4000)
+    for seed in range(draws):
         item, part = _draw(chance, seed, row)
         nothing = np.zeros(len(item), dtype=np.int16)
         sample = sample_of(item, nothing, 300, chance[item], None, "draw", part)
         totals.append(float((adds[item] / chance[item]).sum()))
         told.append(float(sample.spread(adds[item], adds[item]).sum()))
-    assert np.mean(totals) == pytest.approx(adds.sum(), abs=4 * np.std(totals) / np.sqrt(3000))
-    assert np.mean(told) == pytest.approx(np.var(totals), rel=0.1)
+    assert np.mean(totals) == pytest.approx(adds.sum(), abs=4 * np.std(totals) / np.sqrt(draws))
+    assert np.mean(told) == pytest.approx(np.var(totals), rel=4 * np.sqrt(2 / draws))
 
 
 def test_what_a_choice_is_worth_is_told_beforehand() -> None:

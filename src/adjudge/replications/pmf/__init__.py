@@ -275,11 +275,12 @@ class _Completed:
         score = np.zeros(len(ALPHAS))
         for held in range(5):
             accuracy, turned = _accuracy(train[fold != held], right[fold != held])
+            sides = _sides(train[fold == held])
             for at, alpha in enumerate(ALPHAS):
-                label = _weighted(train[fold == held], accuracy, turned, alpha)
+                label = _weighted(sides, accuracy, turned, alpha)
                 score[at] += (label == right[fold == held]).sum()
         accuracy, turned = _accuracy(train, right)
-        test = self.labels[np.searchsorted(self.items, split.test)]
+        test = _sides(self.labels[np.searchsorted(self.items, split.test)])
         found = [_weighted(test, accuracy, turned, alpha) for alpha in ALPHAS]
         return found, int(np.argmax(score))
 
@@ -293,8 +294,13 @@ def _accuracy(
     return np.where(turned, 1.0 - accuracy, accuracy), turned
 
 
+def _sides(labels: NDArray[np.int8]) -> NDArray[np.float64]:  # (item, judge)
+    """Labels as -1 and 1, once for the votes under every alpha."""
+    return np.asarray(2.0 * labels - 1.0, dtype=np.float64)
+
+
 def _weighted(
-    labels: NDArray[np.int8],
+    sides: NDArray[np.float64],  # (item, judge)
     accuracy: NDArray[np.float64],
     turned: NDArray[np.bool_],
     alpha: float,
@@ -303,7 +309,7 @@ def _weighted(
     kept = accuracy >= alpha
     weight = np.where(kept, accuracy, 0.0) if kept.any() else accuracy
     signs = np.where(turned, -1.0, 1.0) * weight
-    return ((2.0 * labels - 1.0) @ signs > 0).astype(np.int16)
+    return (sides @ signs > 0).astype(np.int16)
 
 
 def _rank_errors(
