@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 
 from adjudge.data._items import Items
 from adjudge.data.columns import roles_of, text_of
@@ -28,6 +27,7 @@ from adjudge.data.synonyms import SYNONYMS
 from adjudge.errors import BadData, BadSetting
 
 _CODED = ("item", "topic", "document", "judge", "label", "gold")
+_FEW = 100_000  # rows, for which it is not worth importing a library
 _OF_JUDGES = ("family", "kind", "prompt", "version")
 
 
@@ -282,8 +282,15 @@ def _sorted_by_item(
 
     A sparse matrix with a row an item turns from coordinates to rows by a counting sort, which is
     several times faster than a general stable sort. That it is canonical is not true, but keeps a
-    judge's second judgment of an item from being added to their first.
+    judge's second judgment of an item from being added to their first. Few rows are sorted before
+    SciPy is imported.
     """
+    if label.size <= _FEW:
+        order = np.argsort(items.by_row, kind="stable")
+        counts = np.bincount(items.by_row, minlength=len(items.names))
+        return np.append(0, np.cumsum(counts)), judge[order], label[order]
+    from scipy.sparse import coo_array
+
     shape = (len(items.names), int(judge.max(initial=0)) + 1)
     matrix = coo_array((label, (items.by_row, judge)), shape=shape)
     matrix.has_canonical_format = True
