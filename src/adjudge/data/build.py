@@ -282,8 +282,7 @@ def _sorted_by_item(
 
     A sparse matrix with a row an item turns from coordinates to rows by a counting sort, which is
     several times faster than a general stable sort. That it is canonical is not true, but keeps a
-    judge's second judgment of an item from being added to their first. Few rows are sorted before
-    SciPy is imported.
+    judge's second judgment of an item from being added to their first.
     """
     if label.size <= _FEW:
         order = np.argsort(items.by_row, kind="stable")
