@@ -304,5 +304,4 @@ def _sorted_by_item(
 def _order(items: Items) -> NDArray[np.int32]:
     """The rows by item, those of one item as they came."""
     rows = np.arange(items.by_row.size, dtype=np.int32)
-    ones = np.ones(rows.size, dtype=np.int8)
-    return _sorted_by_item(items, rows, ones)[1]
+    return _sorted_by_item(items, rows, np.ones(rows.size, dtype=np.int8))[1]
