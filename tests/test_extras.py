@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,64 +28,70 @@ class Absent(MetaPathFinder):
 
 sys.meta_path.insert(0, Absent())
 """
-COMMAND = f"{ALONE}\nsys.argv[0] = 'adjudge'\nfrom adjudge.__main__ import main\nmain()"
+# Every command in turn: what it is told on standard error, and how it ends.
+RUN = """
+import contextlib, io, json
+from adjudge.cli import call
 
-
-def alone(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """A command where only the core is installed."""
-    command = [sys.executable, "-c", COMMAND, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def test_the_core_does_the_main_jobs(tmp_path: Path) -> None:
-    """One process runs them all: each would import the same."""
-    judgments, gold, labels = tmp_path / "judgments.csv", tmp_path / "gold.csv", tmp_path / "l.csv"
-    commands = [
-        ["simulate", "--items", "60", "-o", judgments, "--truth", gold],
-        ["consensus", judgments, "-o", labels],
-        ["judges", judgments, "--json"],
-        ["agreement", judgments, "--json"],
-        ["next", judgments, "--json"],
-        ["evaluate", labels, "--gold", gold, "--json"],
-        ["estimate", judgments, "--gold", gold, "--target", "share:1", "--json"],
-    ]
-    words = [[str(word) for word in command] for command in commands]
-    code = f"{ALONE}\nfrom adjudge.cli import call\nsys.exit(any([call(one) for one in {words!r}]))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+ended = []
+for words in json.loads(sys.argv[1]):
+    with contextlib.redirect_stderr(io.StringIO()) as told:
+        code = call(words)
+    ended.append((code, told.getvalue()))
+try:
+    import adjudge.report
+    adjudge.report.write_report
+except Exception as error:
+    ended.append(([kind.__name__ for kind in type(error).__mro__], str(error)))
+print(json.dumps(ended), file=sys.stderr)
+"""
+JOBS = [
+    "simulate --items 60 -o judgments.csv --truth gold.csv",
+    "consensus judgments.csv -o labels.csv",
+    "judges judgments.csv --json",
+    "agreement judgments.csv --json",
+    "next judgments.csv --json",
+    "evaluate labels.csv --gold gold.csv --json",
+    "estimate judgments.csv --gold gold.csv --target share:1 --json",
+]
+LACKING = {
+    "report judgments.csv -o report.html": ("altair|jinja2", "report"),
+    "serve --demo": ("fastapi|sqlalchemy|uvicorn|itsdangerous", "serve"),
+    "consensus judgments.csv --engine dask": ("distributed", "dask"),
+}
+WRITING = "adjudge.report.write_report"
 
 
 @pytest.fixture(scope="module")
-def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, str]]:
+    """How commands end where only the core is installed; one process, as each imports the same."""
+    lines = [*JOBS, *LACKING]
+    command = [sys.executable, "-c", ALONE + RUN, json.dumps([line.split() for line in lines])]
     folder = tmp_path_factory.mktemp("alone")
-    (folder / "judgments.csv").write_text("item,judge,label\na,x,1\na,y,0\nb,x,0\nb,y,0\n")
-    return folder
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
+    return dict(zip([*lines, WRITING], json.loads(done.stderr.splitlines()[-1]), strict=True))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "library", "extra"),
-    [
-        (["report", "judgments.csv", "-o", "report.html"], "altair|jinja2", "report"),
-        (["serve", "--demo"], "fastapi|sqlalchemy|uvicorn|itsdangerous", "serve"),
-        (["consensus", "judgments.csv", "--engine", "dask"], "distributed", "dask"),
-    ],
-)
-def test_a_missing_extra_is_one_sentence(
-    crowd: Path, arguments: list[str], library: str, extra: str
-) -> None:
-    done = alone(*[crowd / one if "." in one else one for one in arguments])
-    assert done.returncode == 2
-    told = {
+@pytest.mark.parametrize("command", JOBS)
+def test_the_core_does_the_main_jobs(ended: dict[str, tuple[Any, str]], command: str) -> None:
+    code, told = ended[command]
+    assert code == 0, told
+
+
+@pytest.mark.parametrize("command", LACKING)
+def test_a_missing_extra_is_one_sentence(ended: dict[str, tuple[Any, str]], command: str) -> None:
+    libraries, extra = LACKING[command]
+    code, told = ended[command]
+    assert code == 2
+    assert told in {
         f"error: {one} is not installed: pip install 'adjudge[{extra}]'\n"
-        for one in library.split("|")
+        for one in libraries.split("|")
     }
-    assert done.stderr in told
 
 
-def test_python_is_told_too() -> None:
-    code = f"{ALONE}\nimport adjudge.report\nadjudge.report.write_report"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "MissingExtra" in done.stderr
+def test_python_is_told_too(ended: dict[str, tuple[Any, str]]) -> None:
+    kinds, _ = ended[WRITING]
+    assert kinds[0] == "MissingExtra"
     assert issubclass(MissingExtra, AdjudgeError)
     assert issubclass(MissingExtra, ImportError)
 

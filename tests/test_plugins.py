@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from commands import Ended
+
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "adjudge-example"
+PIPES = "#pipes\nann|a|1\nbob|a|1\nann|b|0\nbob|b|0\ncid|b|1\n"
 
 
 @pytest.fixture(scope="module")
@@ -38,34 +41,57 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def command(installed: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(installed), os.environ.get("PYTHONPATH", "")])
-    given = [sys.executable, "-m", "adjudge", *map(str, words)]
-    return subprocess.run(
-        given, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path}
+# Every command in turn: how it ends, and what it prints where.
+RUN = """
+import json, sys
+from adjudge.cli import call
+
+ended, streams = {}, (sys.stdout, sys.stderr)
+for line in sys.argv[1:]:
+    with open("out", "w+") as out, open("err", "w+") as err:
+        sys.stdout, sys.stderr = out, err
+        code = call(line.split())
+        sys.stdout, sys.stderr = streams
+        told = [file.seek(0) or file.read() for file in (out, err)]
+    ended[line.split()[0]] = (code, *told)
+print(json.dumps(ended))
+"""
+
+
+@pytest.fixture(scope="module")
+def ended(installed: Path) -> dict[str, Ended]:
+    """How commands ended in a process that finds the package."""
+    (installed / "judgments.txt").write_text(PIPES)
+    lines = (
+        "models",
+        "consensus judgments.txt --model one-step --json",
+        "convert judgments.txt -o back.pipes --to pipes",
     )
+    path = os.pathsep.join([str(installed), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *lines],
+        capture_output=True, text=True, check=True, cwd=installed,
+        env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    return {name: Ended(*found) for name, found in json.loads(done.stdout).items()}
 
 
-def test_a_model_and_a_format_are_found_by_name(installed: Path, tmp_path: Path) -> None:
-    file = tmp_path / "judgments.txt"
-    file.write_text("#pipes\nann|a|1\nbob|a|1\nann|b|0\nbob|b|0\ncid|b|1\n")
-    done = command(installed, "consensus", file, "--model", "one-step", "--json")
-    assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
-    assert answer["model"] == "one-step"
-    back = tmp_path / "back.pipes"
-    assert command(installed, "convert", file, "-o", back, "--to", "pipes").returncode == 0
-    assert sorted(back.read_text().splitlines()) == sorted(file.read_text().splitlines())
+def test_a_model_and_a_format_are_found_by_name(installed: Path, ended: dict[str, Ended]) -> None:
+    assert ended["consensus"].code == 0, ended["consensus"].err
+    assert ended["consensus"].json["model"] == "one-step"
+    assert ended["convert"].code == 0, ended["convert"].err
+    back = (installed / "back.pipes").read_text()
+    assert sorted(back.splitlines()) == sorted(PIPES.splitlines())
 
 
-def test_a_broken_one_is_told_and_left_out(installed: Path) -> None:
-    done = command(installed, "models")
-    assert done.returncode == 0
-    assert "one-step" in done.stdout
-    assert "broken (no_such_module:Model, entry point adjudge.models) is left out" in done.stderr
+def test_a_broken_one_is_told_and_left_out(ended: dict[str, Ended]) -> None:
+    done = ended["models"]
+    assert done.code == 0
+    assert "one-step" in done.out
+    assert "broken (no_such_module:Model, entry point adjudge.models) is left out" in done.err
     assert (
         "vote (adjudge_example:x, entry point adjudge.models) is left out: the name is taken"
-        in (done.stderr)
+        in done.err
     )
 
 

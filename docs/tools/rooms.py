@@ -72,13 +72,22 @@ def _room(module: str, container: str) -> str | None:
 
 def _imported(path: Path, known: dict[str, Path]) -> Iterator[str]:
     """The modules that a file imports, or imports something from."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module in known:
             for entry in node.names:
                 below = f"{node.module}.{entry.name}"
                 yield below if below in known else node.module
         elif isinstance(node, ast.Import):
             yield from (entry.name for entry in node.names if entry.name in known)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements of a file, wherever they stand; most of it are expressions."""
+    for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+        below = getattr(node, field, None)
+        for each in below if isinstance(below, list) else ():
+            yield each
+            yield from _statements(each)
 
 
 def picture(container: str) -> str:

@@ -44,8 +44,7 @@ def follow(arguments: list[str]) -> Walk:
         elif event == "call" and depth == 0:
             found.setdefault(code.co_filename, set()).add(_named(code.co_qualname))
 
-    for library in ("numba", "pyarrow.csv", "pyarrow.compute", "rich.console", "typer"):
-        importlib.import_module(library)  # followed, it would take seconds, and it is not ours
+    _load_libraries()
     from adjudge.cli import call
 
     threading.setprofile(note)
@@ -58,6 +57,17 @@ def follow(arguments: list[str]) -> Walk:
     if code:
         raise SystemExit(f"the command ended with {code}")
     return {Path(file).relative_to(SRC).as_posix(): sorted(f) for file, f in sorted(found.items())}
+
+
+def _load_libraries() -> None:
+    """Import what the command will: followed, it would take seconds, and it is not ours."""
+    for library in ("numba", "pyarrow.csv", "pyarrow.compute", "rich.console", "pydantic", "typer"):
+        importlib.import_module(library)
+    from numba.core.registry import cpu_target
+    from pyarrow import array
+
+    cpu_target.target_context.refresh()  # what numba imports before the first kernel
+    array([0])  # pandas, where Arrow finds it
 
 
 def _named(name: str) -> str:

@@ -59,7 +59,22 @@ def started(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str]
             process.stdout.close()
 
 
-def test_the_first_start_prints_the_setup_link_and_the_demo_takes_judges(tmp_path: Path) -> None:
+def end_during_a_request(process: subprocess.Popen[str], url: str) -> None:
+    """Stop the server while it takes in a request: it takes in no other, and answers this one."""
+    host, port = url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as slow:
+        slow.sendall(b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nna")
+        for _ in range(2):  # what came before it has been taken in when this is answered
+            assert httpx.get(f"{url}/healthz", timeout=300).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        wait_until(lambda: not listens(int(port)), 300, "it takes nobody in any more")
+        slow.sendall(b"me")
+        answer = slow.recv(65_536)
+    assert answer.startswith(b"HTTP/1.1 403")
+    assert process.wait(300) == 143
+
+
+def test_the_first_start_prints_links_and_the_end_waits_for_a_request(tmp_path: Path) -> None:
     with started(tmp_path, "--demo", "--log-format", "json") as (process, url, lines):
         assert lines[0] == f"Serving at {url}"
         setup = re.fullmatch(rf"Set up, once: +({re.escape(url)}/setup/\S+)", lines[1])
@@ -68,8 +83,7 @@ def test_the_first_start_prints_the_setup_link_and_the_demo_takes_judges(tmp_pat
         assert judges is not None
         assert "Set up this server" in httpx.get(setup[1], timeout=300).text
         assert "I agree, begin" in httpx.get(judges[1], timeout=300).text
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(300) == 143
+        end_during_a_request(process, url)
     log = [json.loads(line) for line in (tmp_path / "err").read_text().splitlines()]
     events = [line["event"] for line in log]
     assert events.count("started") == events.count("stopped") == 1
@@ -93,21 +107,6 @@ def test_several_workers_serve_one_file_behind_a_prefix(tmp_path: Path) -> None:
     text = (tmp_path / "err").read_text()
     assert text.count(" info started ") == 2
     assert text.count(" info stopped") == 2
-
-
-def test_a_request_that_is_under_way_is_finished_before_the_end(tmp_path: Path) -> None:
-    with started(tmp_path) as (process, url, _):
-        host, port = url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port))) as slow:
-            slow.sendall(b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nna")
-            for _ in range(2):  # what came before it has been taken in when this is answered
-                assert httpx.get(f"{url}/healthz", timeout=300).status_code == 200
-            process.send_signal(signal.SIGTERM)
-            wait_until(lambda: not listens(int(port)), 300, "it takes nobody in any more")
-            slow.sendall(b"me")
-            answer = slow.recv(65_536)
-        assert answer.startswith(b"HTTP/1.1 403")
-        assert process.wait(300) == 143
 
 
 def test_a_port_that_is_taken_is_named(adjudge: Run, tmp_path: Path) -> None:

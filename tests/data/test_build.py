@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -47,6 +48,22 @@ def test_rows_of_an_item_stand_together_in_the_order_they_came(
     assert by_item(table) == expected
     assert table.items.to_pylist() == list(expected)
     assert table.judge.flags.writeable  # else the sweeps would be compiled a second time
+
+
+def test_many_rows_are_grouped_as_few_are() -> None:
+    """Above 100,000 rows another sort is faster; they come to the same."""
+    count = 100_001
+    items, judges = np.arange(count) * 7 % 5_003, np.arange(count) % 11
+    labels = np.random.default_rng(0).integers(0, 3, count)
+    columns = {"item": items, "judge": judges, "label": labels, "seconds": np.arange(count)}
+    many = Judgments.from_table(pa.table(columns))
+    order = np.argsort(items[:5_003].argsort()[items], kind="stable")  # as they first appeared
+    assert many.offsets.tolist() == [0, *np.cumsum(np.bincount(items)[items[:5_003]])]
+    assert many.seconds is not None
+    assert np.array_equal(many.seconds, order)
+    assert np.array_equal(many.judge, judges[order])
+    assert np.array_equal(many.label, labels[order])
+    assert (many.offsets.dtype, many.judge.dtype) == (np.int64, np.int32)
 
 
 @pytest.mark.parametrize("codes", [[0, 0, 1, 2], [2, 2, 0, 1], [1, 0, 1, 3]])

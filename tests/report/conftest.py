@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adjudge import HierarchicalRelevance, HybridConfusion
-from adjudge.report import Results, gather
+from adjudge.report import Results, gather, report_html
 from adjudge.simulation import demo
 
 
@@ -22,3 +22,9 @@ def sampled() -> Results:
 def fitted() -> Results:
     """Graded labels without gold or draws."""
     return gather(HybridConfusion(method="em").fit(demo(3).judgments))
+
+
+@pytest.fixture(scope="session")
+def fitted_page(fitted: Results) -> str:
+    """The report of them."""
+    return report_html(fitted)

@@ -23,15 +23,14 @@ def panel() -> Results:
     return gather(MajorityVote().fit(judgments), gold=made.gold)
 
 
-def section(results: Results) -> str:
-    found = re.search(
-        r'<section id="people-and-models".*?</section>', report_html(results), re.DOTALL
-    )
+def section(page: str) -> str:
+    found = re.search(r'<section id="people-and-models".*?</section>', page, re.DOTALL)
     return "" if found is None else re.sub(r"<[^>]+>", " ", found[0])
 
 
 def test_everything_is_in_the_section(panel: Results) -> None:
-    text = section(panel)
+    page = report_html(panel)
+    text = section(page)
     for part in (
         "people with people",
         "people with models",
@@ -42,7 +41,7 @@ def test_everything_is_in_the_section(panel: Results) -> None:
         "llm-judge-8b",
     ):
         assert part in text
-    assert 'href="#people-and-models"' in report_html(panel)
+    assert 'href="#people-and-models"' in page
     assert "Estimates" in text
     assert "The share of relevant items (1, 2) is 0." in text
     assert "The mean grade is 0." in text
@@ -57,15 +56,15 @@ def test_the_summary_says_it_too(panel: Results) -> None:
 
 
 def test_estimates_have_their_place(panel: Results) -> None:
-    text = section(replace(panel, estimates=("The share of <2> is 0.3.",)))
+    text = section(report_html(replace(panel, estimates=("The share of <2> is 0.3.",))))
     assert "Estimates" in text
     assert "The share of &lt;2&gt; is 0.3." in text
 
 
 def test_without_estimates_there_is_no_part_for_them(panel: Results) -> None:
-    assert "Estimates" not in section(replace(panel, estimates=()))
+    assert "Estimates" not in section(report_html(replace(panel, estimates=())))
 
 
-def test_without_models_there_is_no_section(fitted: Results) -> None:
-    assert section(fitted) == ""
+def test_without_models_there_is_no_section(fitted: Results, fitted_page: str) -> None:
+    assert section(fitted_page) == ""
     assert "People and models?" not in {finding.question for finding in findings(fitted)}

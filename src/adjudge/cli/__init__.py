@@ -108,6 +108,8 @@ def _build(only: str | None = None, *, bare: bool = False) -> typer.Typer:
         epilog="Start with:\n\nadjudge demo\nadjudge consensus judgments.csv -o labels.csv",
         context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
+        add_completion=only is None,  # whose options stand before no command, and for whose
+        add_help_option=only is None,  # values Typer imports pydantic
     )
     made.callback(invoke_without_command=True)(_show_version)
     for module in COMMANDS if only is None else (only,):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from adjudge.data.judges import LEVEL, information
 from adjudge.data.names import Names
@@ -165,6 +164,8 @@ def _share(
     told: NDArray[np.float64],
 ) -> None:
     """A share and its interval as three columns; null where there is nothing to share."""
+    from scipy.special import betaincinv
+
     seen = total > 1e-9
     hits = np.clip(hits, 0.0, total)
     safe = np.where(seen, total, 1.0)

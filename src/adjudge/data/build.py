@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 
 from adjudge.data._items import Items
 from adjudge.data.columns import roles_of, text_of
@@ -28,6 +27,7 @@ from adjudge.data.synonyms import SYNONYMS
 from adjudge.errors import BadData, BadSetting
 
 _CODED = ("item", "topic", "document", "judge", "label", "gold")
+_FEW = 100_000  # rows, for which it is not worth importing a library
 _OF_JUDGES = ("family", "kind", "prompt", "version")
 
 
@@ -284,6 +284,12 @@ def _sorted_by_item(
     several times faster than a general stable sort. That it is canonical is not true, but keeps a
     judge's second judgment of an item from being added to their first.
     """
+    if label.size <= _FEW:
+        order = np.argsort(items.by_row, kind="stable")
+        counts = np.bincount(items.by_row, minlength=len(items.names))
+        return np.append(0, np.cumsum(counts)), judge[order], label[order]
+    from scipy.sparse import coo_array
+
     shape = (len(items.names), int(judge.max(initial=0)) + 1)
     matrix = coo_array((label, (items.by_row, judge)), shape=shape)
     matrix.has_canonical_format = True
@@ -298,5 +304,4 @@ def _sorted_by_item(
 def _order(items: Items) -> NDArray[np.int32]:
     """The rows by item, those of one item as they came."""
     rows = np.arange(items.by_row.size, dtype=np.int32)
-    ones = np.ones(rows.size, dtype=np.int8)
-    return _sorted_by_item(items, rows, ones)[1]
+    return _sorted_by_item(items, rows, np.ones(rows.size, dtype=np.int8))[1]

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from adjudge.data.names import Names
 from adjudge.data.scale import Scale
@@ -206,6 +205,8 @@ def rank_r_hat(values: NDArray[np.float64]) -> float:  # (chain, draw)
 
 def _scores(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Each value's rank, ties sharing theirs, as the normal quantile of that rank."""
+    from scipy.special import ndtri
+
     _, place, many = np.unique(values, return_inverse=True, return_counts=True)
     rank = (np.cumsum(many) - (many - 1) / 2)[place].reshape(values.shape)
     return np.asarray(ndtri((rank - 0.375) / (values.size + 0.25)))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, stdtr
 
 from adjudge.data.names import look_up
 from adjudge.errors import BadData, BadSetting
@@ -67,6 +66,8 @@ def paired_t_test(first: ArrayLike, second: ArrayLike, *, level: float = 0.05) -
     Differences that are all alike have no spread to measure by: all 0 is no difference (p = 1), all
     the same other number is a certain one (p = 0). One pair alone says nothing (p is NaN).
     """
+    from scipy.special import stdtr
+
     gap = _differences(first, second, level)
     count = len(gap)
     if not count:
@@ -91,6 +92,8 @@ def sign_test(first: ArrayLike, second: ArrayLike, *, level: float = 0.05) -> Di
     On right and wrong (1 and 0) it is McNemar's exact test. ``statistic`` is how many pairs the
     first method wins; without any difference p is 1.
     """
+    from scipy.special import bdtr
+
     gap = _differences(first, second, level)
     wins, losses = int((gap > 0).sum()), int((gap < 0).sum())
     p = min(1.0, 2 * float(bdtr(min(wins, losses), wins + losses, 0.5)))

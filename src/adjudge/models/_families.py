@@ -289,11 +289,11 @@ def _listed(pairs: _Pairs, excess: _Floats, chosen: NDArray[np.bool_]) -> tuple[
 
 def _components(judges: int, pairs: tuple[Pair, ...]) -> NDArray[np.int32]:  # (judge,)
     """The first judge of everybody's family, pairs being of one family."""
+    if not pairs:
+        return np.arange(judges, dtype=np.int32)
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    if not pairs:
-        return np.arange(judges, dtype=np.int32)
     ends = np.array([pair.judges for pair in pairs])
     graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(judges, judges))
     _, group = connected_components(graph, directed=False)

@@ -24,7 +24,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
@@ -119,6 +118,8 @@ def _learn(
     steps: int = 5,
 ) -> NDArray[np.float64]:  # (column,)
     """A few fixed-point steps towards the pseudo-counts that make the rows most probable."""
+    from scipy.special import digamma
+
     seen = counts[counts.sum(axis=1) > 1e-9]
     if len(seen) < 2:
         return alpha
@@ -136,6 +137,7 @@ def _expected_logs(
     counts: Counts, alpha: NDArray[np.float64], beta: NDArray[np.float64]
 ) -> Parameters:
     """exp(E[log rate]) under the Dirichlet posteriors that counts and priors give."""
+    from scipy.special import digamma
 
     def geometric(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         whole = weights.sum(axis=-1, keepdims=True)

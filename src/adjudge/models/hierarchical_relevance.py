@@ -21,7 +21,6 @@ from adjudge.data.draws import Draws
 from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadData
-from adjudge.models._covariates import fit_with_columns
 from adjudge.models._posterior import learnt_prior, plan_of, sample_model
 from adjudge.models.model import Progress, Ties, check_ties
 
@@ -82,6 +81,8 @@ class HierarchicalRelevance:
                 wanted="two labels",
             )
         if self.item_columns or self.judge_columns:
+            from adjudge.models._covariates import fit_with_columns
+
             return fit_with_columns(self, judgments, gold, engine, progress)
         consensus = sample_model(
             self, judgments, gold, learnt_prior(judgments, gold), engine, progress
