@@ -16,7 +16,6 @@ from adjudge.evaluation.ranking._next_items import Doubt, Influence, average_con
 from adjudge.evaluation.ranking.rank import rank_systems
 from adjudge.simulation import Crowd, Population
 from rankings import system
-from sizes import sized
 
 
 def bits(p: float) -> float:
@@ -124,8 +123,7 @@ def test_judging_what_is_suggested_takes_more_doubt_away_than_judging_what_is_do
         judged, truth = made.judgments, made.truth.codes(made.judgments.scale)
         rng = np.random.default_rng(seed)
         runs = [system(judged, truth, q, rng, name=f"s{q}") for q in (0.5, 0.6, 0.7)]
-        length = sized({"warmup": 80, "draws": 120}, full={"warmup": 150, "draws": 250})
-        model = HierarchicalConfusion(chains=2, **length, seed=seed)
+        model = HierarchicalConfusion(chains=2, warmup=150, draws=250, seed=seed)
         consensus = model.fit(judged)
         before = rank_systems(consensus, runs, ["nDCG@10"], draws=500, next_items=15)
         documents = judged.documents.to_pylist()  # type: ignore[union-attr]
