@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 JUDGES = int(os.environ.get("ADJUDGE_CROWD", "20"))
 FULL = JUDGES >= 200
-KILLS = 10 if FULL else 1  # with all judges in the middle of something
+KILLS = 10 if FULL else 2  # with all judges in the middle of something
 LEASE = 12.0 if FULL else 6.0  # seconds: those of judges who vanish run out during the run
 TENTH = JUDGES // 10
 RELIEF = 8  # judges who come last: more than an item needs
