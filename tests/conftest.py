@@ -12,7 +12,6 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from coverage import Coverage
 from hypothesis import settings
 
 from memory import Memory, counted
@@ -39,7 +38,7 @@ for name, examples in {"quick": 10, "ci": 20, "full": 1000}.items():
     settings.register_profile(name, max_examples=examples, deadline=None, print_blob=True)
 settings.load_profile(PROFILE)
 
-MEASURED = 0.2  # seconds of processor time in which a test is looked at for coverage
+MEASURED = 0.5  # seconds of processor time in which a test is looked at for coverage
 
 HERE = Path(__file__).resolve().parent
 
@@ -104,16 +103,13 @@ def pytest_sessionfinish() -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Measure coverage where it tells something: it takes half as long again.
 
-    Not in slow tests, nor on PostgreSQL what is measured on SQLite, nor in further cases of a test
-    of which a case has shown nothing new, nor longer than a test's first moments of work: what
-    comes after goes through the same lines again.
+    Not in slow tests, nor on PostgreSQL what is measured on SQLite, nor longer than a test's first
+    half second of work: what comes after goes through the same lines again.
     """
     here, elsewhere = sys.gettrace(), threading.gettrace()
     if here is None:
         return (yield)
-    test = item.nodeid.partition("[")[0]
-    before = _measured()
-    if item.get_closest_marker("slow") is not None or "postgresql" in item.name or test in _KNOWN:
+    if item.get_closest_marker("slow") is not None or "postgresql" in item.name:
         _measure_no_more()
     else:
         signal.signal(signal.SIGPROF, _measure_no_more)
@@ -124,18 +120,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         signal.setitimer(signal.ITIMER_PROF, 0)
         sys.settrace(here)
         threading.settrace(elsewhere)  # type: ignore[arg-type]
-        if _measured() == before:
-            _KNOWN.add(test)
-
-
-_KNOWN: set[str] = set()  # tests of which a case has shown nothing new
-
-
-def _measured() -> int:
-    """How many branches coverage has seen in this process; it has no public count of them."""
-    measures = Coverage.current()
-    collector = None if measures is None else measures._collector
-    return 0 if collector is None else sum(map(len, collector.data.values()))
 
 
 def _measure_no_more(*_: object) -> None:
