@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from clusters import START, KeptCluster, RealCluster, kill
+from distributed import Client
+from impatient import look_briefly
 
 from adjudge import (
     BadData,
@@ -38,9 +40,10 @@ from waiting import wait_until
 pytestmark = pytest.mark.slow
 
 LIMIT = 600  # seconds, for what will never be
+IMPATIENT = Path(__file__).with_name("impatient.py")  # the command line
 
 EM = DawidSkene(tolerance=0.0, iterations=25)
-GIBBS = HybridConfusion(chains=2, warmup=10, draws=40, thin=1)
+GIBBS = HybridConfusion(chains=2, warmup=sized(5, full=10), draws=sized(25, full=40), thin=1)
 EITHER = pytest.mark.parametrize(
     "model",
     [pytest.param(EM, id="em"), pytest.param(GIBBS, id="gibbs", marks=pytest.mark.full)],
@@ -202,7 +205,7 @@ def test_the_command_line_goes_on_after_its_scheduler_was_killed(
         "tolerance=0",
         "-q",
     ]
-    program = [sys.executable, "-m", "adjudge", *words]
+    program = [sys.executable, str(IMPATIENT), *words]
     state = ["--checkpoint", str(tmp_path / "kept"), "--every", "5"]
     cluster = kept.having(1)
     place = ["--engine", "dask", "--scheduler", cluster.address]
@@ -225,8 +228,13 @@ def test_the_command_line_goes_on_after_its_scheduler_was_killed(
 
 @EITHER
 def test_a_scheduler_that_is_lost_is_named_and_the_fit_goes_on_elsewhere(
-    model: Model, table: Judgments, tmp_path: Path, kept: KeptCluster
+    model: Model,
+    table: Judgments,
+    tmp_path: Path,
+    kept: KeptCluster,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(Client, "_reconnect", look_briefly)
     folder = tmp_path / "checkpoint"
     cluster = kept.having(1)
     with connected(cluster, checkpoint=Checkpoint(folder=folder, every=4)) as engine:
