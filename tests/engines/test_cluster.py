@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from adjudge import DaskEngine, DawidSkene, HybridConfusion
+from adjudge import DaskEngine, DawidSkene, HybridConfusion, Judgments
 from adjudge.engines import _cluster as module
 from adjudge.engines._remote import JobResult, Partial, count_held, together
 from adjudge.simulation import demo
 from sizes import sized
 from waiting import wait_until
+
+
+@cache
+def crowd() -> Judgments:
+    return demo(seed=3).judgments
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +42,10 @@ def test_trees_and_jobs_sent_once_change_no_bit(
 ) -> None:
     monkeypatch.setattr(module, "_FAN", fan)
     monkeypatch.setattr(module, "_EMBED", embedded)
-    table = demo(seed=3).judgments
+    table = crowd()
     engine = DaskEngine(five)
-    em = DawidSkene(iterations=sized(10, full=500))
-    for model in (em, HybridConfusion(chains=1, warmup=2, draws=3, thin=1)):
+    em = DawidSkene(iterations=sized(3, full=500))
+    for model in (em, HybridConfusion(chains=1, warmup=1, draws=2, thin=1)):
         here, there = model.fit(table), model.fit(table, engine=engine)
         np.testing.assert_array_equal(here.posterior, there.posterior)
         np.testing.assert_array_equal(here.confusion, there.confusion)
@@ -49,7 +55,7 @@ def test_trees_and_jobs_sent_once_change_no_bit(
 def test_what_is_no_longer_used_is_forgotten(five: Client) -> None:
     engine = DaskEngine(five)
     connection = engine.connection
-    table = demo(seed=3).judgments
+    table = crowd()
     sweeps: Any = engine.load(table)
     first = count_held(connection.owner)
     assert first == len(sweeps.cuts) == 20  # four a process
@@ -71,7 +77,7 @@ def _loads(connection: module.Connection) -> int:
 
 def test_parts_go_round_and_stay_where_they_are(five: Client) -> None:
     engine = DaskEngine(five)
-    sweeps = engine.load(demo(seed=3).judgments)
+    sweeps = engine.load(crowd())
     homes = list(sweeps.placed.home)
     assert sorted(homes.count(address) for address in set(homes)) == [4, 4, 4, 4, 4]
     sweeps.votes()
@@ -80,9 +86,7 @@ def test_parts_go_round_and_stay_where_they_are(five: Client) -> None:
     again = sweeps.votes()
     assert sweeps.placed.home[1:] == homes[1:]
     assert sweeps.placed.home[0] in homes
-    np.testing.assert_array_equal(
-        again.classes, engine.load(demo(seed=3).judgments).votes().classes
-    )
+    np.testing.assert_array_equal(again.classes, engine.load(crowd()).votes().classes)
 
 
 def test_partial_answers_add_up() -> None:

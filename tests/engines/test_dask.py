@@ -73,8 +73,8 @@ def assert_same(one: Consensus, two: Consensus) -> None:
 
 
 PROCESSES = [USUAL, *(pytest.param(many, marks=pytest.mark.full) for many in (1, 3, 4))]
-SWEEPS = {} if FULL else {"iterations": 3}  # as many as show it, or until nothing moves
-SHORT = {"chains": 2, "warmup": sized(2, full=5), "draws": sized(4, full=8), "thin": 1}
+SWEEPS = {} if FULL else {"iterations": 2}  # as many as show it, or until nothing moves
+SHORT = {"chains": 2, "warmup": sized(1, full=5), "draws": sized(2, full=8), "thin": 1}
 MODELS: list[Model] = [
     ItemTypes(**SWEEPS),
     ItemTypes(by_topic=True, **SWEEPS),
@@ -90,7 +90,8 @@ MODELS: list[Model] = [
 ]
 
 
-ALONE = (0, 3, 7, 10)  # of each way to sweep one; the others in every run with gold
+# Of each way to sweep one, but those that a million judgments show; all in every run with gold.
+ALONE = (0, 10)
 
 
 @slow
@@ -133,10 +134,11 @@ def test_numbers_are_those_of_the_threads(engine: DaskEngine, tmp_path: Path) ->
     gold = Gold.of({str(i): float(i % 90) for i in range(30)})
     write(Content(judgments=table), tmp_path / "numbers.adjudge", format="encoded")
     stored = read(tmp_path / "numbers.adjudge").judgments
-    model = Continuous(iterations=sized(5, full=15))
-    for known in (None, gold):
+    model = Continuous(iterations=sized(3, full=15))
+    either, both = ((None, (table,)), (gold, (stored,))), (table, stored)
+    for known, tables in sized(either, full=((None, both), (gold, both))):
         here = model.fit(table, known)
-        for given in (table, stored):
+        for given in tables:
             there = model.fit(given, known, engine=engine)
             for name in ("value", "error", "shift", "scale", "noise"):
                 np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
@@ -260,8 +262,8 @@ def test_topics_are_needed_by_topic(engine: DaskEngine) -> None:
 
 LINUX = pytest.mark.skipif(machine() is None, reason="arrays are shared on Linux only")
 SHARED: list[Model] = [
+    SingleConfusion(**SWEEPS),  # in the full run alone
     DawidSkene(by_topic=True, **SWEEPS),
-    SingleConfusion(**SWEEPS),
     HybridConfusion(**SHORT),
 ]
 
@@ -276,7 +278,7 @@ def everything(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @LINUX
 @pytest.mark.usefixtures("everything")
-@pytest.mark.parametrize("model", SHARED, ids=lambda model: model.name)
+@pytest.mark.parametrize("model", sized(SHARED[1:], full=SHARED), ids=lambda model: model.name)
 def test_shared_judgments_and_posteriors_have_the_bits_of_the_threads(
     model: Model, crowd: Made, engine: DaskEngine, tmp_path: Path
 ) -> None:
