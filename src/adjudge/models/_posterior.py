@@ -16,7 +16,7 @@ from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters, Sampler
 from adjudge.errors import BadSetting
 from adjudge.models._gibbs import Chain, Prior, SamplingPlan, make_room, run_chains, stride_of
-from adjudge.models._relabelling import Separate, TruthOrder, order_of, separate, told
+from adjudge.models._relabelling import Separate, TruthOrder, describe_order, order_of, separate
 from adjudge.models._voice_sweeps import VoiceSampler
 from adjudge.models.expectation import prior_counts
 from adjudge.models.model import (
@@ -139,7 +139,7 @@ def sample_model(
     if not prior.learnt and prepared.known is None:  # learnt priors put each sweep in order
         parts = separate(table, by_topic=by_topic, topics=topics)
         orders = [_ordered(chain, kept, n, parts, table) for n, chain in enumerate(chains)]
-    switched = told(next((order for order in orders if order is not None), None), scale)
+    switched = describe_order(next((order for order in orders if order is not None), None), scale)
     draws = _together(chains, kept, plan, stride, prior, table, by_topic)
     swept = sum(chain.swept for chain in chains)
     means = (

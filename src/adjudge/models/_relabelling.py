@@ -116,7 +116,7 @@ def _lead(places: NDArray[np.int64], axes: int) -> NDArray[np.int64]:
     return places.reshape((1,) * (axes - places.ndim) + places.shape)
 
 
-def told(order: TruthOrder | None, scale: Scale) -> tuple[str, ...]:
+def describe_order(order: TruthOrder | None, scale: Scale) -> tuple[str, ...]:
     """A sentence on what was put back, where something was."""
     if order is None:
         return ()

@@ -23,7 +23,7 @@ from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Engine, Parameters, Sweeps
 from adjudge.errors import BadSetting
 from adjudge.kernels.fixed import SMALLEST
-from adjudge.models._relabelling import order_of, separate, told
+from adjudge.models._relabelling import describe_order, order_of, separate
 from adjudge.models.model import Progress, Step, checkpoint_of, conclude, prepare
 
 
@@ -230,6 +230,6 @@ def fit_points(
                 model.tolerance,
                 "log-likelihood" if smoothing is None else "log-posterior",
             ),
-            *told(order, judgments.scale),
+            *describe_order(order, judgments.scale),
         ),
     )

@@ -6,10 +6,10 @@ Judges are not independent given the truth: items are hard for everybody, langua
 their errors, one model asked five times is not five judges. Three things follow. Near copies have
 one voice between them (``adjudge.models._families``). Items come in an easy and a hard kind of
 every label, so that what makes judges err together has a place of its own. And a type is not taken
-for its label, but read through what a good judge says of it (``adjudge.models._reference_judge``).
-What is believed of a judge's rows, R, comes in two structures, ``habit`` and ``slant``, and for
-ordered labels in a third, ``line`` (``adjudge.models._type_rows``); the answer is their mean, half
-of it the line's. Gold calibrates the answer (``adjudge.models._calibration``), outside the fit.
+for its label, but read through what a good judge says of it. What is believed of a judge's rows, R,
+comes in two structures, ``habit`` and ``slant``, and for ordered labels in a third, ``line``
+(all in ``adjudge.models._type_judges``); the answer is their mean, half of it the line's. Gold
+calibrates the answer (``adjudge.models._calibration``), outside the fit.
 
 Each structure is fitted by EM: R is brought up to date in the first sweeps, and once it is frozen
 the objective, log-likelihood + 20 sum R log theta + 1/2 sum log pi, never falls. It stops early, by

@@ -88,10 +88,6 @@ class GoldEntry:
         if self.role not in ROLES:
             raise BadSetting("role", self.role, wanted=" or ".join(ROLES))
 
-    def reason_for(self, label: str) -> str:
-        """What a judge who gave this label is told."""
-        return self.reasons.get(label, self.reason)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:

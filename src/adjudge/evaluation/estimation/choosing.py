@@ -221,14 +221,14 @@ def _earlier(
         return item, np.full(len(item), len(item) / max(size, 1)), ones, ones
     where = look_up(gold.items, fit.consensus.judgments.items)
 
-    def told(values: NDArray[Any] | None) -> NDArray[Any]:  # (earlier,)
+    def take(values: NDArray[Any] | None) -> NDArray[Any]:  # (earlier,)
         if values is None:
             return ones
         spread = np.zeros(len(known) + 1, dtype=values.dtype)
         spread[where] = values
         return np.asarray(spread[item])
 
-    return item, told(gold.sampling), told(gold.round), told(gold.stratum)
+    return item, take(gold.sampling), take(gold.round), take(gold.stratum)
 
 
 def _table(

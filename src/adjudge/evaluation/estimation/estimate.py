@@ -199,7 +199,7 @@ def _sample(
     member = np.flatnonzero(known[target.item] >= 0)
     where = look_up(gold.items, table.items)
 
-    def told(values: NDArray[Any] | None) -> NDArray[Any] | None:  # (gold,)
+    def take(values: NDArray[Any] | None) -> NDArray[Any] | None:  # (gold,)
         if values is None or gold.sampling is None:
             return None
         spread = np.zeros(table.item_count + 1, dtype=values.dtype)
@@ -210,10 +210,10 @@ def _sample(
         member.astype(np.int64),
         known[target.item[member]],
         len(target.item),
-        told(gold.sampling),
-        told(gold.round),
+        take(gold.sampling),
+        take(gold.round),
         gold.source,
-        told(gold.stratum),
+        take(gold.stratum),
     )
     if sample.drawn:
         return sample

@@ -38,11 +38,6 @@ class SoftJudgments:
         """The share of the label that is commonest."""
         return np.asarray(self.shares[np.arange(len(self)), self.label])
 
-    @property
-    def several(self) -> bool:
-        """Whether any judge judged any item more than once."""
-        return bool((self.samples > 1).any())
-
     def reliability(self) -> tuple[_Floats, _Floats]:  # (judge,), (judge,)
         """How far two samples of a judge agree, and alpha: the same with chance taken off.
 

@@ -1,0 +1,60 @@
+"""What a text of the source calls by its name is there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SRC = ROOT / "src"
+_DOTTED = re.compile(r"``(adjudge(?:\.\w+)+)``")
+_GROUPS = {"adjudge.models", "adjudge.formats"}  # of entry points
+
+
+def is_there(name: str) -> bool:
+    """Whether a dotted name is a module, or something that a module defines."""
+    place, rest = SRC, name.split(".")
+    while rest and (place / rest[0]).is_dir():
+        place /= rest.pop(0)
+    if rest and (place / f"{rest[0]}.py").is_file():
+        place /= f"{rest.pop(0)}.py"
+    if not rest:
+        return True
+    module = place / "__init__.py" if place.is_dir() else place
+    named = {
+        part
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        for part in (getattr(node, "name", None), getattr(node, "id", None))
+    }
+    return rest[0] in named
+
+
+@pytest.mark.parametrize("room", sorted(path.name for path in (SRC / "adjudge").iterdir()))
+def test_what_a_text_names_is_there(room: str) -> None:
+    place = SRC / "adjudge" / room
+    files = place.rglob("*.py") if place.is_dir() else [place]
+    missing = [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in files
+        if file.suffix == ".py"
+        for name in _DOTTED.findall(file.read_text(encoding="utf-8"))
+        if name not in _GROUPS and not is_there(name)
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [
+        ("adjudge.models", True),
+        ("adjudge.models.item_types", True),
+        ("adjudge.models.registry.MODELS", True),
+        ("adjudge.models._reference_judge", False),
+        ("adjudge.models.registry.nothing", False),
+    ],
+)
+def test_a_name_that_is_not_there_is_found(name: str, there: bool) -> None:
+    assert is_there(name) is there
