@@ -80,7 +80,7 @@ def test_kappa_below_one_is_impossible() -> None:
 def test_slices_draw_from_the_posterior_on_a_grid() -> None:
     rng = np.random.default_rng(1)
     counts = rng.multinomial(12, [0.3, 0.7], 15)
-    grid_eta, grid_kappa = np.linspace(-4, 4, 161), np.linspace(0, 8, 241)
+    grid_eta, grid_kappa = np.linspace(-4, 4, 81), np.linspace(0, 8, 121)
     logs = np.array([[density(counts, np.array([e]), k) for k in grid_kappa] for e in grid_eta])
     weight = np.exp(logs - logs.max())
     weight /= weight.sum()
