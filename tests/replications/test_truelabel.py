@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from adjudge.replications._data import real_file
 from adjudge.replications.replication import ReplicationResult, Setup
 from adjudge.replications.truelabel import _SIZES, PREVALENCE, REPLICATION, _thin_ratings
 from adjudge.simulation import monitoring_panel
@@ -20,10 +21,22 @@ pytestmark = pytest.mark.slow
 Quick = Callable[[str], tuple[ReplicationResult, dict[str, bool | None]]]
 
 
+def _thinned(folder: Path, out: Path) -> Path:
+    """The same real judgments, of one item in three: half of all the time would be theirs."""
+    file = real_file("web-relevance", folder)
+    head, *rows = file.read_text().splitlines(keepends=True)
+    kept = set(sorted({row.partition(",")[0] for row in rows})[::3])
+    path = out / file.relative_to(folder)
+    path.parent.mkdir()
+    path.write_text("".join([head, *(row for row in rows if row.partition(",")[0] in kept)]))
+    return out
+
+
 @pytest.fixture(scope="module")
-def quick(shared_data: Path) -> Quick:
+def quick(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Quick:
     """The quick run; unless all is asked for, one prior on matrices stands in for the other."""
-    setup = Setup(quick=True, data=shared_data)
+    data = shared_data if FULL else _thinned(shared_data, tmp_path_factory.mktemp("data"))
+    setup = Setup(quick=True, data=data)
     partials: dict[str, Any] = {}
     for part in REPLICATION.parts(setup):
         same = part.name.replace("beta-10-", "beta-3-")
