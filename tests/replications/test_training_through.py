@@ -67,7 +67,9 @@ def test_parts_are_experiments_that_can_be_gone_on_with() -> None:
 
 
 SMALL = replace(_THROUGH[_NONE], at_once=1, leaving=0.0)
-SHORT = POLICY.changed({"training_pairs": 4})
+SHORT = POLICY.changed(  # one right lets in, or half of those who come would do so in vain
+    {"training_pairs": 4, "training_pass": sized(0.25, full=POLICY.training_pass)}
+)
 QUERIES = sized(2, full=4)  # of five results
 
 
