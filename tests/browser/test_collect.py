@@ -106,10 +106,12 @@ def test_a_judge_is_trained_misses_is_warned_and_blocked_and_the_requester_undoe
     assert len(text.splitlines()) > 12
 
     # The judge goes on where she was, while the requester's page counts by itself.
+    ada.clock.install()
     ada.goto(f"{site.url}/projects/{slug}")
     before = ada.locator("#progress").inner_text()
     page.goto(f"{site.url}/j/{slug}")
     judge(page)
+    ada.clock.fast_forward("00:05")  # after which it asks again
     ada.wait_for_function(
         "before => document.getElementById('progress').innerText !== before", arg=before
     )
