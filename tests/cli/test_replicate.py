@@ -51,12 +51,27 @@ def test_a_file_is_no_folder(adjudge: Run, folder: Path, shared_data: Path) -> N
 
 
 @pytest.fixture(scope="module")
-def written(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real judgments, of the items without gold those of one in twenty: gold is scored on."""
+    head, *rows = (shared_data / "trec-rf10" / "judgments.tsv").read_text().splitlines(True)
+    fields = [row.split("\t") for row in rows]
+    known = {(topic, document) for topic, _, document, gold, _ in fields if gold != "-1"}
+    others = sorted({(topic, document) for topic, _, document, _, _ in fields} - known)
+    kept = known | set(others[::20])
+    path = tmp_path_factory.mktemp("data") / "trec-rf10" / "judgments.tsv"
+    path.parent.mkdir()
+    few = [row for row, cells in zip(rows, fields, strict=True) if (cells[0], cells[2]) in kept]
+    path.write_text("".join([head, *few]))
+    return path.parents[1]
+
+
+@pytest.fixture(scope="module")
+def written(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The quick run of a paper, written and stopped once on the way."""
     out = tmp_path_factory.mktemp("replicated") / "out"
     line = [sys.executable, "-m", "adjudge", "replicate", "hierarchical", *QUICK, "-o", str(out)]
     process = subprocess.Popen(
-        [*line, "--data", str(shared_data)], stderr=subprocess.PIPE, stdout=subprocess.PIPE
+        [*line, "--data", str(data)], stderr=subprocess.PIPE, stdout=subprocess.PIPE
     )
     parts = out / ".parts" / "hierarchical"
     deadline = time.monotonic() + 600
@@ -71,8 +86,8 @@ def written(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     return out
 
 
-def test_a_run_that_was_stopped_goes_on(adjudge: Run, written: Path, shared_data: Path) -> None:
-    args = ("replicate", "hierarchical", *QUICK, "-o", written, "--data", shared_data)
+def test_a_run_that_was_stopped_goes_on(adjudge: Run, written: Path, data: Path) -> None:
+    args = ("replicate", "hierarchical", *QUICK, "-o", written, "--data", data)
     ended = adjudge(*args)
     assert ended.code == 0, ended.err
     assert "hierarchical: unsupervised (kept from an earlier run)\n" in ended.err
@@ -87,8 +102,8 @@ def test_a_run_that_was_stopped_goes_on(adjudge: Run, written: Path, shared_data
     assert any("fractional, precision" in text for text in found[0]["tables"][2]["differences"])
 
 
-def test_a_person_gets_tables(at_terminal: Run, written: Path, shared_data: Path) -> None:
-    args = ("replicate", "hierarchical", *QUICK, "-o", written, "--data", shared_data)
+def test_a_person_gets_tables(at_terminal: Run, written: Path, data: Path) -> None:
+    args = ("replicate", "hierarchical", *QUICK, "-o", written, "--data", data)
     ended = at_terminal(*args)
     assert ended.code == 0, ended.err
     assert "A hierarchical model of relevance coding" in ended.out
