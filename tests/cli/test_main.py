@@ -10,6 +10,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -286,28 +287,46 @@ def test_a_reader_that_goes_away_is_no_trouble(arguments: list[str]) -> None:
         assert process.wait(timeout=LIMIT) == 141
 
 
-def test_files_are_kept_where_the_reader_of_the_table_goes_away(folder: Path) -> None:
+def test_files_are_kept_where_the_reader_of_the_table_goes_away(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (folder / "j.csv").write_text(
         "item,judge,label\n" + "".join(f"i{n},j{n % 7},{n % 2}\n" for n in range(20_000))
     )
-    arguments = ("consensus", "j.csv", "-q", "--judges", "judges.csv", "-m", "majority-vote")
-    with start(*arguments) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        process.stdout.close()
-        assert process.wait(timeout=LIMIT) == 141
+    arguments = ["consensus", "j.csv", "-q", "--judges", "judges.csv", "-m", "majority-vote"]
+    reading, writing = os.pipe()
+
+    def read_one() -> None:
+        with os.fdopen(reading) as reader:
+            reader.readline()
+
+    gone = threading.Thread(target=read_one)
+    gone.start()
+    with os.fdopen(writing, "w") as piped:
+        monkeypatch.setattr(sys, "stdout", piped)
+        assert call(arguments) == 141
+    gone.join(LIMIT)
     assert len((folder / "judges.csv").read_text().splitlines()) == 8
 
 
-@pytest.mark.parametrize(
-    "arguments", [["simulate", "-q"], ["models", "--json"], ["models"], ["--version"]]
-)
-def test_a_full_disk_is_told(arguments: list[str]) -> None:
+FULL_DISK = "error: standard output: cannot be used (No space left on device)\n"
+
+
+@pytest.mark.parametrize("arguments", [["simulate", "-q"], ["models", "--json"], ["models"]])
+def test_a_full_disk_is_told(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Path("/dev/full").open("w") as full:
-        process = start(*arguments, stdout=full)
+        monkeypatch.setattr(sys, "stdout", full)
+        assert call(arguments) == 2
+    assert capsys.readouterr().err == FULL_DISK
+
+
+def test_a_full_disk_ends_the_process() -> None:
+    with Path("/dev/full").open("w") as full:
+        process = start("--version", stdout=full)
         _, err = process.communicate(timeout=LIMIT)
-    assert process.returncode == 2
-    assert err == "error: standard output: cannot be used (No space left on device)\n"
+    assert (process.returncode, err) == (2, FULL_DISK)
 
 
 def test_a_file_that_cannot_grow_leaves_nothing(
@@ -375,10 +394,8 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         *(pytest.param(CTRL_C, when, id=f"Ctrl-C-{name}") for name, when in MOMENTS.items()),
         pytest.param(KILL, MOMENTS["at once"], id="kill-at once"),
-        pytest.param(KILL, MOMENTS["while it reads"], id="kill-while it reads"),
-        pytest.param(
-            KILL, MOMENTS["at the command line"], id="kill-in line", marks=pytest.mark.full
-        ),
+        pytest.param(KILL, MOMENTS["at the command line"], id="kill-in line"),
+        pytest.param(KILL, MOMENTS["while it reads"], id="kill-reading", marks=pytest.mark.full),
         pytest.param(KILL, MOMENTS["while it fits"], id="kill-fitting", marks=pytest.mark.full),
     ],
 )
