@@ -30,7 +30,7 @@ names = pytest.mark.parametrize("name", sorted(MODELS))
 # Sampled models draw by the number of an item and start from its name: not exact under renaming.
 unsampled = [name for name in sorted(MODELS) if not hasattr(MODELS[name], "draws")]
 exact = pytest.mark.parametrize("name", unsampled)
-few = settings(deadline=None)
+few = settings(max_examples=sized(12, full=1000), deadline=None)
 
 
 def quick(name: str, *, sweeps: int = 30, **others: object) -> Model:

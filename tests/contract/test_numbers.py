@@ -19,7 +19,7 @@ from adjudge.models.model import Step
 from sizes import sized
 from strategies import gold_for, judgments, shuffled
 
-few = settings(max_examples=sized(30, full=1000), deadline=None)
+few = settings(max_examples=sized(12, full=1000), deadline=None)
 biases = pytest.mark.parametrize("bias", ["shift", "scale", "both"])
 
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -195,7 +195,6 @@ def test_the_twin_agrees(rows: list[Triple]) -> None:
 
 
 @given(triples, st.permutations(range(5)))
-@settings(deadline=None, max_examples=50)
 def test_other_names_of_judges_change_nothing(rows: list[Triple], order: list[int]) -> None:
     other = [(item, f"k{order[int(judge[1:])]}", label) for item, judge, label in rows]
     first, again = measure_agreement(judged(rows)), measure_agreement(judged(other))
@@ -204,7 +203,6 @@ def test_other_names_of_judges_change_nothing(rows: list[Triple], order: list[in
 
 
 @given(st.lists(st.sampled_from(FIVE.labels), min_size=2, max_size=10), st.integers(2, 6))
-@settings(deadline=None, max_examples=50)
 def test_perfect_agreement_is_one(labels: list[str], judges: int) -> None:
     rows = [
         (f"i{item}", f"j{judge}", label)
@@ -223,7 +221,6 @@ def test_perfect_agreement_is_one(labels: list[str], judges: int) -> None:
 
 
 @given(triples)
-@settings(deadline=None, max_examples=50)
 def test_no_measure_is_above_one(rows: list[Triple]) -> None:
     for score in measure_agreement(judged(rows)).scores.values():
         assert not score.defined or score.value <= 1 + 1e-9
