@@ -54,7 +54,7 @@ def test_intervals_hold_and_are_narrower_than_those_of_gold_alone(
 ) -> None:
     """Draws of 80 gold labels: 95% hold, give or take four standard errors of the count."""
     wanted, held, widths = truth_of(panel, name), 0, []
-    rounds = sized(30, full=300)
+    rounds = sized(20, full=300)
     for seed in range(rounds):
         found = estimate_from(panel[2], drawn(panel[1], 80, seed), name, [], Plan())
         held += found.low <= wanted <= found.high
@@ -71,7 +71,7 @@ def test_the_difference_of_two_runs(
 ) -> None:
     whole = estimate_from(panel[2], panel[1], name, runs, Plan())
     assert whole.low == pytest.approx(whole.high, abs=1e-9)
-    held, widths, rounds = 0, [], sized(20, full=60)
+    held, widths, rounds = 0, [], sized(14, full=60)
     for seed in range(rounds):
         found = estimate_from(panel[2], drawn(panel[1], 120, seed), name, runs, Plan())
         held += found.low <= whole.estimate <= found.high
@@ -85,7 +85,7 @@ def test_gold_drawn_with_known_chances_is_weighed(panel: tuple[Judgments, Gold, 
     judgments, gold, fit = panel
     truth = gold.align(judgments)
     chance = np.where(truth == 2, 0.4, 0.1)  # what nobody could know, and the worst that can be
-    held, rounds = 0, sized(30, full=100)
+    held, rounds = 0, sized(20, full=100)
     for seed in range(rounds):
         taken = np.random.default_rng(seed).random(len(truth)) < chance
         part = gold.select(taken[_place(gold, judgments)])

@@ -249,7 +249,7 @@ def test_position_bias_is_recovered_within_its_error() -> None:
 @pytest.mark.long
 def test_intervals_cover_ninety_per_cent() -> None:
     inside = []
-    for seed in range(150):
+    for seed in range(sized(80, full=150)):
         rng = np.random.default_rng(seed)
         score = rng.logistic(0, 1, 20)
         made = make_comparisons(score, 600, tied=0.8, seed=seed)
@@ -300,7 +300,9 @@ def test_ranks_of_the_truth_among_draws_are_uniform() -> None:
         score, right = rng.logistic(0, 1, 6), rng.beta(8, 2, 4)
         tied, centre = np.exp(rng.normal()), rng.normal()
         lean = rng.normal(centre, 0.5, 4)
-        made = make_comparisons(score, 240, right=right, lean=lean, tied=tied, seed=seed)
+        made = make_comparisons(
+            score, sized(120, full=240), right=right, lean=lean, tied=tied, seed=seed
+        )
         length = {"warmup": sized(100, full=200), "draws": kept * every}
         model = CrowdBradleyTerry(method="gibbs", chains=1, **length, copies=False, seed=seed)
         samples = model.fit(made.comparisons).samples
