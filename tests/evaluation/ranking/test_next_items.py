@@ -16,7 +16,6 @@ from adjudge.evaluation.ranking._next_items import Doubt, Influence, average_con
 from adjudge.evaluation.ranking.rank import rank_systems
 from adjudge.simulation import Crowd, Population
 from rankings import system
-from sizes import sized
 
 
 def bits(p: float) -> float:
@@ -119,7 +118,7 @@ def test_judging_what_is_suggested_takes_more_doubt_away_than_judging_what_is_do
         items=300, population=people, prevalence=(0.6, 0.4), topics=10, concentration=5, per_item=3
     )
     drop = np.zeros(3)
-    for seed in range(sized(5, full=8)):
+    for seed in range(8):
         made = crowd.make(seed=seed)
         judged, truth = made.judgments, made.truth.codes(made.judgments.scale)
         rng = np.random.default_rng(seed)

@@ -249,7 +249,7 @@ def test_position_bias_is_recovered_within_its_error() -> None:
 @pytest.mark.long
 def test_intervals_cover_ninety_per_cent() -> None:
     inside = []
-    for seed in range(sized(80, full=150)):
+    for seed in range(150):
         rng = np.random.default_rng(seed)
         score = rng.logistic(0, 1, 20)
         made = make_comparisons(score, 600, tied=0.8, seed=seed)
