@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import shlex
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from commands import Run
+from adjudge.cli import call
+from commands import Ended, Run
 
+Told = Callable[[int], Ended]
 FILES = ["gold.csv", "judges.csv", "judgments.csv", "labels.csv", "truth.csv"]
 
 
@@ -23,8 +28,23 @@ def test_the_page(adjudge: Run) -> None:
     assert "Next:  adjudge demo --folder demo keeps these files;" in ended.out
 
 
-def test_json(adjudge: Run) -> None:
-    ended = adjudge("demo", "--json")
+@pytest.fixture(scope="module")
+def told() -> Told:
+    """What the demo of a seed tells programs; it is asked for what it tells several times."""
+
+    @cache
+    def tell(seed: int) -> Ended:
+        out, err = (io.TextIOWrapper(io.BytesIO(), write_through=True) for _ in range(2))
+        with redirect_stdout(out), redirect_stderr(err):
+            code = call(["demo", "--json", *([] if seed == 7 else ["--seed", str(seed)])])
+        printed, said = (stream.seek(0) or stream.read() for stream in (out, err))
+        return Ended(code, printed, said)
+
+    return tell
+
+
+def test_json(told: Told) -> None:
+    ended = told(7)
     assert ended.err == ""
     found = ended.json
     assert found["seed"] == 7
@@ -36,8 +56,8 @@ def test_json(adjudge: Run) -> None:
 
 
 @pytest.mark.parametrize("seed", [7, 8])
-def test_copies_deceive_others_but_not_the_default(seed: int, adjudge: Run) -> None:
-    rows = adjudge("demo", "--json", "--seed", seed).json["copies"]
+def test_copies_deceive_others_but_not_the_default(seed: int, told: Told) -> None:
+    rows = told(seed).json["copies"]
     accuracy = {(row["name"], row["copies"]): row["accuracy"] for row in rows}
     for copies in (1, 4):
         assert abs(accuracy["item-types", copies] - accuracy["item-types", 0]) <= 0.01
@@ -45,8 +65,8 @@ def test_copies_deceive_others_but_not_the_default(seed: int, adjudge: Run) -> N
     assert accuracy["majority-vote", 4] < accuracy["majority-vote", 0] - 0.1
 
 
-def test_seeds_make_other_crowds(adjudge: Run) -> None:
-    first, other = (adjudge("demo", "--json", "--seed", seed).json for seed in (7, 8))
+def test_seeds_make_other_crowds(told: Told) -> None:
+    first, other = told(7).json, told(8).json
     assert first["models"] != other["models"]
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import importlib.util
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ def load(path: Path) -> Any:
 
 EXAMPLES = load(DOCS / "tools" / "examples.py")
 REFERENCE = load(DOCS / "tools" / "reference.py")
+DEMOS: dict[str, tuple[str, Path]] = {}  # what the demo printed, and the folder it made
 alike, run_page, filled = EXAMPLES.alike, EXAMPLES.run_page, REFERENCE.filled
 
 
@@ -51,6 +53,30 @@ def names_in(text: str) -> set[str]:
     return set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`\n]+)`", text))))
 
 
+@pytest.fixture
+def demo_once(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo that a dozen pages begin with is run once, and its files are copied for the others.
+
+    It is one command in an empty folder, and prints the same at the same width.
+    """
+    run_command = EXAMPLES._printed
+
+    def printed(command: str) -> str:
+        if not re.fullmatch(r"adjudge demo --folder demo(?: --quiet)?", command):
+            return str(run_command(command))
+        assert not Path("demo").exists()
+        if command not in DEMOS:
+            kept = tmp_path_factory.mktemp("kept") / "demo"
+            DEMOS[command] = run_command(command), kept
+            shutil.copytree("demo", kept)
+        text, kept = DEMOS[command]
+        shutil.copytree(kept, "demo", dirs_exist_ok=True)
+        return text
+
+    monkeypatch.setattr(EXAMPLES, "_printed", printed)
+
+
+@pytest.mark.usefixtures("demo_once")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_examples_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     faults = run_page(page.read_text(encoding="utf-8"), tmp_path).faults
