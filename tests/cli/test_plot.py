@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from commands import Run
+from sizes import sized
 
 
 def test_one_figure_in_the_form_of_its_name(adjudge: Run, crowd: Path) -> None:
-    for name in ("a.png", "a.svg", "a.html", "a.json"):
+    for name in sized(("a.png", "a.svg", "a.json"), full=("a.png", "a.svg", "a.html", "a.json")):
         ended = adjudge("plot", "judgments.csv", "--figure", "confusion", "-o", name)
         assert ended.code == 0, ended.err
         assert ended.err.splitlines()[-1] == f"confusion written to {name}"
