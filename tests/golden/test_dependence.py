@@ -17,7 +17,7 @@ from scipy.stats import spearmanr
 
 from adjudge import Gold, ItemTypes, Judgments
 from adjudge.data.consensus import Consensus
-from adjudge.data.formats import read
+from adjudge.data.formats import Content, read
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.evaluation.against_gold import evaluate
 
@@ -39,15 +39,21 @@ def crowds(folder: Path) -> dict[str, tuple[Judgments, Gold]]:
     paths = {name: folder / name / "judgments.csv" for name in ("web-relevance", "rte")}
     paths |= {name: folder / "more" / f"{name}.csv" for name in MORE}
     for name, path in paths.items():
-        content = read(path)
+        content = _read(path)
         found[name] = (content.judgments, content.gold)
     return found
 
 
 @cache
+def _read(path: Path) -> Content:
+    """What a file holds, read once."""
+    return read(path)
+
+
+@cache
 def _fit(path: Path) -> Consensus:
     """The default's consensus on the judgments of a file, fitted once."""
-    return ItemTypes().fit(read(path).judgments)
+    return ItemTypes().fit(_read(path).judgments)
 
 
 def scores_of(consensus: Consensus, gold: Gold) -> tuple[float, float]:
@@ -75,7 +81,7 @@ def test_panels_of_language_models(shared_data: Path) -> None:
     found = {}
     for name in PANELS:
         path = shared_data / "panels" / f"{name}.csv"
-        found[name] = scores_of(_fit(path), read(path).gold)
+        found[name] = scores_of(_fit(path), _read(path).gold)
     accuracy, loss = np.mean(list(found.values()), axis=0)
     assert accuracy >= 0.5321  # the vote's
     assert loss <= 0.97 * 1.1463
@@ -86,7 +92,7 @@ def test_panels_of_language_models(shared_data: Path) -> None:
 @pytest.mark.data
 def test_llmjudge_ranks_judges_as_the_truth_does(shared_data: Path) -> None:
     path = shared_data / "panels" / "llmjudge.csv"
-    consensus, gold = _fit(path), read(path).gold
+    consensus, gold = _fit(path), _read(path).gold
     table = consensus.judgments
     known = gold.align(table)
     right = known[table.item] == table.label
@@ -107,7 +113,7 @@ def test_gold_calibrates_llmjudge_no_worse_than_the_reference(
     shared_data: Path, shared_reference: Path
 ) -> None:
     folder = shared_reference / "dependence"
-    content = read(shared_data / "panels" / "llmjudge.csv")
+    content = _read(shared_data / "panels" / "llmjudge.csv")
     with (folder / "llmjudge-gold100-items.csv").open() as file:
         given = {row["item"]: row["gold"] for row in csv.DictReader(file)}
     with (folder / "llmjudge-gold100.csv").open() as file:

@@ -231,14 +231,15 @@ def test_power_grows_with_people_and_items_and_is_small_for_a_bad_model() -> Non
 def test_simulated_power_is_the_share_of_real_studies_that_pass() -> None:
     """Studies drawn from the same crowd pass as often as a large pilot says they would."""
     people, models = made(9, people=3, items=3000, skill=0.7, model=0.72)
-    pilot = may_replace(judgments(people), judgments(models), epsilon=0.1, resamples=0)
+    by_models = judgments(models)
+    pilot = may_replace(judgments(people), by_models, epsilon=0.1, resamples=0)
     said = simulate_power(pilot, people=(3,), items=(150,), studies=4000).rows[0].power
     rng = np.random.default_rng(1)
     passed = 0
     for _ in range(60):
         chosen = {f"i{n}" for n in rng.choice(3000, 185, replace=False)}
         some = {name: {i: v for i, v in own.items() if i in chosen} for name, own in people.items()}
-        study = may_replace(judgments(some), judgments(models), epsilon=0.1, resamples=0)["m"]
+        study = may_replace(judgments(some), by_models, epsilon=0.1, resamples=0)["m"]
         passed += study.verdict == "passed"
     assert abs(passed / 60 - said) < 0.25
 
