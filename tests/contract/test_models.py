@@ -63,10 +63,11 @@ def test_tables_of_any_library_are_taken(name: str) -> None:
 
     made = binary_demo(name)
     table, gold = made.judgments.to_table(), made.truth.to_table().slice(0, 20)
-    wanted = quick(name).fit(Judgments.from_table(table), Gold.from_table(gold))
+    made_model = quick(name, sweeps=sized(8, full=30))
+    wanted = made_model.fit(Judgments.from_table(table), Gold.from_table(gold))
     for judged, known in ((table.to_pandas(), gold), (pl.from_arrow(table), gold.to_pandas())):
         assert isinstance(judged, pd.DataFrame | pl.DataFrame)
-        assert quick(name).fit(judged, gold=known).labels.equals(wanted.labels)
+        assert made_model.fit(judged, gold=known).labels.equals(wanted.labels)
 
 
 @names

@@ -17,6 +17,7 @@ from adjudge.data.formats.trec_2011 import _relevance
 from adjudge.data.gold import Gold
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
+from sizes import sized
 
 _KINDS = {"consensus": ".csv", "consensus-jsonl": ".jsonl", "consensus-parquet": ".parquet"}
 _TEXT = (
@@ -219,7 +220,7 @@ _SHARE = st.floats(0, 1)
 
 
 @pytest.mark.parametrize("name", sorted(_KINDS))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=sized(15, full=40))
 @given(
     items=st.lists(_ID, min_size=1, max_size=6, unique=True),
     truths=st.lists(_LABEL, min_size=1, max_size=3, unique=True),

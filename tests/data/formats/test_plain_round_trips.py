@@ -19,8 +19,9 @@ from adjudge.data.formats import Content, named, read, write
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData
+from sizes import sized
 
-_MOST = min(settings.default.max_examples, 400)  # each writes and reads a file
+_MOST = min(settings.default.max_examples, sized(12, full=400))  # each writes and reads a file
 _PIECE = st.text(
     st.one_of(
         st.sampled_from("\"',;\t\n\r =+-@\\/\u2028\ufeffé漢🙂"),

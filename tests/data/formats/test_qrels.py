@@ -15,6 +15,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
+from sizes import sized
 
 
 def _file(folder: Path, text: str | bytes) -> Path:
@@ -164,7 +165,7 @@ _ID = st.text(
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=sized(20, full=50))
 @given(grades=st.dictionaries(st.tuples(_ID, _ID), st.integers(-3, 4), min_size=1, max_size=8))
 def test_gold_comes_back_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, grades: dict[tuple[str, str], int]
