@@ -34,6 +34,7 @@ class Speaker:
 def _handler(speaker: Speaker) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else a body waits 40 ms for its head to be acknowledged
 
         def log_message(self, *_: object) -> None:
             pass
