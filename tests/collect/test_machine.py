@@ -26,6 +26,7 @@ from sizes import sized
 pytestmark = pytest.mark.slow
 
 EXAMPLES = int(os.environ.get("ADJUDGE_EXAMPLES", "2"))  # sequences a test; new ones at every run
+STEPS = sized(25, full=40)  # of each
 
 
 def refused(code: str) -> Any:
@@ -419,28 +420,35 @@ def run(
 def test_no_sequence_of_events_breaks_an_invariant(
     sqlite: Database, trust: str, gold_topics: str
 ) -> None:
-    run(sqlite, EXAMPLES, 40, trust=trust, gold_topics=gold_topics, confidence=0.6)
+    run(sqlite, EXAMPLES, STEPS, trust=trust, gold_topics=gold_topics, confidence=0.6)
 
 
 def test_no_sequence_of_events_breaks_an_invariant_on_postgresql(postgresql: Database) -> None:
-    run(postgresql, max(1, EXAMPLES // 2), 30)
+    run(postgresql, max(1, EXAMPLES // 2), sized(20, full=30))
 
 
 def test_no_sequence_of_events_brings_an_arm_over_its_number(sqlite: Database) -> None:
-    run(sqlite, EXAMPLES, 40, InArms, judgments_per_item=1)
+    run(sqlite, EXAMPLES, STEPS, InArms, judgments_per_item=1)
 
 
 def test_no_sequence_of_events_brings_an_arm_over_its_number_on_postgresql(
     postgresql: Database,
 ) -> None:
-    run(postgresql, max(1, EXAMPLES // 2), 30, InArms, judgments_per_item=1)
+    run(postgresql, max(1, EXAMPLES // 2), sized(20, full=30), InArms, judgments_per_item=1)
 
 
 def test_no_sequence_of_events_leaves_an_adaptive_project_wrong(sqlite: Database) -> None:
-    run(sqlite, EXAMPLES, 40, Adaptive, closing="adaptive", judgments_per_item=3)
+    run(sqlite, EXAMPLES, STEPS, Adaptive, closing="adaptive", judgments_per_item=3)
 
 
 def test_no_sequence_of_events_leaves_an_adaptive_project_wrong_on_postgresql(
     postgresql: Database,
 ) -> None:
-    run(postgresql, sized(1, full=2), 25, Adaptive, closing="adaptive", judgments_per_item=3)
+    run(
+        postgresql,
+        sized(1, full=2),
+        sized(20, full=25),
+        Adaptive,
+        closing="adaptive",
+        judgments_per_item=3,
+    )

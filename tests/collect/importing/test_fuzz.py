@@ -98,7 +98,7 @@ def preview_within_memory(memory: Memory, kind: str, body: bytes) -> Preview:
     return found
 
 
-@pytest.mark.parametrize("length", [1, 30, 300])
+@pytest.mark.parametrize("length", [1, pytest.param(30, marks=pytest.mark.full), 300])
 def test_many_rows_are_read_within_memory(length: int, memory: Memory) -> None:
     words, count = b"x" * length, sized(2_000, full=20_000)
     rows = b"".join(b"i%d,q%d,%s\n" % (n, n, words) for n in range(count))

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 JUDGES = int(os.environ.get("ADJUDGE_CROWD", "20"))
 FULL = JUDGES >= 200
-KILLS = 10 if FULL else 2  # with all judges in the middle of something
+KILLS = 10 if FULL else 1  # with all judges in the middle of something
 LEASE = 12.0 if FULL else 6.0  # seconds: those of judges who vanish run out during the run
 TENTH = JUDGES // 10
 RELIEF = 8  # judges who come last: more than an item needs
@@ -36,7 +36,7 @@ POPULATION = f"dropout(30):{TENTH},{_ETHICAL}:{JUDGES - 3 * TENTH},spammer:{TENT
 def project() -> Project:
     """Work for everyone, and a training that lets some through whom the screening stops."""
     return made_project(
-        topics=3 * JUDGES if FULL else JUDGES, results=6, golds=60, judgments_per_item=5,
+        topics=3 * JUDGES if FULL else 12, results=6, golds=60, judgments_per_item=5,
         training_pairs=8, training_pass=0.25, lease_minutes=LEASE / 60, require_consent=True,
     )  # fmt: skip
 

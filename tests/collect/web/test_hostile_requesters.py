@@ -59,7 +59,7 @@ def parameters_of(route: APIRoute) -> set[str]:
 
 ODD = ["%00", "a%00b", "%ED%A0%80", "%0d%0aSet-Cookie:%20x=1", "%E2%80%AE", "9" * 400, "%3Cb%3E"]
 # On PostgreSQL what a store may refuse, and all of it in full: to SQLite all of it always goes.
-STORED = sized([*ODD[:3], "9" * 400], full=ODD)
+STORED = sized(["a%00b", "%ED%A0%80", "9" * 400], full=ODD)
 
 
 def test_no_parameter_of_a_page_is_a_fault(both: Site) -> None:

@@ -35,7 +35,7 @@ def filled(head: bytes, piece: bytes, tail: bytes = b"") -> bytes:
     return head + piece * ((ROOM - len(head) - len(tail)) // len(piece)) + tail
 
 
-ITEMS = sized(30_000, full=190_000)  # of a table, each a line of a hundred characters
+ITEMS = sized(12_000, full=190_000)  # of a table, each a line of a hundred characters
 
 
 def table() -> bytes:
