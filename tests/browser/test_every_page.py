@@ -335,7 +335,9 @@ def test_a_page_of_requesters(made: Made, ada: Page, visitors: Visitors, address
     assert answer.status == 200
     unfold(page)
     report = page.locator("#main").count() == 0  # has tests of its own, and tables to scroll
-    found = look(page, name_of(address), axe=not report)
+    # Pages of an empty project have little that the others have not: axe looks at some.
+    again = "{empty}" in address and not address.endswith(("{empty}", "begin", "items", "export"))
+    found = look(page, name_of(address), axe=not report and (FULL or not again))
     assert not [one for one in found if not (report and "that is cut" in one)]
 
 
@@ -389,6 +391,8 @@ def test_a_role_is_offered_what_it_may_do_and_nothing_else(
     for address in ADDRESSES:
         if address.startswith(own) or "notices" in address or "/report" in address:
             continue  # their own account, or refused whole
+        if "{empty}" in address and role == "reviewer" and not FULL:
+            continue  # as a viewer, who is offered less, sees them
         page.goto(fill_in(made, address))
         unfold(page)
         found = page.evaluate(OFFERED)
