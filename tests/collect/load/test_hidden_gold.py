@@ -27,11 +27,10 @@ from adjudge.collect.store import schema
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from collecting import LABELS, SCALE
 from sites import Browser, Site, served
-from sizes import sized
 
 pytestmark = pytest.mark.slow
 
-JUDGES, PAGES = sized(12, full=16), 8
+JUDGES, PAGES = 16, 8
 GROUP, SPACES = 2, 13  # the places of these features
 Seen = tuple[np.ndarray, ...]  # of each row: features, whether gold, whose page, which group
 
