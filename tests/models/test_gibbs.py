@@ -29,7 +29,6 @@ from adjudge.models._gibbs import (
     stride_of,
 )
 from adjudge.simulation import Crowd, Population, demo
-from sizes import sized
 
 SHORT = {"chains": 2, "warmup": 50, "draws": 60}
 
@@ -108,7 +107,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_does_not(crowd) -> None:
 def test_intervals_cover_nine_times_in_ten() -> None:
     """90% intervals of judges' rates and of prevalence cover 85 to 95% over many crowds."""
     hits, count = 0, 0
-    for seed in range(sized(20, full=30)):  # by crowds a standard error of .015 or .012
+    for seed in range(30):
         population = Population.parse("two-coin(8,2,8,2):20")
         made = Crowd(items=300, population=population, per_item=6, topics=3).make(seed=seed)
         fit = HierarchicalRelevance(chains=2, warmup=150, draws=200, seed=seed).fit(made.judgments)
