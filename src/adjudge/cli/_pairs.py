@@ -189,7 +189,7 @@ def _judges_grid(table: Any, top: int) -> Any:
     if rows and "position" in rows[0]:
         columns[">position"] = lambda row: number(row["position"], 2)
     columns[">ties"] = lambda row: number(row["tie_share"], 2)
-    return show_rows("Judges (skill .5 tells nothing; position in log odds)", rows, columns)
+    return show_rows("Judges (skill .5: a coin flip; position in log odds)", rows, columns)
 
 
 def deliver_pair_next(

@@ -22,16 +22,19 @@ _SURE = 0.95  # that one item is above another, for them to be told apart
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Preferences:
-    """Items by score, with what is not known of them: a covariance, or draws.
+    """Items by score, with their uncertainty as a covariance or as draws.
 
     ``score`` is the log strength of Bradley and Terry, of mean 0: a difference of 1 is odds of 2.7
-    to 1. Elo has points and the win rate a share instead, as ``unit`` says.
+    to 1. Elo has points and the win rate a share instead, as ``unit`` says. ``centre`` is given
+    where scores are biased, as they are when a tie counts as half a win: probabilities are then
+    about ``centre``, and intervals include both that of ``centre`` and that of the score.
     """
 
     comparisons: Comparisons
     model: str
     settings: Mapping[str, object]
     score: _Floats  # (item,)
+    centre: _Floats | None = None  # (item,) None where it equals the score
     covariance: _Floats | None = None  # (item, item) of scores, up to their common level
     draws: NDArray[np.float32] | None = None  # (draw, item), where there is no covariance
     unit: str = "log strength"
@@ -57,6 +60,17 @@ class Preferences:
         return np.argsort(-self.score, kind="stable")
 
     @property
+    def _mean(self) -> _Floats:  # (item,)
+        return self.score if self.centre is None else self.centre
+
+    @property
+    def shrinkage(self) -> float:
+        """How large differences of scores are, as a share of those of ``centre``."""
+        if self.centre is None:
+            return 1.0
+        return float(self.score @ self.centre) / max(float(self.centre @ self.centre), 1e-300)
+
+    @property
     def spread(self) -> _Floats:  # (item,)
         """The standard deviation of each score about the mean of all."""
         if self.covariance is not None:
@@ -72,10 +86,16 @@ class Preferences:
         """The interval of each score; NaN where the model has none."""
         tail = (1.0 - self.level) / 2
         if self.covariance is None and self.draws is not None:
-            low, high = np.quantile(self.draws, [tail, 1.0 - tail], axis=0)
-            return low.astype(np.float64), high.astype(np.float64)
-        half = -ndtri(tail) * self.spread
-        return self.score - half, self.score + half
+            low, high = np.quantile(self.draws, [tail, 1.0 - tail], axis=0).astype(np.float64)
+        else:
+            half = -ndtri(tail) * self.spread
+            low, high = self._mean - half, self._mean + half
+        if self.centre is not None:
+            low, high = (
+                pick(bound, self.score + self.shrinkage * (bound - self.centre))
+                for pick, bound in ((np.minimum, low), (np.maximum, high))
+            )
+        return low, high
 
     def above(self, first: Any, second: Any) -> _Floats:
         """The probability that each of the first items is above the second one, by their codes."""
@@ -83,7 +103,7 @@ class Preferences:
         if self.covariance is not None:
             cov, diag = self.covariance, np.diag(self.covariance)
             spread = np.sqrt(np.maximum(diag[a] + diag[b] - 2.0 * cov[a, b], 1e-300))
-            return np.asarray(ndtr((self.score[a] - self.score[b]) / spread))
+            return np.asarray(ndtr((self._mean[a] - self._mean[b]) / spread))
         if self.draws is None:
             return np.full(np.broadcast(a, b).shape, np.nan)
         ahead = self.draws[:, a] - self.draws[:, b]
@@ -92,7 +112,7 @@ class Preferences:
     def difference(self, first: Any, second: Any) -> tuple[_Floats, _Floats]:
         """The mean and standard deviation of the differences of pairs of items, by their codes."""
         a, b = np.asarray(first), np.asarray(second)
-        mean = self.score[a] - self.score[b]
+        mean = self._mean[a] - self._mean[b]
         if self.covariance is not None:
             cov, diag = self.covariance, np.diag(self.covariance)
             return mean, np.sqrt(np.maximum(diag[a] + diag[b] - 2.0 * cov[a, b], 0.0))
@@ -124,7 +144,7 @@ class Preferences:
             size = len(self.score)
             shaky = self.covariance + 1e-10 * np.trace(self.covariance) / size * np.eye(size)
             noise = rng.standard_normal((_RANKED, size)) @ np.linalg.cholesky(shaky).T
-            drawn = (self.score + noise).astype(np.float32)
+            drawn = (self._mean + noise).astype(np.float32)
         if drawn is None:
             zero = np.zeros(len(self.score), dtype=np.int64)
             return zero, zero

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,28 +22,39 @@ _Floats = NDArray[np.float64]
 _ENOUGH = 30  # cells an item that nearly always link everybody
 
 
-def weigh_copies(
-    comparisons: Comparisons, *, search: bool = True
-) -> tuple[_Floats | None, tuple[str, ...]]:
-    """What each comparison weighs where judges are copies, and what is to be said of that.
+class Copies(NamedTuple):
+    """Judges who are copies of each other, and what follows."""
 
-    Families are found and declared as among grades, an item being a pair within its topic; so many
-    of one family on a pair have one voice between them. None where everybody has their own.
+    weight: _Floats | None  # (comparison,) None where every comparison weighs 1
+    family: NDArray[np.int64]  # (judge,) judges of one family have one number
+    notes: tuple[str, ...]
+
+    @classmethod
+    def none(cls, comparisons: Comparisons, notes: tuple[str, ...] = ()) -> Copies:
+        """Every judge is their own family."""
+        return cls(None, np.arange(comparisons.judge_count), notes)
+
+
+def weigh_copies(comparisons: Comparisons, *, search: bool = True) -> Copies:
+    """Find families of judges, and weight their comparisons so that a family counts as one judge.
+
+    Families are found and declared as among grades, an item being a pair within its topic.
     """
     if comparisons.judge_count < 2 or (comparisons.family is None and not search):
-        return None, ()
+        return Copies.none(comparisons)
     judgments = comparisons.as_judgments()
     sweeps = ThreadsEngine().load(judgments, None, by_topic=False, shared=False)
     families: Families = find_families(judgments, sweeps, search=search)
     notes = tell_families(families, judgments)
     if not families.any:
-        return None, notes
+        return Copies.none(comparisons, notes)
     low = np.minimum(comparisons.left, comparisons.right).astype(np.int64)
     high = np.maximum(comparisons.left, comparisons.right)
     pair = low * comparisons.item_count + high
     if comparisons.topic is not None:
         pair = pair * comparisons.topic_count + comparisons.topic
-    return _voices(families, pair, comparisons.judge), notes
+    weight = _voices(families, pair, comparisons.judge)
+    return Copies(weight, families.family.astype(np.int64), notes)
 
 
 def weigh_grades(judgments: Judgments) -> tuple[_Floats | None, tuple[str, ...]]:

@@ -15,15 +15,17 @@ from adjudge.data.preferences import Preferences
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 from adjudge.models.model import Progress, settings_of
-from adjudge.models.pairs._copies import check_connected, weigh_copies
+from adjudge.models.pairs._copies import Copies, check_connected, weigh_copies
 from adjudge.models.pairs._judges import pair_judge_table
 from adjudge.models.pairs._sampling import PairPlan, sample_strengths
+from adjudge.models.pairs._skill import HeldOutSkill, Reference, measure_skill
 from adjudge.models.pairs._strengths import Rules, Strengths, fit_strengths
 from adjudge.models.pairs._uncertainty import cell_information, prior_information, spread_of
 from adjudge.models.pairs.cells import PairCells, count_cells
 
 _Floats = NDArray[np.float64]
 _KEPT = 4_000  # draws of scores kept for probabilities
+_ROUGH = 1e-3  # change of log strengths at which the fits that leave judges out end
 
 
 def check_pair_settings(model: Any, methods: tuple[str, ...]) -> None:
@@ -95,17 +97,26 @@ def fit_pairs(
 ) -> Preferences:
     """Preferences by a model of Bradley and Terry's kind: a point with its spread, or draws."""
     check_answers(comparisons)
-    weight, notes = weigh_copies(comparisons) if model.copies else (None, ())
+    copies = weigh_copies(comparisons) if model.copies else Copies.none(comparisons)
+    notes = copies.notes
     position = rules.position and bool((comparisons.shown_first >= 0).any())
     if rules.position and not position:
         notes = (*notes, "who was shown first is not known, so no position bias is fitted")
     has_ties = bool((comparisons.outcome == 2).any())
     rules = replace(rules, position=position, davidson=rules.davidson and has_ties)
-    cells = count_cells(comparisons, judges=judges, sides=position, topics=topics, weight=weight)
+    cells = count_cells(
+        comparisons, judges=judges, sides=position, topics=topics, weight=copies.weight
+    )
     notes = (*notes, *check_connected(cells, comparisons, rules.prior))
     if comparisons.judge_count > 1:
         notes = (*notes, *_tell_contradictions(comparisons, cells))
     found = fit_strengths(cells, rules, progress)
+    biased = None
+    if has_ties and not rules.davidson and cells.wins[:, :2].any():
+        # A tie as half a win draws strengths together, however many comparisons there are. Scores
+        # stay what the setting says; their uncertainty is that of Davidson's model.
+        rules, biased = replace(rules, davidson=True), found
+        found = fit_strengths(cells, rules, progress)
     samples = None
     if model.method == "gibbs":
         plan = PairPlan(
@@ -115,9 +126,61 @@ def fit_pairs(
             cells, rules, plan, comparisons, found, topics=topics, progress=progress
         )
         notes = (*notes, *samples.warnings())
-    elif not found.converged:
+    elif not found.converged or (biased is not None and not biased.converged):
         notes = (*notes, f"not converged after {found.sweeps:,} sweeps; raise iterations")
-    return _conclude(model, comparisons, cells, rules, found, samples, weight, notes)
+    skill = None
+    if rules.agree is not None:
+        skill = _measure_skill(cells, rules, found.lean, copies.family, progress)
+    answer = _conclude(model, comparisons, cells, rules, found, samples, skill)
+    answer = replace(answer, weight=copies.weight, notes=notes)
+    return answer if biased is None else _with_biased_scores(answer, biased)
+
+
+def _measure_skill(
+    cells: PairCells,
+    rules: Rules,
+    lean: _Floats,  # (judge,)
+    family: NDArray[np.int64],  # (judge,)
+    progress: Progress | None,
+) -> HeldOutSkill:
+    """Skill by fits without the judges who are measured."""
+    held = replace(rules, prior=rules.prior or 1.0, tolerance=max(rules.tolerance, _ROUGH))
+
+    def fit_without(left_out: NDArray[np.bool_]) -> Reference:
+        others = cells.select(~left_out[cells.judge])
+        fitted = fit_strengths(others, held, progress)
+        told = cell_information(others, fitted.strength, fitted.lean, fitted.tied, fitted.right)[0]
+        known = prior_information(fitted.strength, held.prior)
+        known += np.bincount(others.a, told, cells.items)
+        known += np.bincount(others.b, told, cells.items)
+        return Reference(score=np.log(fitted.strength), variance=1.0 / known, tied=fitted.tied)
+
+    return measure_skill(cells, lean, family, fit_without)
+
+
+def _with_biased_scores(answer: Preferences, biased: Strengths) -> Preferences:
+    """The scores of another fit, with the uncertainty of this one."""
+    score = np.log(biased.strength)
+    score = score - score.mean()
+    parameters = {name: value for name, value in answer.parameters.items() if name != "tied"}
+    if "position" in parameters:
+        value, low, high = biased.position, *parameters["position"][1:]
+        parameters["position"] = (value, min(value, low), max(value, high))
+    found = replace(
+        answer,
+        score=score,
+        centre=answer.score,
+        parameters=parameters,
+        judges=pair_judge_table(answer.comparisons, score),
+        tied=0.0,
+        lean=biased.lean,
+        converged=answer.converged and biased.converged,
+    )
+    note = (
+        "counting a tie as half a win shrinks the differences between scores to about "
+        f"{found.shrinkage:.0%} of those with ties='davidson'; intervals include both"
+    )
+    return replace(found, notes=(*found.notes, note))
 
 
 def _conclude(
@@ -127,8 +190,7 @@ def _conclude(
     rules: Rules,
     found: Strengths,
     samples: PairDraws | None,
-    weight: _Floats | None,
-    notes: tuple[str, ...],
+    skill: HeldOutSkill | None,
 ) -> Preferences:
     score, covariance, draws = np.log(found.strength), None, None
     right, lean, tied = found.right, found.lean, found.tied
@@ -156,16 +218,11 @@ def _conclude(
         tied = parameters["tied"][0] if "tied" in parameters else tied
         right = _mean(samples, "right", right)
         lean = _mean(samples, "lean", np.full(cells.judges, parameters.get("position", (0.0,))[0]))
-    total = None
-    if rules.agree is not None:
-        sure = np.bincount(cells.judge, told[1], cells.judges)
-        total = np.asarray(found.right * (1 - found.right) * sure + sum(rules.agree))
-    apart = cells.judges == comparisons.judge_count and rules.agree is not None
+    apart = skill is not None
     table = pair_judge_table(
         comparisons,
         score,
-        right=right if apart else None,
-        right_total=total,
+        skill=skill,
         lean=lean if apart and rules.position else None,
         lean_sd=1.0 / np.sqrt(curve + rules.lean_spread**-2) if apart and rules.position else None,
         samples=samples,
@@ -182,10 +239,8 @@ def _conclude(
         tied=tied,
         lean=lean,
         right=right,
-        weight=weight,
         samples=samples,
         converged=found.converged,
-        notes=notes,
     )
 
 

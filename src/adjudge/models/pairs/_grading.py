@@ -25,6 +25,7 @@ _CUT_SD = 10.0  # of the lowest cut, a priori
 _GAP_SD = 2.0  # of the log of a gap, about 0
 _SHARP_SD = 1.0  # of the common log sharpness
 _TIED_SD = 1.0  # of the log weight of ties
+_BY_JUDGMENT = ("item", "judge", "label", "weight")
 _LEAST_SD, _ROUNDS, _SETTLED = 0.05, 20, 0.01
 
 
@@ -96,6 +97,19 @@ class BothKinds:
     def fit(self, iterations: int, tolerance: float) -> GradedStrengths:
         """The most probable point."""
         return _fit_levels(self, iterations, tolerance)
+
+    def without(self, judges: NDArray[np.bool_]) -> BothKinds:
+        """All but the comparisons and grades of some judges."""
+        kept = ~judges[self.grades.judge]
+        parts = {name: getattr(self.grades, name)[kept] for name in _BY_JUDGMENT}
+        cells = self.cells.select(~judges[self.cells.judge])
+        return replace(self, cells=cells, grades=replace(self.grades, **parts))
+
+    def strength_information(self, found: GradedStrengths) -> _Floats:  # (item,)
+        """What is known of each strength, were everything else known."""
+        told = _grade_information(self, found).strength
+        own, _ = _pair_curves(self, found)
+        return np.asarray(own + np.bincount(self.grades.item, told, self.cells.items))
 
     def information(self, found: GradedStrengths) -> _GradeInformation:
         """What each grade tells, whatever it turned out to be."""

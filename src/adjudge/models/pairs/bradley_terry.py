@@ -7,13 +7,15 @@ nu of their own, R. Davidson (1970), doi:10.1080/01621459.1970.10481082:
 
     P(tie) = nu sqrt(p_i p_k) / (p_i + p_k + nu sqrt(p_i p_k))
 
-else each is half a win for both. ``position`` adds log odds for the item that is shown first.
-Strengths come by the iteration of M. Newman (2023, jmlr.org/papers/v24/22-1086) or by that of D.
-Hunter (2004, doi:10.1214/aos/1079120141), both with a prior: ``regularisation`` wins and as many
-losses of every item against one of strength 1, so that an item that never lost has a finite score
-with a wide interval. With 0 it is maximum likelihood, and the scores are those of evalica.
-Intervals are those of the normal approximation; ``method="gibbs"`` draws from the posterior
-itself.
+else each is half a win for both, which shrinks the differences between scores the more ties there
+are. Scores with ``ties="half"`` are kept as they are, and their uncertainty is that of Davidson's
+model: intervals include both its interval and that of the score. ``position`` adds log odds for the
+item that is shown first. Strengths come by the iteration of M. Newman (2023,
+jmlr.org/papers/v24/22-1086) or by that of D. Hunter (2004, doi:10.1214/aos/1079120141), both with a
+prior: ``regularisation`` wins and as many losses of every item against one of strength 1, so that
+an item that never lost has a finite score with a wide interval. With 0 it is maximum likelihood,
+and the scores are those of evalica. Intervals are those of the normal approximation;
+``method="gibbs"`` draws from the posterior itself, with Davidson's ties.
 """
 
 from __future__ import annotations

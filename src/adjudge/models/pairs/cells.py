@@ -34,10 +34,14 @@ class PairCells:
         """The cells as sweeps take them: wins by columns."""
         return (self.a, self.b, self.judge, self.side, *self.wins.T)
 
+    def select(self, rows: NDArray[np.bool_] | slice) -> PairCells:
+        """Some of the cells, as a copy."""
+        kept = {name: getattr(self, name)[rows] for name in ("a", "b", "judge", "side", "topic")}
+        return replace(self, **kept, wins=self.wins.T[:, rows].copy().T)
+
     def every(self, step: int) -> PairCells:
         """One of so many cells."""
-        names = ("a", "b", "judge", "side", "topic", "wins")
-        return replace(self, **{name: getattr(self, name)[::step].copy("K") for name in names})
+        return self.select(slice(None, None, step))
 
     @property
     def many(self) -> _Floats:  # (cell,)

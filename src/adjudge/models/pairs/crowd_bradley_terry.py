@@ -11,6 +11,9 @@ mean, and judges who are copies have one voice. With ``by_topic`` an item may be
 topic than in another, by a normal step of learnt spread about its score. ``method="gibbs"`` draws
 from the posterior; by EM, intervals of scores allow for the judges' skill not being known, and
 take leans and the weight of ties as known.
+
+r_j is a weight within the fit. The ``skill`` in the table of judges is measured apart from it,
+against the order that the other judges give (``adjudge.models.pairs._skill``).
 """
 
 from __future__ import annotations

@@ -33,17 +33,19 @@ from adjudge.data.names import Names, look_up
 from adjudge.data.preferences import Preferences
 from adjudge.errors import BadData, BadSetting, shown
 from adjudge.models.model import Progress, settings_of
-from adjudge.models.pairs._copies import check_connected, weigh_copies, weigh_grades
+from adjudge.models.pairs._copies import Copies, check_connected, weigh_copies, weigh_grades
 from adjudge.models.pairs._grading import (
     BothKinds,
     GradedStrengths,
     Grades,
 )
 from adjudge.models.pairs._judges import pair_judge_table
+from adjudge.models.pairs._skill import HeldOutSkill, Reference, measure_skill
 from adjudge.models.pairs._uncertainty import cell_information, prior_information, spread_of
 from adjudge.models.pairs.cells import count_cells
 
 _Floats = NDArray[np.float64]
+_ROUGH = 1e-2  # tolerance of the fits that leave judges out
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 
 
@@ -87,7 +89,8 @@ class GradedBradleyTerry:
         has_pairs = bool((comparisons.outcome != CANNOT_SAY).any())
         if not has_pairs and (judgments is None or not len(judgments)):
             raise BadData("there is no comparison that anybody could answer", wanted="comparisons")
-        pair_weight, notes = weigh_copies(comparisons) if self.copies else (None, ())
+        copies = weigh_copies(comparisons) if self.copies else Copies.none(comparisons)
+        notes = copies.notes
         grades: Grades | None = None
         more: tuple[str, ...] = ()
         if judgments is not None:
@@ -96,7 +99,7 @@ class GradedBradleyTerry:
             comparisons = Comparisons.join([comparisons, _empty(judgments, comparisons)])
             grades = _coded(judgments, comparisons, grade_weight)
         position = self.position and bool((comparisons.shown_first >= 0).any())
-        cells = count_cells(comparisons, judges=True, sides=position, weight=pair_weight)
+        cells = count_cells(comparisons, judges=True, sides=position, weight=copies.weight)
         if grades is None:
             more = check_connected(cells, comparisons, 1.0)
             grades = _no_grades()
@@ -112,7 +115,7 @@ class GradedBradleyTerry:
         notes = tuple(dict.fromkeys((*notes, *more)))
         if not found.converged:
             notes = (*notes, "not converged; raise iterations")
-        answer = _conclude(self, comparisons, given, found, pair_weight, notes)
+        answer = _conclude(self, comparisons, given, found, copies, notes)
         if judgments is None:
             return answer
         return replace(
@@ -184,7 +187,7 @@ def _conclude(
     comparisons: Comparisons,
     given: BothKinds,
     found: GradedStrengths,
-    weight: _Floats | None,
+    copies: Copies,
     notes: tuple[str, ...],
 ) -> Preferences:
     cells, strength, right = given.cells, np.exp(found.theta), expit(found.odds)
@@ -199,7 +202,6 @@ def _conclude(
         less=(lambda: given.shared(found)) if len(told) else None,
     )
     score = found.theta - found.theta.mean()
-    sure = np.bincount(cells.judge, by_cell[1], cells.judges)
     lean_told = np.bincount(cells.judge, by_cell[0] * (cells.side != 0), cells.judges)
     parameters = {"tied": (tied, np.nan, np.nan)} if given.has_ties else {}
     has_order = cells.has_order
@@ -208,8 +210,7 @@ def _conclude(
     table = pair_judge_table(
         comparisons,
         score,
-        right=right,
-        right_total=np.asarray(right * (1 - right) * sure + sum(model.agree)),
+        skill=_measure_skill(model, given, found, copies),
         lean=found.lean if has_order else None,
         lean_sd=1.0 / np.sqrt(lean_told + model.lean_spread**-2) if has_order else None,
     )
@@ -225,10 +226,27 @@ def _conclude(
         tied=tied,
         lean=found.lean,
         right=right,
-        weight=weight,
+        weight=copies.weight,
         converged=found.converged,
         notes=notes,
     )
+
+
+def _measure_skill(
+    model: GradedBradleyTerry, given: BothKinds, found: GradedStrengths, copies: Copies
+) -> HeldOutSkill:
+    """Skill by fits without the comparisons and grades of the judges who are measured."""
+    family = np.arange(given.cells.judges)  # graders come behind those who compared
+    family[: len(copies.family)] = copies.family
+
+    def fit_without(left_out: NDArray[np.bool_]) -> Reference:
+        others = given.without(left_out)
+        fitted = others.fit(model.iterations, max(model.tolerance, _ROUGH))
+        tied = float(np.exp(fitted.log_tied)) if others.has_ties else 0.0
+        variance = 1.0 / others.strength_information(fitted)
+        return Reference(score=fitted.theta, variance=variance, tied=tied)
+
+    return measure_skill(given.cells, found.lean, family, fit_without)
 
 
 def _chances(found: GradedStrengths, answer: Preferences) -> _Floats:  # (item, grade)
@@ -258,9 +276,9 @@ def _with_graders(table: Any, given: BothKinds, found: GradedStrengths) -> Any:
         "sharpness_low": found.steep * np.exp(-half * sharp_sd),
         "sharpness_high": found.steep * np.exp(half * sharp_sd),
     }
-    silent = table["comparisons"].to_numpy() == 0  # of whose skill nothing is known
+    silent = table["comparisons"].to_numpy() == 0  # whose position bias is unknown
     for place, name in enumerate(table.column_names):
-        if name.startswith(("skill", "position")):
+        if name.startswith("position"):
             values = pa.array(table[name].to_numpy(), mask=silent)
             table = table.set_column(place, name, values)
     table = table.append_column("judgments", pa.array(many))
