@@ -360,7 +360,7 @@ def holes(name: str, seeds: int) -> list[str]:
     ]
     known = adjudge.fit(held.judgments, held.told(np.arange(len(held.truth))))
     full = rank_systems(known, runs, ["nDCG@10"], draws=2, next_items=0)
-    wanted = full.values["nDCG@10"].mean(axis=0)
+    wanted = full.by_label["nDCG@10"]
     ways = {
         "not relevant": ("nDCG@10", "not-relevant"),
         "condensed lists": ("nDCG@10", "condensed"),
@@ -380,7 +380,7 @@ def holes(name: str, seeds: int) -> list[str]:
                 ranked = rank_systems(
                     consensus, runs, [measure], draws=50, next_items=0, unjudged=unjudged, seed=seed
                 )
-                value = ranked.values[measure].mean(axis=0)
+                value = ranked.by_label[measure]
                 found[way].append(float(kendalltau(value, wanted).statistic))
                 apart[way].append(float(np.abs(value - wanted).mean()))
         lines += [

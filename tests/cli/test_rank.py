@@ -36,7 +36,7 @@ def systems(folder: Path, demo_folder: Path) -> tuple[str, ...]:
 def test_a_pipe_gets_the_systems(adjudge: Run, systems: tuple[str, ...]) -> None:
     ended = adjudge(*systems, "--runs", "good.run", "plain.run", "--measures", "AP", "P@5", *QUICK)
     assert ended.code == 0, ended.err
-    assert ended.out.splitlines()[0] == "measure,system,value,low,high,sd,p_best,by_label,judged"
+    assert ended.out.splitlines()[0] == "measure,system,value,low,high,sd,p_best,judged"
     rows = ended.rows
     assert [(row["measure"], row["system"]) for row in rows] == [
         *(("AP", "good"), ("AP", "plain"), ("P@5", "good"), ("P@5", "plain"))
@@ -46,7 +46,7 @@ def test_a_pipe_gets_the_systems(adjudge: Run, systems: tuple[str, ...]) -> None
     assert float(rows[0]["p_best"]) > 0.95
     assert ended.err.startswith("item-types on 2,418 judgments")
     assert "independent ones" in ended.err
-    assert "  intervals are about the judges' noise on these 20 topics" in ended.err
+    assert "  intervals cover judge noise on these 20 topics" in ended.err
     assert "  doubt about the ranking by AP: " in ended.err
 
 
@@ -71,6 +71,7 @@ def test_json_and_files(adjudge: Run, folder: Path, systems: tuple[str, ...]) ->
     assert found["model"] == "item-types"
     assert found["ranking"]["draws"] == {"AP": 200, "infAP": 100}
     assert found["ranking"]["over"] == "topics"
+    assert found["ranking"]["covers"] == ["judgments", "topics"]
     assert found["ranking"]["unjudged"] == "not-relevant"
     assert len(found["systems"]) == 4
     assert [row["first"] for row in found["pairs"]] == ["good", "good"]
@@ -93,8 +94,25 @@ def test_what_the_labels_give_is_what_their_qrels_give(
         list(ir_measures.read_trec_qrels(str(folder / "crowd.qrels"))),
         list(ir_measures.read_trec_run(str(folder / "good.run"))),
     )
-    assert float(ended.rows[0]["by_label"]) == pytest.approx(wanted[ir_measures.nDCG @ 10])
-    assert "majority-vote takes what it found of its judges for certain" in ended.err
+    assert float(ended.rows[0]["value"]) == pytest.approx(wanted[ir_measures.nDCG @ 10])
+
+
+def test_qrels_have_values_and_no_intervals(
+    at_terminal: Run, adjudge: Run, folder: Path, systems: tuple[str, ...]
+) -> None:
+    labels = (*("consensus", systems[2]), "-m", "majority-vote", "--to", "qrels")
+    assert adjudge(*labels, "-o", "crowd.qrels").code == 0
+    asked = ("rank", "crowd.qrels", "--runs", "good.run", "plain.run", "--measures", "AP")
+    ended = at_terminal(*asked)
+    assert ended.code == 0, ended.err
+    assert "Pairs by AP" in ended.out
+    assert "interval" not in ended.out
+    found = adjudge(*asked, "--json").json
+    assert found["ranking"]["covers"] == []
+    several = adjudge(*systems, *asked[2:], "-m", "majority-vote", "--json").json["systems"]
+    for row, same in zip(found["systems"], several, strict=True):
+        assert row["low"] is None
+        assert row["value"] == pytest.approx(same["value"], abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +221,7 @@ def test_systems_in_doubt_get_documents_to_judge_next(
         (folder / names[-1]).write_text("\n".join(" ".join(row) for row in rows))
     ended = at_terminal(*systems, "--runs", *names, "--measures", "P@5", *QUICK, "--top", "4")
     assert ended.code == 0, ended.err
-    assert "Pairs by P@5 (6 surer ones: --pairs FILE has all)" in " ".join(ended.out.split())
+    assert "Pairs by P@5 (6 clearer ones: --pairs FILE has all)" in " ".join(ended.out.split())
     below = ended.out.partition("Judge next")[2].splitlines()
     assert len([line for line in below if line.strip().startswith("topic-")]) == 4
     assert max(map(len, ended.out.splitlines())) <= 80

@@ -22,7 +22,7 @@ from sizes import sized
 
 pytestmark = pytest.mark.slow
 
-CROWDS, SYSTEMS = sized(80, full=300), 4
+CROWDS, SYSTEMS = sized(100, full=300), 4
 LENGTH = sized(100, full=200)  # of a chain
 EDGES = (0.5, 0.7, 0.9, 1.0)
 NEAR = (0.75, 0.85)  # what "about 80%" means

@@ -1,4 +1,4 @@
-"""adjudge rank: which system is better, as far as noisy judgments can tell."""
+"""adjudge rank: compare search systems by noisy judgments."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class _Ranks:
         option(
             "--unjudged",
             "WAY",
-            "Documents nobody judged: not-relevant, condensed (taken out), prevalence (as "
-            "relevant as their topic), or filled (as judged ones of their topic in such places).",
+            "Unjudged documents: not-relevant (as trec_eval), condensed (removed), prevalence (as "
+            "relevant as their topic), or filled (as judged ones of their topic at such ranks).",
         ),
     ] = "not-relevant"
     over: Annotated[
@@ -51,7 +51,7 @@ class _Ranks:
         option(
             "--over",
             "WHAT",
-            "What intervals are about: judgments, or topics too (a bootstrap of them).",
+            "What intervals cover: judgments (judge noise), or topics too (a bootstrap).",
         ),
     ] = "judgments"
     samples: Annotated[int, option("--samples", "N", "Draws of the truth.", min=2)] = 1000
@@ -90,11 +90,11 @@ def _run(
     reading: o.Reading,
     printing: o.Printing,
 ) -> None:
-    """Rank search systems by noisy judgments, with intervals and the chance that A beats B.
+    """Rank search systems by noisy judgments, with intervals and the probability that A beats B.
 
-    The truth is drawn again and again from what the model knows of it; each draw gives every run
-    its value. So the intervals are about the judges' noise. If no model is named it is the default
-    one, as everywhere: where judges err together its chances hold better than a sampled model's.
+    The value of a measure is what the consensus labels give, as trec_eval computes it; with one
+    judgment per document, such as qrels, that is trec_eval's value. Intervals show how much judge
+    noise could change it: they come from draws of the true labels.
     """
     from adjudge.evaluation.ranking.rank import check_ranking
 
@@ -164,6 +164,7 @@ def _describe(ranking: Ranking) -> dict[str, Any]:
         "level": ranking.level,
         "unjudged": ranking.unjudged,
         "over": ranking.over,
+        "covers": ranking.covers,
         "notes": ranking.notes,
     }
 
@@ -180,16 +181,18 @@ def _show(ranking: Ranking, tables: dict[str, Any]) -> list[Any]:
         columns: Columns = {
             measure: lambda row: shorten(row["system"]),
             ">value": lambda row: number(row["value"], 4),
-            f">{ranking.level:.0%} interval": lambda row: f"{row['low']:.3f} to {row['high']:.3f}",
-            ">is best": lambda row: f"{row['p_best']:.1%}",
-            ">by labels": lambda row: number(row["by_label"], 4),
-            ">judged": lambda row: f"{row['judged']:.0%}",
         }
+        if ranking.covers:
+            columns |= {
+                f">{ranking.level:.0%} interval": _interval,
+                ">is best": lambda row: f"{row['p_best']:.1%}",
+            }
+        columns[">judged"] = lambda row: f"{row['judged']:.0%}"
         title = f"Systems by {measure}, {count_of(ranking.topics, 'topic')}"
         parts.append(show_rows(title, rows, columns))
         pairs = [row for row in _rows(tables["pairs"]) if row["measure"] == measure]
         if pairs:
-            parts.append(_pairs_grid(measure, pairs, ranking.level))
+            parts.append(_pairs_grid(measure, pairs, ranking))
     if _rows(tables["next"]):
         parts.append(_next_grid(_rows(tables["next"])))
     return parts
@@ -198,20 +201,28 @@ def _show(ranking: Ranking, tables: dict[str, Any]) -> list[Any]:
 _MOST = 30  # pairs that are shown
 
 
-def _pairs_grid(measure: str, pairs: list[Any], level: float) -> Any:
-    """The pairs of systems for people, the doubtful first where they are many."""
+def _pairs_grid(measure: str, pairs: list[Any], ranking: Ranking) -> Any:
+    """The pairs of systems for people; of many, those that differ least."""
     hidden = max(0, len(pairs) - _MOST)
     if hidden:
-        pairs = sorted(pairs, key=lambda row: row["p_better"])[:_MOST]
-    more = f" ({hidden:,} surer ones: --pairs FILE has all)" if hidden else ""
+        key = "p_better" if ranking.covers else "difference"
+        pairs = sorted(pairs, key=lambda row: row[key])[:_MOST]
+    more = f" ({hidden:,} clearer ones: --pairs FILE has all)" if hidden else ""
     columns: Columns = {
         "first": lambda row: shorten(row["first"]),
         "second": lambda row: shorten(row["second"]),
         ">difference": lambda row: f"{row['difference']:.4f}",
-        f">{level:.0%} interval": lambda row: f"{row['low']:.3f} to {row['high']:.3f}",
-        ">first is better": lambda row: f"{row['p_better'] + row['p_tied'] / 2:.1%}",
     }
+    if ranking.covers:
+        columns |= {
+            f">{ranking.level:.0%} interval": _interval,
+            ">first is better": lambda row: f"{row['p_better'] + row['p_tied'] / 2:.1%}",
+        }
     return show_rows(f"Pairs by {measure}{more}", pairs, columns)
+
+
+def _interval(row: Any) -> str:
+    return f"{row['low']:.3f} to {row['high']:.3f}"
 
 
 def _next_grid(rows: list[Any]) -> Any:

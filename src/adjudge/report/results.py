@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +63,7 @@ def gather(
     gold: Gold | None = None,
     blind: Consensus | None = None,
     crossed: CrossValidation | None = None,
+    flags: Mapping[str, Sequence[str]] | None = None,
     provenance: Provenance | None = None,
     progress: Progress | None = None,
 ) -> Results:
@@ -70,13 +71,13 @@ def gather(
 
     A consensus that was told the gold cannot be scored by it. What labels are worth that gold has
     guided, ``crossed`` says, the same model fitted across folds of the gold; ``blind``, the same
-    fit without gold, says what they were worth before.
+    fit without gold, says what they were worth before. ``flags`` are reasons to watch a judge.
     """
     judgments = consensus.judgments
     seed = int(str(consensus.settings.get("seed", 0)))
     tell = _teller(progress)
     tell(0, "judges and items")
-    diagnosis = diagnose(consensus, gold=gold)
+    diagnosis = diagnose(consensus, gold=gold, flags=flags)
     tell(1, "agreement")
     agreement = measure_agreement(judgments, resamples=RESAMPLES, seed=seed)
     tell(2, "model checks")

@@ -156,18 +156,12 @@ def _judges_found(results: Results) -> _Finding:
     judges = results.diagnosis.judges.sort_by([("judgments", "descending")])
     total = max(len(results.consensus.judgments), 1)
     answer, tone = [], "good"
-    says = {
-        "keep": "keep",
-        "train": "train",
-        "drop": "drop",
-        "watch": "watch, since too little is known of them",
-    }
     advice = np.array(judges["advice"].to_pylist(), dtype=object)
     given = judges["judgments"].to_numpy()
     parts = [
-        f"{says[name]}: {int((advice == name).sum()):,} "
+        f"{name}: {int((advice == name).sum()):,} "
         f"({percent(float(given[advice == name].sum()) / total)} of the judgments)"
-        for name in says
+        for name in ("keep", "train", "drop", "watch")
         if (advice == name).any()
     ]
     answer.append(f"Of {count_of(len(judges), 'judge')}, {'; '.join(parts)}.")

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from adjudge import Gold, Judgments, MajorityVote
 from adjudge.collect.consensus import refit
+from adjudge.collect.consensus._learning import keep_hidden_gold
 from adjudge.collect.services.exports import ExportService
 from adjudge.errors import BadSetting, UnknownName
 from adjudge.models import default
@@ -89,3 +91,14 @@ def test_the_server_fits_by_itself_in_a_process_of_its_own(tmp_path: Path) -> No
             assert time.monotonic() < limit, refit.list_fits(site.services, slug)
             time.sleep(0.1)
         assert refit.read_labels(site.services, slug, "majority-vote", 0)
+
+
+def test_advice_knows_hidden_gold_and_not_what_was_adjudicated() -> None:
+    table = {"item": list("abc") * 2, "judge": list("xxxyyy"), "label": [0, 1, 1, 0, 1, 0]}
+    made = Judgments.from_table(table)
+    fitted = MajorityVote().fit(made, Gold.of({"a": 0, "c": 1}))
+    hidden = keep_hidden_gold(fitted, Gold.of({"a": 0}))
+    assert fitted.known.tolist() == [0, -1, 1]
+    assert hidden.known.tolist() == [0, -1, -1]
+    assert keep_hidden_gold(fitted, None).known.tolist() == [-1, -1, -1]
+    assert keep_hidden_gold(MajorityVote().fit(made), None).known is None

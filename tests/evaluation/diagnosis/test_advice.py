@@ -13,6 +13,8 @@ from adjudge.evaluation.diagnosis._skill import Skill
 from adjudge.evaluation.diagnosis.advice import ADVICE, Limits
 
 GOOD: dict[str, Any] = {
+    "gold": 0,
+    "gold_right": (0.0, 0.0, 1.0),
     "judgments": 40,
     "accuracy": (0.86, 0.81, 0.91),
     "bits": 0.75,
@@ -39,6 +41,8 @@ def advice_on(limits: Limits | None = None, **changed: Any) -> tuple[str, str]:
 
     value, low, high = three("skill")
     found = _Evidence(
+        gold=np.array([case["gold"]]),
+        gold_right=three("gold_right"),
         judgments=np.array([case["judgments"]]),
         told=np.array([case.get("told", case["judgments"])]),
         accuracy=three("accuracy"),
@@ -126,6 +130,30 @@ def test_train() -> None:
     weak = {"skill": (0.12, 0.02, 0.22), "p_useless": 0.4}
     assert advice_on(**often, **weak, p_chance=0.02)[0] == "train"
     assert advice_on(**often, **weak, p_chance=0.06)[0] == "watch"
+
+
+def test_gold_decides_with_enough_gold_judgments() -> None:
+    useless = {"skill": (-0.001, -0.1, 0.1), "p_useless": 0.9, "p_chance": 0.5}
+    few = {"gold": 163, "gold_right": (0.17, 0.13, 0.23), "told": 0}
+    assert advice_on(**useless, **few)[0] == "drop"
+    assert advice_on(**useless, **few)[1].startswith("right on 17% (13% to 23%) of 163 gold items;")
+    most = {"gold": 31, "gold_right": (0.94, 0.84, 0.98), "told": 0}
+    assert advice_on(**most)[0] == "keep"
+    assert advice_on(**most)[1].startswith("right on 94% (84% to 98%) of 31 gold items;")
+    # Right on most gold by giving the commonest label only: not a reason to drop.
+    assert advice_on(**useless, **most)[0] == "watch"
+    lazy = {"skill": (0.12, 0.0, 0.2), "p_useless": 0.4, "p_chance": 0.1, "favoured": 0.95}
+    assert advice_on(**lazy, **most)[0] == "watch"
+    assert advice_on(Limits(least=32), **most)[0] == "watch", "too few gold judgments to decide"
+
+
+def test_who_is_flagged_is_watched_at_best() -> None:
+    fast = ("0.2 seconds per item",)
+    assert Limits.heed_flags("keep", "right", fast) == ("watch", "0.2 seconds per item; right")
+    assert Limits.heed_flags("train", "leans", fast)[0] == "watch"
+    assert Limits.heed_flags("watch", "few", fast)[0] == "watch"
+    assert Limits.heed_flags("drop", "chance", fast)[0] == "drop"
+    assert Limits.heed_flags("keep", "right", ()) == ("keep", "right")
 
 
 def test_limits_move_the_advice() -> None:

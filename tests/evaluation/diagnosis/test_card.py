@@ -82,7 +82,8 @@ def test_the_table_has_what_was_promised() -> None:
     made = demo()
     consensus = EM.fit(made.judgments)
     table, notes = list_judges(
-        consensus, made.gold, measure_confusions(consensus), find_commonest(consensus), Limits()
+        *(consensus, made.gold, measure_confusions(consensus)),
+        *(find_commonest(consensus.counts, consensus.scale), Limits(), {}),
     )
     before = consensus.judges
     assert table.select(before.column_names).equals(before)
@@ -111,7 +112,8 @@ def test_what_is_lacking_is_told() -> None:
     judgments, _ = of_labels(Scale.parse("0<1"), list("01"), x=list("01"), y=list("01"))
     consensus = MajorityVote().fit(judgments)
     table, notes = list_judges(
-        consensus, None, measure_confusions(consensus), find_commonest(consensus), Limits()
+        *(consensus, None, measure_confusions(consensus)),
+        *(find_commonest(consensus.counts, consensus.scale), Limits(), {}),
     )
     assert not {"seconds", "gold_accuracy"} & set(table.column_names)
     assert table["mistake_truth"].to_pylist() == [None, None]

@@ -53,7 +53,7 @@ def test_mistakes_by_hand(by_hand: Consensus) -> None:
     told = [(row["judge"], row["truth"], row["label"], row["judgments"]) for row in rows]
     assert told == [("x", "1", "2", 3.0), ("y", "0", "1", 1.0)]
     assert rows[0]["rate"] == pytest.approx(3.5 / 5.5)
-    commonest = find_commonest(by_hand)
+    commonest = find_commonest(by_hand.counts, by_hand.scale)
     assert commonest.truth.tolist() == [1, 0, -1]
     assert commonest.label.tolist() == [2, 1, -1]
     common = list_common_mistakes(by_hand, commonest).to_pylist()
@@ -62,7 +62,7 @@ def test_mistakes_by_hand(by_hand: Consensus) -> None:
         ("0", "1", 1, 1.0),
     ]
     assert common[0]["rate"] == pytest.approx(3.5 / 13.5)  # of 12 judgments of truth 1
-    assert pool_rates(by_hand).sum(axis=1) == pytest.approx(np.ones(3))
+    assert pool_rates(by_hand.counts).sum(axis=1) == pytest.approx(np.ones(3))
 
 
 def test_population_is_the_mean_over_judges_with_enough(by_hand: Consensus) -> None:

@@ -80,7 +80,7 @@ def test_gain_of_a_table_is_that_of_an_average_judgment() -> None:
     made = demo()
     consensus = HybridConfusion(method="em").fit(made.judgments)
     table = _list_items(consensus, _count_votes(consensus.judgments))
-    confusion = pool_rates(consensus)
+    confusion = pool_rates(consensus.counts)
     wanted = [plain_gain(belief.tolist(), confusion) for belief in consensus.posterior]
     assert table["gain"].to_numpy() == pytest.approx(wanted, abs=1e-9)
     order = np.argsort(-table["gain"].to_numpy(), kind="stable")

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from adjudge import Consensus, HierarchicalConfusion, HybridConfusion, Judgments, Scale
-from adjudge.evaluation.diagnosis._skill import measure_skill
+from adjudge.evaluation.diagnosis._gold_evidence import weigh_gold
+from adjudge.evaluation.diagnosis._skill import Skill, measure_skill
 from adjudge.simulation import Crowd, Population
 
 
@@ -25,12 +26,17 @@ def with_counts(counts: np.ndarray) -> Consensus:
     return replace(HybridConfusion(method="em").fit(given), counts=counts)
 
 
+def skill_of(consensus: Consensus) -> Skill:
+    """Skill without gold."""
+    return measure_skill(consensus, weigh_gold(consensus, None, least=10), useful=0.1)
+
+
 @pytest.mark.parametrize("truths", [2, 3, 5])
 def test_the_beta_that_stands_for_a_sum_of_betas(truths: int) -> None:
     rng = np.random.default_rng(truths)
     counts = rng.gamma(0.7, 6.0, (40, truths, truths)) * rng.random((40, 1, 1))
     counts += np.eye(truths) * rng.gamma(1.0, 6.0, (40, 1, 1)) * (rng.random((40, 1, 1)) < 0.6)
-    found = measure_skill(with_counts(counts), useful=0.1)
+    found = skill_of(with_counts(counts))
     hits = np.einsum("jkk->jk", counts)
     a, b = hits + 0.5, counts.sum(axis=2) - hits + (truths - 1) / 2
     drawn = rng.beta(a, b, size=(20_000, *a.shape)).sum(axis=2)
@@ -44,9 +50,7 @@ def test_the_beta_that_stands_for_a_sum_of_betas(truths: int) -> None:
 
 def test_judges_whose_skill_is_plain() -> None:
     perfect, lazy, reverse = np.eye(2) * 50, np.array([[50.0, 0], [50, 0]]), np.eye(2)[::-1] * 50
-    found = measure_skill(
-        with_counts(np.stack([perfect, lazy, reverse, np.zeros((2, 2))])), useful=0.1
-    )
+    found = skill_of(with_counts(np.stack([perfect, lazy, reverse, np.zeros((2, 2))])))
     assert found.value == pytest.approx([0.98, 0.0, -0.98, 0.0], abs=0.01)
     assert found.p_chance == pytest.approx([0, 0.5, 1, 0.5], abs=1e-9)
     assert found.low[3] < -0.6
@@ -54,7 +58,7 @@ def test_judges_whose_skill_is_plain() -> None:
 
 
 def test_one_truth_leaves_nothing_to_tell_apart() -> None:
-    found = measure_skill(with_counts(np.full((2, 1, 1), 9.0)), useful=0.1)
+    found = skill_of(with_counts(np.full((2, 1, 1), 9.0)))
     assert found.value.tolist() == [0.0, 0.0]
     assert found.p_chance.tolist() == [0.5, 0.5]
 
@@ -67,9 +71,9 @@ def test_counts_and_draws_agree() -> None:
         per_item=6,
     )
     made = crowd.make(3)
-    counted = measure_skill(HybridConfusion(method="em").fit(made.judgments), useful=0.1)
+    counted = skill_of(HybridConfusion(method="em").fit(made.judgments))
     sampled = HierarchicalConfusion(chains=2, warmup=300, draws=400, seed=1).fit(made.judgments)
-    drawn = measure_skill(sampled, useful=0.1)
+    drawn = skill_of(sampled)
     assert drawn.p_chance == pytest.approx(sampled.judges["p_chance"].to_numpy(), abs=0.02)
     assert counted.value == pytest.approx(drawn.value, abs=0.1)
     # Who is chance and who is not is told alike; in between, the two may differ.

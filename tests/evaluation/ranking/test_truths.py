@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from adjudge import DawidSkene, Gold, HierarchicalConfusion, HybridConfusion
 from adjudge.data.consensus import Consensus
+from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
 from adjudge.evaluation._pool import Unjudged, build_pool
-from adjudge.evaluation.ranking._truths import TruthDraws, is_judged
+from adjudge.evaluation.ranking._truths import (
+    TruthDraws,
+    choose_labels,
+    has_one_source,
+    is_judged,
+)
 from adjudge.simulation import Crowd, Population
 from rankings import system
 
@@ -101,4 +110,29 @@ def test_unjudged_documents_are_as_relevant_as_their_topic() -> None:
 def test_labels_instead_of_draws() -> None:
     consensus = DawidSkene().fit(MADE.judgments)
     draws = draws_of(consensus)
-    assert np.array_equal(draws.labels(0)[0], consensus.choice[draws.pool.item])
+    fixed = TruthDraws(consensus, draws.pool, draws=3, labels=consensus.choice)
+    assert np.array_equal(fixed.block(0, 3), np.tile(consensus.choice[draws.pool.item], (3, 1)))
+
+
+def few(labels: list[str], judges: list[str], items: str) -> Judgments:
+    scale = Scale(labels=("0", "1", "2", "?"), truths=("0", "1", "2"), truth_of=(0, 1, 2, -1))
+    table = {"topic": ["7"] * len(labels), "document": list(items), "judge": judges}
+    return Judgments.from_table(table | {"label": labels}, scale=scale)
+
+
+def test_judgments_that_agree_are_the_labels_whatever_the_model_thinks() -> None:
+    alone = few(["2", "0", "?", "1"], ["x", "x", "x", "y"], "abcd")
+    agreed = few(["2", "0", "2", "0"], ["x", "x", "y", "y"], "abab")
+    split = few(["2", "0", "2", "1"], ["x", "x", "y", "y"], "abab")
+    for made, single, wanted in (
+        (alone, True, [2, 0, 0, 1]),
+        (agreed, False, [2, 0]),
+        (split, False, [1, 1]),
+    ):
+        fitted = DawidSkene().fit(made)
+        doubtful = replace(fitted, choice=np.full(made.item_count, 1, dtype=np.int16))
+        assert has_one_source(doubtful) is single
+        assert choose_labels(doubtful, lowest=0).tolist() == wanted
+    checked = DawidSkene().fit(alone, Gold.of({alone.items[0].as_py(): "1"}))
+    assert not has_one_source(checked)
+    assert choose_labels(checked, lowest=0).tolist() == checked.choice.tolist()

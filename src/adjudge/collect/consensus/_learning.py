@@ -6,6 +6,7 @@ transaction of its own, so that judges hardly wait.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from adjudge.collect.store.snapshot import ProjectSnapshot, bump
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.data.consensus import Consensus
+    from adjudge.data.gold import Gold
 
 _COUNTS = 25  # the largest fixed number that is tried
 
@@ -123,3 +125,14 @@ def _renew_all(caller: Caller, known: ProjectSnapshot, knowledge: Knowledge) -> 
         Request(on=on, project=last, now=caller.now()).log("needs-renewed", **figures)
 
     database.write(end)
+
+
+def keep_hidden_gold(consensus: Consensus, gold: Gold | None) -> Consensus:
+    """A consensus that knows hidden gold only, for advice on its judges.
+
+    Adjudicated labels are no fair test: only items that judges disputed have them.
+    """
+    if consensus.known is None:
+        return consensus
+    none = np.full_like(consensus.known, -1)
+    return replace(consensus, known=none if gold is None else gold.align(consensus.judgments))

@@ -252,7 +252,7 @@ def _fitted(
     services: RequesterServices, project: ProjectSummary, model: str, question: str = ""
 ) -> tuple[int, Consensus | None]:
     """Fit, and keep labels by pages, judges and possible gold; how many items, and the fit."""
-    from adjudge.collect.consensus._learning import learn
+    from adjudge.collect.consensus._learning import keep_hidden_gold, learn
     from adjudge.collect.services.gold import sure_items
     from adjudge.models import default, registry
 
@@ -272,7 +272,9 @@ def _fitted(
     for page in range(0, max(len(rows), 1), _PAGE):
         name = _setting("fit-labels", project, key, page // _PAGE)
         services.settings.keep(name, rows[page : page + _PAGE])
-    services.settings.keep(_setting("fit-judges", project, key), _advised(consensus))
+    services.settings.keep(
+        _setting("fit-judges", project, key), _advised(keep_hidden_gold(consensus, own))
+    )
     if question:
         return len(rows), consensus
     known = set() if gold is None else set(gold.items.to_pylist())

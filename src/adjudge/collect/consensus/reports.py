@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import select
 
-from adjudge.collect.consensus._learning import begin_queue_again, place_all
+from adjudge.collect.consensus._learning import begin_queue_again, keep_hidden_gold, place_all
 from adjudge.collect.store.schema import items
 from adjudge.errors import AdjudgeError
 
@@ -139,7 +139,9 @@ def _page_of(
         blind = registry.model(consensus.model, **settings).fit(consensus.judgments, None)
     title = f"{project.name}: {question}" if question else project.name
     about = Provenance(title=title, made=f"{made} UTC")
-    results = gather(consensus, gold=gold, blind=blind, provenance=about)
+    flags = {called.names.get(row.judge, ""): row.reasons for row in rows}
+    consensus = keep_hidden_gold(consensus, gold)
+    results = gather(consensus, gold=gold, blind=blind, flags=flags, provenance=about)
     return report_html(results), certainty(results).answer
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.members import MemberRole
+from adjudge.evaluation.diagnosis.advice import Limits
 
 ProjectState = Literal["draft", "open", "paused", "closed"]
 
@@ -204,6 +205,18 @@ class JudgeRow:
     flags: tuple[Flag, ...] = ()  # reasons to look at them
     name: str = ""  # what the requester calls them; the public id where nothing else is known
     message: str = ""  # written to them, and not yet read
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The reasons of all flags."""
+        return tuple(flag.reason for flag in self.flags)
+
+    def heed_flags(self, fitted: dict[str, Any]) -> dict[str, Any]:
+        """What a fit says of them, with advice to watch at best if they are flagged now."""
+        if not fitted.get("advice"):
+            return fitted
+        advice, why = Limits.heed_flags(fitted["advice"], fitted["why"], self.reasons)
+        return {**fitted, "advice": advice, "why": why}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,9 +47,14 @@ def _consensus(request: Request, project: str, who: Who) -> Response:
         judges = refit.read_judges(who.services, project, chosen, question=question)
         judges = judges if page == 0 else []
         report = refit.read_report(who.services, project, chosen, question=question)
-        if judges and not question:  # the gold is of the first, and counted as judges are told
-            seen = [row for row in who.services.judges.get_all(project) if row.gold_seen]
-            golds = {row.judge: row for row in seen}
+        if judges:
+            everyone = {row.judge: row for row in who.services.judges.get_all(project)}
+            judges = [
+                everyone[one["judge"]].heed_flags(one) if one["judge"] in everyone else one
+                for one in judges
+            ]
+            if not question:  # the gold is of the first, and counted as judges are told
+                golds = {judge: row for judge, row in everyone.items() if row.gold_seen}
     titles = who.services.items.get_titles(project, [row["item"] for row in rows or ()])
     return who.show_project(
         "Consensus",

@@ -141,7 +141,8 @@ def _fit_of(who: LoggedIn, project: str) -> list[dict[str, Any]]:
 
 def _with_consensus(row: JudgeRow, fitted: dict[str, Any]) -> _SeenJudge:
     figures = (fitted.get(name) for name in ("accuracy", "accuracy_low", "accuracy_high"))
-    return _SeenJudge(row, fitted, explain_gap(row.gold_right, row.gold_seen, *figures))
+    gap = explain_gap(row.gold_right, row.gold_seen, *figures)
+    return _SeenJudge(row, row.heed_flags(fitted), gap)
 
 
 def _matches(one: _SeenJudge, asked: dict[str, str]) -> bool:

@@ -5,7 +5,7 @@ A judge's card is a row of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,26 +18,34 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judges import LEVEL
 from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
 from adjudge.data.source import count_of
 from adjudge.evaluation.diagnosis._confusions import (
     Commonest,
     Confusions,
+    confusions_from,
+    find_commonest,
     keep_draws,
     name_codes,
     pool_rates,
+    right_labels,
 )
+from adjudge.evaluation.diagnosis._gold_evidence import GoldEvidence, weigh_gold
 from adjudge.evaluation.diagnosis._skill import Skill, measure_skill
 from adjudge.evaluation.diagnosis.advice import Limits
 from adjudge.models.features import available, measure_features
 
 _ONE_LABEL = Limits().single
+_MOSTLY = 0.5  # of their gold judgments, beyond doubt
 _BY_CHANCE = 0.001  # an average judge would do so on the same items once in a thousand times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Evidence:
-    """What the advice on every judge rests on."""
+    """What the advice on every judge rests on: gold judgments alone, where there are enough."""
 
+    gold: NDArray[np.int64]  # (judge,) judgments of gold items
+    gold_right: NDArray[np.float64]  # (3, judge) share of them that is right, low, high
     judgments: NDArray[np.int64]  # (judge,)
     told: NDArray[np.int64]  # (judge,) those on items that others judged too, or on gold
     accuracy: NDArray[np.float64]  # (3, judge) value, low, high
@@ -53,12 +61,19 @@ class _Evidence:
 
 
 def _advise(found: _Evidence, limits: Limits) -> tuple[list[str], list[str]]:  # (judge,), (judge,)
-    """The advice on each judge, and a sentence that says why."""
+    """The advice on each judge, and a sentence that says why.
+
+    Gold decides on who has ``least`` gold judgments or more. Nobody who is right on most of them is
+    dropped, even if their labels tell nothing: always giving the commonest label does no harm.
+    """
     skill = found.skill
-    few = found.told < limits.least
+    decided = _is_decided(found, limits)
+    few = (found.told < limits.least) & ~decided
     unsure = skill.p_useless > limits.doubt
-    drop = (skill.p_useless >= limits.drop) | (unsure & _single(found, limits))
+    drop = skill.p_useless >= limits.drop
     with np.errstate(invalid="ignore"):
+        drop &= ~(decided & (found.gold_right[1] > _MOSTLY))
+        drop |= unsure & ~decided & _single(found, limits)
         rate, low, _ = found.mistake
         wrong = (rate >= limits.mistake) & (low > found.usual + limits.excess)
         value, below, above = found.bias
@@ -67,7 +82,23 @@ def _advise(found: _Evidence, limits: Limits) -> tuple[list[str], list[str]]:  #
     case = np.select([few, drop, wrong & able, leans & able, unsure], range(5), 5)
     advice = np.array(["watch", "drop", "train", "train", "watch", "keep"])[case].tolist()
     tell = (_few, _drop, _wrong, _leans, _unsure, _keep)
-    return advice, [tell[which](found, judge) for judge, which in enumerate(case.tolist())]
+    why = []
+    for judge, which in enumerate(case.tolist()):
+        if not decided[judge]:
+            why.append(tell[which](found, judge))
+            continue
+        reason = _skill if tell[which] is _keep else tell[which]
+        why.append(f"{_on_gold_items(found, judge)}; {reason(found, judge)}")
+    return advice, why
+
+
+def _is_decided(found: _Evidence, limits: Limits) -> NDArray[np.bool_]:  # (judge,)
+    return np.asarray(found.gold >= max(limits.least, 1))
+
+
+def _on_gold_items(found: _Evidence, judge: int) -> str:
+    share = _interval(found.gold_right[:, judge], "{:.0%}")
+    return f"right on {share} of {count_of(int(found.gold[judge]), 'gold item')}"
 
 
 def _single(found: _Evidence, limits: Limits) -> NDArray[np.bool_]:  # (judge,)
@@ -155,15 +186,14 @@ def list_judges(
     confusions: Confusions,
     commonest: Commonest,
     limits: Limits,
+    flags: Mapping[str, Sequence[str]],
 ) -> tuple[Any, tuple[str, ...]]:
     """The table of judges, and notes on what it lacks."""
     table = consensus.judges
-    skill = measure_skill(consensus, limits.useful)
+    evidence = weigh_gold(consensus, gold, limits.least)
+    skill = measure_skill(consensus, evidence, limits.useful)
     bias = _measure_bias(consensus)
-    mistake = np.stack(
-        [commonest.of(part) for part in (confusions.mean, confusions.low, confusions.high)]
-    )
-    mistake[:, ~commonest.known] = np.nan
+    mistake = _rate_mistakes(commonest, confusions)
     new: dict[str, Any] = {"p_chance": pa.array(skill.p_chance)}
     new |= _three("skill", np.stack([skill.value, skill.low, skill.high]))
     new |= _three("bias", bias)
@@ -176,7 +206,11 @@ def list_judges(
     else:
         notes.append("no seconds: how long judges take is not known; a column 'seconds' adds it")
     new |= _on_gold(consensus, gold, notes)
-    new["advice"], new["why"] = _advice(consensus, table, skill, bias, mistake, commonest, limits)
+    found = _gather_evidence(consensus, table, evidence, skill, bias, mistake, commonest)
+    advice = zip(*_advise(found, limits), consensus.judgments.judges.to_pylist(), strict=True)
+    heeded = [limits.heed_flags(word, why, flags.get(judge, ())) for word, why, judge in advice]
+    for at, name in enumerate(("advice", "why")):
+        new[name] = pa.array([row[at] for row in heeded], pa.large_string())
     if consensus.draws is None:
         notes.append(
             "no draws: intervals know how few judgments there are, not how unsure the truth is; "
@@ -200,42 +234,66 @@ def _three(name: str, values: _Floats, first: str | None = None) -> dict[str, An
     return {column: pa.array(part, mask=np.isnan(part)) for column, part in parts}
 
 
-def _advice(
+def _rate_mistakes(commonest: Commonest, confusions: Confusions) -> _Floats:  # (3, judge)
+    """The rate of each judge's commonest mistake with its interval; NaN where there is none."""
+    parts = (confusions.mean, confusions.low, confusions.high)
+    rates = np.stack([commonest.of(part) for part in parts])
+    rates[:, ~commonest.known] = np.nan
+    return rates
+
+
+def _gather_evidence(
     consensus: Consensus,
     table: Any,
+    evidence: GoldEvidence,
     skill: Skill,
     bias: _Floats,
     mistake: _Floats,
     commonest: Commonest,
-    limits: Limits,
-) -> tuple[Any, Any]:
-    """Advice and reason, as columns."""
-    scale = consensus.scale
+) -> _Evidence:
+    """What the advice rests on; where gold decides, bias and mistakes are those on gold."""
+    scale, golds, decides = consensus.scale, evidence.golds, evidence.decides
     given = consensus.counts.sum(axis=1)  # (judge, label)
     total = np.maximum(given.sum(axis=1), 1e-300)
     favourite = given.argmax(axis=1)
-    rates = pool_rates(consensus)
-    pooled = np.broadcast_to(rates, consensus.counts.shape)
+    rates = pool_rates(consensus.counts)
     average = consensus.counts.sum(axis=2) @ rates / total[:, None]  # (judge, label)
-    found = _Evidence(
+    usual = commonest.of(np.broadcast_to(rates, golds.shape))
+    truth, label = commonest.truth, commonest.label
+    if decides.any():
+        own = find_commonest(golds, scale)
+        truth, label = np.where(decides, (own.truth, own.label), (truth, label))
+        mistake = np.where(decides, _rate_mistakes(own, confusions_from(golds)), mistake)
+        usual = np.where(decides, own.of(np.broadcast_to(pool_rates(golds), golds.shape)), usual)
+        bias = np.where(decides, _bias_from_counts(golds, scale), bias)
+    told = np.where(decides[:, None, None], consensus.evidence, evidence.counts)
+    seen = golds.sum(axis=(1, 2))
+    right = np.einsum("jkl,kl->j", golds, right_labels(scale))
+    return _Evidence(
+        gold=np.rint(seen).astype(np.int64),
+        gold_right=np.stack([right / np.maximum(seen, 1), *_bound_share(right, seen)]),
         judgments=consensus.judgments.counts_per_judge,
-        told=np.rint(consensus.evidence.sum(axis=(1, 2))).astype(np.int64),
+        told=np.rint(told.sum(axis=(1, 2))).astype(np.int64),
         accuracy=np.stack([_floats(table[f"accuracy{part}"]) for part in ("", "_low", "_high")]),
         bits=_floats(table["bits"]),
         skill=skill,
         bias=bias,
         mistake=mistake,
-        usual=commonest.of(pooled),
+        usual=usual,
         confused=[
-            (scale.truths[truth], scale.labels[label])
-            for truth, label in zip(commonest.truth.tolist(), commonest.label.tolist(), strict=True)
+            (scale.truths[one], scale.labels[other])
+            for one, other in zip(truth.tolist(), label.tolist(), strict=True)
         ],
         favourite=[scale.labels[label] for label in favourite.tolist()],
         favoured=given.max(axis=1) / total,
         deserved=average[np.arange(len(average)), favourite],
     )
-    advice, why = _advise(found, limits)
-    return pa.array(advice, pa.large_string()), pa.array(why, pa.large_string())
+
+
+def _bound_share(right: _Floats, seen: _Floats) -> tuple[_Floats, _Floats]:
+    """The 90% interval of a share, under Jeffreys' prior."""
+    low, high = (betaincinv(right + 0.5, seen - right + 0.5, tail) for tail in (_TAIL, 1.0 - _TAIL))
+    return low, high
 
 
 def _floats(column: Any) -> _Floats:
@@ -250,29 +308,39 @@ def _measure_bias(consensus: Consensus) -> _Floats:  # (3, judge)
     higher.
     """
     scale = consensus.scale
-    judges = consensus.judgments.judge_count
-    if not (scale.ordinal or len(scale.truths) == 2) or len(scale.truths) < 2:
-        return np.full((3, judges), np.nan)
-    stands = np.array(scale.truth_of)
-    graded = stands >= 0  # (label,)
-    shift = (stands[None, :] - np.arange(len(scale.truths))[:, None]) * graded[None, :]
     drawn = keep_draws(consensus)
-    if drawn is not None:
-        prevalence = consensus.overall_prevalence
-        values = np.einsum("k,sjkl,kl->sj", prevalence, drawn, shift.astype(np.float64))
-        share = np.einsum("k,sjkl,l->sj", prevalence, drawn, graded.astype(np.float64))
-        values = values / np.maximum(share, 1e-300)
-        low, high = np.quantile(values, [_TAIL, 1.0 - _TAIL], axis=0)
-        return np.stack([values.mean(axis=0), low, high])
-    return _bias_from_counts(consensus.evidence * graded, shift)
+    if drawn is None or not _has_order(scale):
+        return _bias_from_counts(consensus.evidence, scale)
+    shift, graded = _shift(scale)
+    prevalence = consensus.overall_prevalence
+    values = np.einsum("k,sjkl,kl->sj", prevalence, drawn, shift)
+    share = np.einsum("k,sjkl,l->sj", prevalence, drawn, graded)
+    values = values / np.maximum(share, 1e-300)
+    low, high = np.quantile(values, [_TAIL, 1.0 - _TAIL], axis=0)
+    return np.stack([values.mean(axis=0), low, high])
 
 
-def _bias_from_counts(counts: _Floats, shift: NDArray[np.int64]) -> _Floats:  # (3, judge)
+def _has_order(scale: Scale) -> bool:
+    return len(scale.truths) == 2 or (scale.ordinal and len(scale.truths) > 2)
+
+
+def _shift(scale: Scale) -> tuple[_Floats, _Floats]:  # (truth, label), (label,)
+    """Grades between truth and label, and which labels stand for a truth."""
+    stands = np.array(scale.truth_of)
+    graded = (stands >= 0).astype(np.float64)
+    return (stands[None, :] - np.arange(len(scale.truths))[:, None]) * graded, graded
+
+
+def _bias_from_counts(every: _Floats, scale: Scale) -> _Floats:  # (3, judge)
     """Mean shift of the counts (judge, truth, label), give or take its error.
 
     The error is that of a mean, as if half a judgment a grade too high and half a one too low had
     been seen too: a judge of three judgments, all right, may still be biased.
     """
+    if not _has_order(scale):
+        return np.full((3, len(every)), np.nan)
+    shift, graded = _shift(scale)
+    counts = every * graded
     total = counts.sum(axis=(1, 2))
     safe = np.where(total > 0, total, 1.0)
     mean = np.einsum("jkl,kl->j", counts, shift) / safe
@@ -300,8 +368,7 @@ def _on_gold(consensus: Consensus, gold: Gold | None, notes: list[str]) -> dict[
         hits = np.where(unknown, 0.0, value * count)
         columns[f"{wanted[name]}_judgments"] = pa.array(count.astype(np.int64))
         columns[f"{wanted[name]}_accuracy"] = pa.array(value, mask=unknown)
-        for suffix, at in (("low", _TAIL), ("high", 1.0 - _TAIL)):
-            bound = betaincinv(hits + 0.5, count - hits + 0.5, at)
+        for suffix, bound in zip(("low", "high"), _bound_share(hits, count), strict=True):
             columns[f"{wanted[name]}_{suffix}"] = pa.array(bound, mask=unknown)
     return columns
 

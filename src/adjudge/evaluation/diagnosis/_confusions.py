@@ -74,7 +74,11 @@ def measure_confusions(consensus: Consensus) -> Confusions:
             high=np.asarray(high, dtype=np.float64),
             sd=drawn.std(axis=0, dtype=np.float64),
         )
-    counts = consensus.evidence
+    return confusions_from(consensus.evidence)
+
+
+def confusions_from(counts: _Floats) -> Confusions:
+    """Confusions from counts (judge, truth, label)."""
     if counts.shape[2] == 1:  # one label: there is nothing else to say
         ones = np.ones(counts.shape)
         return Confusions(mean=ones, low=ones, high=ones, sd=np.zeros(counts.shape))
@@ -114,9 +118,9 @@ class Commonest:
         return np.asarray(cells[rows, np.maximum(self.truth, 0), np.maximum(self.label, 0)])
 
 
-def find_commonest(consensus: Consensus) -> Commonest:
-    """The mistake that each judge made most often, by expected judgments."""
-    wrong = consensus.counts * (1.0 - right_labels(consensus.scale))
+def find_commonest(counts: _Floats, scale: Scale) -> Commonest:
+    """The mistake that each judge made most often, by counts (judge, truth, label)."""
+    wrong = counts * (1.0 - right_labels(scale))
     flat = wrong.reshape(len(wrong), -1)
     cell = flat.argmax(axis=1) if flat.shape[1] else np.zeros(len(flat), dtype=np.int64)
     none = flat.max(axis=1, initial=0.0) < _FEWEST
@@ -163,17 +167,17 @@ def list_common_mistakes(consensus: Consensus, commonest: Commonest) -> Any:
         {
             "truth": name_codes(consensus.scale.truths, truth),
             "label": name_codes(consensus.scale.labels, label),
-            "rate": pa.array(pool_rates(consensus)[truth, label]),
+            "rate": pa.array(pool_rates(consensus.counts)[truth, label]),
             "judges": pa.array(judges[truth, label]),
             "judgments": pa.array(wrong[truth, label]),
         }
     )
 
 
-def pool_rates(consensus: Consensus) -> _Floats:  # (truth, label)
-    """The confusion of all judgments together: of an average judgment, whoever gave it."""
-    counts = consensus.counts.sum(axis=0) + 0.5
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+def pool_rates(counts: _Floats) -> _Floats:  # (truth, label)
+    """The confusion of all judgments (judge, truth, label) together, whoever gave them."""
+    pooled = counts.sum(axis=0) + 0.5
+    return np.asarray(pooled / pooled.sum(axis=1, keepdims=True))
 
 
 def name_codes(names: tuple[str, ...], codes: NDArray[np.integer[Any]]) -> Any:

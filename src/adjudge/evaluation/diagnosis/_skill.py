@@ -8,7 +8,7 @@ specificity - 1. Unlike accuracy it cannot be had by always giving the commonest
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from scipy.special import betainc, betaincinv
 from adjudge.data.consensus import Consensus
 from adjudge.data.judges import LEVEL
 from adjudge.evaluation.diagnosis._confusions import keep_draws, right_labels
+from adjudge.evaluation.diagnosis._gold_evidence import GoldEvidence
 
 _TAIL = (1.0 - LEVEL) / 2
 _JUST_ABOVE = 1e-12  # so that what is certain still has a distribution
@@ -37,37 +38,45 @@ class Skill:
     p_useless: _Floats  # (judge,) that their skill is below the one asked for
 
 
-def measure_skill(consensus: Consensus, useful: float) -> Skill:
-    """The skill of each judge, from draws where there are any, else from expected counts."""
+def measure_skill(consensus: Consensus, evidence: GoldEvidence, useful: float) -> Skill:
+    """The skill of each judge, from draws if there are any; from counts where gold decides."""
     truths = len(consensus.scale.truths)
-    drawn = keep_draws(consensus)
     if truths < 2:  # nothing to tell apart
         judges = consensus.judgments.judge_count
         none, open_ = np.zeros(judges), np.full(judges, 0.5)
         return Skill(value=none, low=none, high=none, p_chance=open_, p_useless=open_)
-    if drawn is not None:
-        sums = np.einsum("sjkl,kl->sj", drawn, right_labels(consensus.scale))
-        found = (sums - 1.0) / (truths - 1)  # (draw, judge)
-        low, high = np.quantile(found, [_TAIL, 1.0 - _TAIL], axis=0)
-        return Skill(
-            value=np.asarray(found.mean(axis=0)),
-            low=np.asarray(low),
-            high=np.asarray(high),
-            p_chance=np.asarray((found <= 0).mean(axis=0)),
-            p_useless=np.asarray((found <= useful).mean(axis=0)),
-        )
-    return _from_counts(consensus, useful)
+    counted = _from_counts(evidence.counts, right_labels(consensus.scale), useful)
+    drawn = keep_draws(consensus)
+    if drawn is None:
+        return counted
+    sums = np.einsum("sjkl,kl->sj", drawn, right_labels(consensus.scale))
+    found = (sums - 1.0) / (truths - 1)  # (draw, judge)
+    low, high = np.quantile(found, [_TAIL, 1.0 - _TAIL], axis=0)
+    sampled = Skill(
+        value=found.mean(axis=0),
+        low=low,
+        high=high,
+        p_chance=(found <= 0).mean(axis=0),
+        p_useless=(found <= useful).mean(axis=0),
+    )
+    return Skill(
+        **{
+            part.name: np.where(
+                evidence.decides, getattr(counted, part.name), getattr(sampled, part.name)
+            )
+            for part in fields(Skill)
+        }
+    )
 
 
-def _from_counts(consensus: Consensus, useful: float) -> Skill:
-    """The same from counts: S is a sum of independent Betas, one a truth.
+def _from_counts(counts: _Floats, right: _Floats, useful: float) -> Skill:
+    """Skill from counts (judge, truth, label): S is a sum of independent Betas, one per truth.
 
     Each row has Jeffreys' prior with its mean at chance, so that a judge of no judgments has skill
     0 and is as likely above chance as below.
     """
-    counts = consensus.evidence
     truths = counts.shape[1]
-    hits = np.einsum("jkl,kl->jk", counts, right_labels(consensus.scale))
+    hits = np.einsum("jkl,kl->jk", counts, right)
     a = np.maximum(hits, 0.0) + 0.5  # (judge, truth)
     b = np.maximum(counts.sum(axis=2) - hits, 0.0) + (truths - 1) / 2
     ends = (1.0, 1.0 + useful * (truths - 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from adjudge.errors import BadSetting
@@ -12,6 +13,10 @@ ADVICE = ("keep", "train", "watch", "drop")  # in the order that pages show
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """The thresholds of the advice.
+
+    With ``least`` gold judgments or more, a judge's skill, mistakes and bias are measured on these
+    alone; the consensus only fills in truths of which they have few. Then nobody is dropped who is
+    right on more than half of their gold judgments, or for giving one label only.
 
     - Fewer than ``least`` judgments on items that others judged too, or on gold: watch.
     - Probability of ``drop`` or more that their skill is below ``useful``: drop; likewise above
@@ -55,3 +60,10 @@ class Limits:
             raise BadSetting("doubt", self.doubt, f"no more than drop, {self.drop}")
         if not self.bias >= 0:
             raise BadSetting("bias", self.bias, "a number of grades, 0 or more")
+
+    @staticmethod
+    def heed_flags(advice: str, why: str, reasons: Sequence[str]) -> tuple[str, str]:
+        """Advice and reason for a judge with flags, such as too little time: watch at best."""
+        if not reasons:
+            return advice, why
+        return "drop" if advice == "drop" else "watch", "; ".join([*reasons, why])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,12 +76,15 @@ def diagnose(
     gold: GoldLike = None,
     pairs: bool = True,
     limits: Limits | None = None,
+    flags: Mapping[str, Sequence[str]] | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
     """Everything that can be said of the judges of a consensus, and of its items.
 
-    ``gold`` only adds how each judge did on it; to let it guide the consensus, give it to ``fit``.
-    ``pairs`` looks for judges who copy. ``limits`` are the thresholds of the advice.
+    ``gold`` leads the advice on judges who judged enough of it, as does gold that the fit was
+    given; to let it guide the consensus, give it to ``fit``. ``pairs`` looks for judges who copy.
+    ``limits`` are the thresholds of the advice. ``flags`` are reasons to look at a judge, such as
+    too little time per item: a judge who has any is watched at best.
     """
     chosen = Limits() if limits is None else limits
 
@@ -91,8 +95,8 @@ def diagnose(
 
     tell(0)
     confusion = measure_confusions(consensus)
-    commonest = find_commonest(consensus)
-    judges, said = list_judges(consensus, gold, confusion, commonest, chosen)
+    commonest = find_commonest(consensus.counts, consensus.scale)
+    judges, said = list_judges(consensus, gold, confusion, commonest, chosen, flags or {})
     tell(1)
     drift, history, of_drift = find_drift(consensus)
     tell(2)
@@ -154,7 +158,7 @@ def _list_items(consensus: Consensus, votes: NDArray[np.int64]) -> Any:
     columns["vote"] = name_codes(scale.truths, vote)
     columns["vote_share"] = pa.array(share, mask=vote < 0)
     columns["differs"] = pa.array((vote >= 0) & (vote != consensus.choice))
-    gain = gain_of(consensus.posterior, pool_rates(consensus))
+    gain = gain_of(consensus.posterior, pool_rates(consensus.counts))
     gain *= count_further(judgments.counts_per_item, working_correlation(consensus))
     columns["gain"] = pa.array(gain)
     columns["gain_rank"] = pa.array(places(gain, np.zeros(len(gain), dtype=np.int32)))

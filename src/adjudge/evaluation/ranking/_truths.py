@@ -27,11 +27,19 @@ _STRENGTH = 2.0  # documents that the overall prevalence counts for in a topic's
 class TruthDraws:
     """Draws of the truth of a pool's entries, made a block at a time so that memory stays small.
 
-    Draw d is the same whatever the block it is made in, and the truth of an item in it the same
-    whatever the runs.
+    Draw d does not depend on its block, nor the truth of an item in it on the runs. With
+    ``labels``, every draw gives judged documents these, and only unjudged ones vary.
     """
 
-    def __init__(self, consensus: Consensus, pool: Pool, *, draws: int, seed: int = 0) -> None:
+    def __init__(
+        self,
+        consensus: Consensus,
+        pool: Pool,
+        *,
+        draws: int,
+        seed: int = 0,
+        labels: _Truths | None = None,  # (item,)
+    ) -> None:
         self.consensus, self.pool, self.seed, self.count = consensus, pool, seed, draws
         self.entries = np.flatnonzero(pool.item >= 0)
         self.extras = np.flatnonzero(pool.item < 0)
@@ -40,6 +48,7 @@ class TruthDraws:
         self.lift = None
         if pool.unjudged == "filled" and self.extras.size:
             self.lift = lift_by_place(pool, consensus.posterior)
+        self.fixed = None if labels is None else labels[self.number]
         self.joint = None
         if consensus.draws is not None:
             self.joint = _Joint(consensus, consensus.draws, pool, self.number, draws, seed)
@@ -50,19 +59,15 @@ class TruthDraws:
         judged = np.empty(self.entries.size, dtype=np.int16)
         for row, draw in enumerate(range(first, last)):
             key = np.uint64(key_of(self.seed, 1, draw))
-            if self.joint is not None:
+            if self.fixed is not None:
+                judged[:] = self.fixed
+            elif self.joint is not None:
                 self.joint.draw(draw, key, judged)
             else:
                 draw_given(self.consensus.posterior, self.number, key, self.number, judged)
             out[row, self.entries] = judged
             if self.extras.size:
                 out[row, self.extras] = self._unjudged(draw, judged)
-        return out
-
-    def labels(self, lowest: int) -> _Truths:  # (1, entry)
-        """The labels of the consensus instead of a draw; unjudged documents get the lowest."""
-        out = np.full((1, len(self.pool.item)), lowest, dtype=np.int16)
-        out[0, self.entries] = self.consensus.choice[self.number]
         return out
 
     def _unjudged(self, draw: int, judged: _Truths) -> _Truths:  # (extra,)
@@ -183,3 +188,32 @@ def is_judged(judgments: Judgments, known: NDArray[np.int16] | None) -> NDArray[
     """Which items somebody judged, or have gold."""
     judged = np.asarray(judgments.counts_per_item > 0)
     return judged if known is None else judged | (known >= 0)
+
+
+def has_one_source(consensus: Consensus) -> bool:
+    """Whether no item has two judgments, or a judgment and gold, so that noise cannot be seen."""
+    counts = consensus.judgments.counts_per_item
+    return bool((counts <= 1).all()) and not _is_checked(consensus)
+
+
+def choose_labels(consensus: Consensus, lowest: int) -> _Truths:  # (item,)
+    """The labels of a consensus; the judgments themselves where no judgment contradicts another.
+
+    Gold wins over both. A judgment that stands for no truth, such as "cannot judge", counts as the
+    lowest.
+    """
+    judgments = consensus.judgments
+    truth = np.array(consensus.scale.truth_of, dtype=np.int16)[judgments.label]
+    if _is_checked(consensus) or (truth != truth[judgments.offsets[judgments.item]]).any():
+        return consensus.choice
+    given = consensus.choice.copy()
+    given[judgments.item] = np.where(truth < 0, lowest, truth)
+    return given
+
+
+def _is_checked(consensus: Consensus) -> bool:
+    """Whether some judged item has gold."""
+    known = consensus.known
+    return known is not None and bool(
+        ((known >= 0) & (consensus.judgments.counts_per_item > 0)).any()
+    )

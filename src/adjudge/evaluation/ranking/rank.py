@@ -1,8 +1,11 @@
-"""Rankings of systems with error bars: what noisy judgments leave of a difference between runs.
+"""Rankings of search systems by noisy judgments, with intervals for the judges' noise.
 
-The truth is drawn many times from the posterior of a consensus; each draw is a set of qrels, and
-gives every system a value. So a measure has a distribution instead of a number, and of two systems
-one is better with a probability.
+The value of a measure is what the labels of the consensus give, as trec_eval computes it. Its
+interval comes from draws of the true labels: each draw is a set of qrels and gives every system a
+value. A draw does not know that systems rank relevant documents high, so drawn values are too low
+on average. Therefore intervals are those of the draws centered on the value, as far from it as they
+were on average. The probability that a system is better is its share of the draws, evened out where
+that contradicts the order of the values.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
@@ -29,7 +33,12 @@ from adjudge.evaluation._retrieval import (
     parse_measures,
 )
 from adjudge.evaluation.ranking._next_items import Doubt, Influence, next_table, no_items
-from adjudge.evaluation.ranking._truths import TruthDraws, is_judged
+from adjudge.evaluation.ranking._truths import (
+    TruthDraws,
+    choose_labels,
+    has_one_source,
+    is_judged,
+)
 from adjudge.models.model import Progress, Step
 
 _Over = Literal["judgments", "topics"]
@@ -40,11 +49,12 @@ _BLOCK = 1 << 22  # truths held at a time
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ranking:
-    """The value of each measure for each system, draw by draw, and what follows of it.
+    """The value of each measure for each system, and the values under draws of the true labels.
 
-    ``systems`` and ``pairs`` are tables; ``next_items`` too, by the first measure that thousands of
-    draws are no burden to. ``by_label`` has the values under the labels of the consensus, as if
-    they were certain.
+    ``by_label`` has the values under the labels, ``values`` those under each draw. ``covers``
+    lists what the draws vary: "judgments", "topics", "unjudged". It is empty where each document
+    has one judgment and nothing else varies: then there is one draw and no interval.
+    ``next_items`` is a table by the first measure that a kernel computes.
     """
 
     names: tuple[str, ...]  # (system,)
@@ -56,6 +66,7 @@ class Ranking:
     level: float
     unjudged: Unjudged
     over: _Over
+    covers: tuple[str, ...]
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
@@ -63,74 +74,98 @@ class Ranking:
 
     @property
     def systems(self) -> Any:
-        """One row a measure and system, best first: value, interval, chance to be the best.
+        """One row per measure and system, best first: value, interval, probability to be best.
 
-        ``judged`` is judged@k: of the places that the measure looks at, the share that is judged.
+        ``judged`` is judged@k: the share of the ranks that the measure looks at that is judged.
+        Interval and probability are null where ``covers`` is empty.
         """
         rows = []
         for measure, values in self.values.items():
-            low, high = np.quantile(values, self._tails, axis=0)
-            mean, sd = values.mean(axis=0), _sd(values)
-            best = _best(values)
-            rows += [
-                {
-                    "measure": measure,
-                    "system": self.names[s],
-                    "value": mean[s],
-                    "low": low[s],
-                    "high": high[s],
-                    "sd": sd[s],
-                    "p_best": best[s],
-                    "by_label": self.by_label[measure][s],
-                    "judged": self.judged[measure][s],
-                }
-                for s in np.argsort(-mean, kind="stable")
-            ]
-        return pa.Table.from_pylist(rows)
+            value = self.by_label[measure]
+            order = np.argsort(-value, kind="stable")
+            around = _center(values, value)
+            low, high = np.quantile(around, self._tails, axis=0)
+            if values.min() >= 0 and values.max() <= 1:
+                low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)
+            best = np.empty_like(value)
+            best[order] = _sort_shares(_best(values)[order])
+            spread = (low, high, around.std(axis=0), best)
+            for s in order:
+                names, real = (measure, self.names[s]), [part[s] for part in spread]
+                row = (*names, value[s], *self._known(real), self.judged[measure][s])
+                rows.append(dict(zip(_SYSTEM, row, strict=True)))
+        return pa.Table.from_pylist(rows, schema=_schema(_SYSTEM, texts=2))
 
     @property
     def pairs(self) -> Any:
-        """One row a measure and pair: difference, interval, chances that the first is better.
+        """One row per measure and pair: difference, interval, probability that the first is better.
 
-        The first of a pair is the one with the higher value; ``p_tied`` is the chance that both
-        are equal.
+        The first of a pair is the one with the higher value; ``p_tied`` is the probability that
+        both are equal. Interval and probabilities are null where ``covers`` is empty.
         """
-        text = ("measure", "first", "second")
-        real = ("difference", "low", "high", "p_better", "p_tied", "p_worse")
         rows = []
-        for measure, values in self.values.items():
-            order = np.argsort(-values.mean(axis=0), kind="stable")
-            for a, b in combinations(order.tolist(), 2):
-                gap = _gap(values[:, a], values[:, b])
-                low, high = np.quantile(gap, self._tails)
-                ways = ((gap > 0).mean(), (gap == 0).mean(), (gap < 0).mean())
-                row = (measure, self.names[a], self.names[b], gap.mean(), low, high, *ways)
-                rows.append(dict(zip((*text, *real), row, strict=True)))
-        kinds = dict.fromkeys(text, pa.large_string()) | dict.fromkeys(real, pa.float64())
-        return pa.Table.from_pylist(rows, schema=pa.schema(kinds))
+        for measure, value in self.by_label.items():
+            for a, b in combinations(np.argsort(-value, kind="stable").tolist(), 2):
+                gap, point = self._gap(measure, a, b)
+                low, high = np.quantile(_center(gap, point), self._tails)
+                better, worse = _split(gap, point)
+                real = (low, high, better, (gap == 0).mean(), worse)
+                row = (measure, self.names[a], self.names[b], point, *self._known(real))
+                rows.append(dict(zip(_PAIR, row, strict=True)))
+        return pa.Table.from_pylist(rows, schema=_schema(_PAIR, texts=3))
 
     def better(self, measure: str, first: str, second: str) -> float:
-        """The probability that the first system is better than the second; ties count half."""
-        values = self.values[measure]
-        gap = _gap(values[:, self.names.index(first)], values[:, self.names.index(second)])
-        return float((gap > 0).mean() + (gap == 0).mean() / 2)
+        """The probability that the first system is better; ties count half; NaN if unknown."""
+        if not self.covers:
+            return float("nan")
+        gap, point = self._gap(measure, self.names.index(first), self.names.index(second))
+        return float(_split(gap, point)[0] + (gap == 0).mean() / 2)
+
+    def _gap(self, measure: str, first: int, second: int) -> tuple[NDArray[np.float64], float]:
+        """First minus second: under each draw, and under the labels.
+
+        Differences that only rounding makes are 0.
+        """
+        every = np.vstack([self.values[measure], self.by_label[measure]])
+        gap = every[:, first] - every[:, second]
+        gap[np.abs(gap) < 1e-12] = 0.0
+        return gap[:-1], float(gap[-1])
+
+    def _known(self, real: Sequence[float]) -> Sequence[float | None]:
+        return real if self.covers else [None] * len(real)
 
     @property
     def _tails(self) -> tuple[float, float]:
         return (1 - self.level) / 2, (1 + self.level) / 2
 
 
-def _gap(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """First minus second; what only rounding tells apart is equal."""
-    gap = first - second
-    gap[np.abs(gap) < 1e-12] = 0.0
-    return gap
+_SYSTEM = ("measure", "system", "value", "low", "high", "sd", "p_best", "judged")
+_PAIR = ("measure", "first", "second", "difference", "low", "high", "p_better", "p_tied", "p_worse")
 
 
-def _sd(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    if len(values) < 2:
-        return np.full(values.shape[1], np.nan)
-    return np.asarray(values.std(axis=0, ddof=1))
+def _schema(names: Sequence[str], texts: int) -> Any:
+    kinds = [pa.large_string()] * texts + [pa.float64()] * (len(names) - texts)
+    return pa.schema(list(zip(names, kinds, strict=True)))
+
+
+def _center(draws: NDArray[np.float64], value: Any) -> NDArray[np.float64]:
+    """Draws with the value as their median, as far from it on average (root mean square)."""
+    apart = draws - np.median(draws, axis=0)
+    spread = np.sqrt((apart**2).mean(axis=0))
+    wider = np.sqrt(((draws - value) ** 2).mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return np.asarray(value + apart * wider)
+
+
+def _split(gap: NDArray[np.float64], point: float) -> NDArray[np.float64]:  # (2,)
+    """The probabilities of a difference above 0 and below; even where they contradict the point."""
+    shares = np.array([(gap > 0).mean(), (gap < 0).mean()])
+    order = slice(None, None, -1) if point < 0 else slice(None)
+    return shares if point == 0 else _sort_shares(shares[order])[order]
+
+
+def _sort_shares(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares that do not grow along the order of the values; those that would are averaged."""
+    return np.asarray(isotonic_regression(shares, increasing=False).x)
 
 
 def _best(values: NDArray[np.float64]) -> NDArray[np.float64]:  # (system,)
@@ -152,10 +187,11 @@ def rank_systems(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Ranking:
-    """Systems ranked under the doubt that a consensus leaves about its labels.
+    """Rank systems by the labels of a consensus, with intervals for what it leaves in doubt.
 
-    ``over`` says what the intervals are about: "judgments", other judges' noise on these topics;
-    "topics", other topics too, by a bootstrap of them inside every draw.
+    ``over`` says what the intervals cover: "judgments", judge noise on these topics; "topics",
+    the choice of topics too, by a bootstrap of them inside every draw. Where each document has one
+    judgment, values are those of its label, and judge noise cannot be measured.
     """
     check_ranking(over, draws, level, unjudged)
     runs = distinct_names(runs)
@@ -163,20 +199,28 @@ def rank_systems(
     chosen = parse_measures(measures, scale)
     judged = is_judged(consensus.judgments, consensus.known)
     pool = build_pool(consensus.judgments, judged, runs, unjudged)
-    truths = TruthDraws(consensus, pool, draws=draws, seed=seed)
-    sums = _MeasureSums(pool, chosen, runs, truths, over, next_items > 0)
-    labels = truths.labels(int(assign_grades(scale).argmin()))
-    by_label = sums.by_label(labels)
-    sums.run(progress)
+    labels = choose_labels(consensus, lowest=int(assign_grades(scale).argmin()))
+    holes = bool((pool.item < 0).any())
+    fixed = TruthDraws(consensus, pool, draws=draws if holes else 1, seed=seed, labels=labels)
+    by_label = _MeasureSums(pool, chosen, runs, fixed, "judgments").run(None)
+    single = has_one_source(consensus)
+    varied = (("judgments", not single), ("topics", over == "topics"), ("unjudged", holes))
+    covers = tuple(name for name, varies in varied if varies)
+    truths = TruthDraws(
+        consensus, pool, draws=draws if covers else 1, seed=seed, labels=labels if single else None
+    )
+    sums = _MeasureSums(pool, chosen, runs, truths, over, suggest=next_items > 0)
+    points = {name: found.mean(axis=0) for name, found in by_label.items()}
+    values = sums.run(progress)
     table, said = no_items(), None
-    if sums.influence is not None and sums.first is not None:
-        doubt = Doubt.of(sums.values[sums.first.name])
+    if covers and sums.influence is not None and sums.first is not None:
+        doubt = Doubt.of(values[sums.first.name])
         table = next_table(consensus, sums.influence, doubt, next_items)
         said = _said(sums.first.name, doubt, len(pool.systems), table)
     return Ranking(
         names=pool.systems,
-        values=sums.values,
-        by_label=by_label,
+        values=values,
+        by_label=points,
         judged={
             measure.name: judged_at(consensus.judgments, judged, runs, measure.cutoff)
             for measure in chosen
@@ -186,9 +230,10 @@ def rank_systems(
         level=level,
         unjudged=unjudged,
         over=over,
+        covers=covers,
         notes=(
             *pool.notes,
-            *_about(consensus, pool, chosen, over, draws),
+            *_about(consensus, pool, chosen, covers, truths.count),
             *([said] if said else ()),
         ),
     )
@@ -227,7 +272,8 @@ class _MeasureSums:
         runs: Sequence[Run],
         truths: TruthDraws,
         over: _Over,
-        suggest: bool,
+        *,
+        suggest: bool = False,
     ) -> None:
         self.pool, self.truths = pool, truths
         self.quick = [measure for measure in measures if measure.quick]
@@ -248,16 +294,8 @@ class _MeasureSums:
         if over == "topics":
             self.weight = self._resampled
 
-    def by_label(self, labels: NDArray[np.int16]) -> dict[str, NDArray[np.float64]]:
-        """The mean of every measure for every system, under one labelling."""
-        found = {m.name: m.values(self.pool, labels)[0].mean(axis=1) for m in self.quick}
-        if self.slow is not None:
-            values = self.slow.values(labels[0]).mean(axis=2)
-            found |= {m.name: values[at] for at, m in enumerate(self.slow.measures)}
-        return found
-
-    def run(self, progress: Progress | None) -> None:
-        """Go through all draws."""
+    def run(self, progress: Progress | None) -> dict[str, NDArray[np.float64]]:
+        """Go through all draws: the value of each system in each, per measure."""
         count = self.truths.count
         block = max(1, min(64, _BLOCK // max(len(self.pool.item), 1)))
         for first in range(0, count, block):
@@ -272,6 +310,7 @@ class _MeasureSums:
             self._slowly(first, truths, weight, progress)
             if progress is not None:
                 progress(Step("drawing", last, count))
+        return self.values
 
     def _slowly(
         self,
@@ -304,21 +343,43 @@ def _about(
     consensus: Consensus,
     pool: Pool,
     measures: Sequence[RetrievalMeasure],
-    over: _Over,
+    covers: tuple[str, ...],
     draws: int,
 ) -> list[str]:
     """What to know about the intervals."""
+    causes = {
+        "judgments": "judge noise",
+        "topics": "the choice of topics",
+        "unjudged": "the unknown labels of unjudged documents",
+    }
     topics = len(pool.topics)
-    many = count_of(topics, "topic")
-    these = "this topic" if topics == 1 else f"these {many}"
-    if over == "topics":
-        notes = [f"intervals are about the judges' noise and about other topics than {these}"]
-    else:
-        notes = [f"intervals are about the judges' noise on {these}; other topics would add to it"]
-    notes.append(
-        "values are for comparing systems: judgments alone do not know that systems rank relevant "
-        "documents high, so true values are higher ('adjudge estimate' with gold finds them)"
-    )
+    these = "this topic" if topics == 1 else f"these {count_of(topics, 'topic')}"
+    notes = []
+    if "judgments" not in covers:
+        notes.append(
+            "each document has one judgment, so values are those of its label and judge noise "
+            "cannot be measured; a second judge or gold labels would make it visible"
+        )
+    if covers:
+        said = " and ".join(causes[name] for name in covers)
+        notes.append(
+            f"intervals cover {said}"
+            + ("" if "topics" in covers else f" on {these}; other topics would add to it")
+        )
+    if "judgments" in covers:
+        notes += _about_judges(consensus)
+    slow = [measure.name for measure in measures if not measure.quick]
+    if slow and draws > _SLOW_DRAWS:
+        notes.append(f"{', '.join(slow)}: {_SLOW_DRAWS} draws, since ir-measures takes them singly")
+    return notes
+
+
+def _about_judges(consensus: Consensus) -> list[str]:
+    """What to know about the values and the draws of a model."""
+    notes = [
+        "use the values to compare systems: errors in the labels make them too low on average; "
+        "an estimate from gold labels gives the level"
+    ]
     if consensus.effective is not None:
         judged = consensus.judgments.counts_per_item > 0
         notes.append(
@@ -327,12 +388,9 @@ def _about(
         )
     elif consensus.draws is None:
         notes.append(
-            f"{consensus.model} takes what it found of its judges for certain, so intervals are "
-            "too narrow; a sampled model knows better"
+            f"{consensus.model} treats its estimates of the judges as certain, so intervals are "
+            "too narrow; a sampled model's are wider"
         )
-    slow = [measure.name for measure in measures if not measure.quick]
-    if slow and draws > _SLOW_DRAWS:
-        notes.append(f"{', '.join(slow)}: {_SLOW_DRAWS} draws, since ir-measures takes them singly")
     return notes
 
 

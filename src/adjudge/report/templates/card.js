@@ -31,7 +31,7 @@ function openCard(data, judge, order) {
 
 function sentence(advice) {
   return {
-    keep: "Keep:", train: "Train:", drop: "Drop:", watch: "Watch, and collect more first:",
+    keep: "Keep:", train: "Train:", drop: "Drop:", watch: "Watch:",
   }[advice];
 }
 
