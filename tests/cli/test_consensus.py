@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -88,6 +90,7 @@ def test_json_is_one_document(adjudge: Run, crowd: Path) -> None:
         "voices": 3.0,
         "correlation": None,
         "mean_n_eff": None,
+        "more_gold": None,
         "left_out": [],
         "bad_rows": [],
     }
@@ -298,10 +301,24 @@ def test_the_papers_set_of_the_relevance_feedback_track(adjudge: Run, shared_dat
     assert found["accuracy"]["value"] == pytest.approx(0.64, abs=0.01)
 
 
-def test_the_default_says_that_it_is_and_why(adjudge: Run, crowd: Path) -> None:
+def test_the_default_is_named_and_not_advertised(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("consensus", "judgments.csv", "-o", "labels.csv")
     assert ended.err.splitlines()[0].startswith("item-types on ")
-    assert ended.err.splitlines()[1].startswith("  the default: it counts copies once")
+    assert not re.search("default|most accurate|crowds", ended.err)
+
+
+def test_few_gold_labels_bring_the_command_for_more(adjudge: Run, demo_folder: Path) -> None:
+    """The command names the earlier gold and works as it is; from 50 labels on there is none."""
+    given = str(demo_folder / "judgments.csv")
+    few = demo_folder / "few.csv"
+    few.write_text("".join((demo_folder / "gold.csv").read_text().splitlines(True)[:21]))
+    told = adjudge("consensus", given, "--gold", few, "-m", "majority-vote").err
+    command = re.search(r"adjudge (next .* --gold 50) -o gold-to-fill\.csv", told)
+    assert command is not None
+    rows = adjudge(*shlex.split(command[1])).rows
+    assert [bool(row["gold"]) for row in rows] == [True] * 20 + [False] * 50
+    many = demo_folder / "gold.csv"
+    assert "adjudge next" not in adjudge("consensus", given, "--gold", many, "-m", "vote").err
 
 
 def test_a_sampled_model_writes_draws_topics_and_checks(

@@ -130,6 +130,76 @@ def test_what_choosing_saves_is_told_for_the_target(
     assert "% of the labels" in adjudge("next", given, *ranked[:-1]).err
 
 
+def fill_in(place: Path, folder: Path, rows: int) -> None:
+    """Fill in the first rows of a drawn file, as a person would who knows the truth."""
+    truth = Gold.read(folder / "truth.csv")
+    known = dict(zip(truth.items.to_pylist(), truth.texts(), strict=True))
+    table = csv.read_csv(place)
+    gold = [known[item] for item in table["item"].to_pylist()[:rows]]
+    column = pa.array(gold + [None] * (len(table) - rows), pa.string())
+    csv.write_csv(table.set_column(table.column_names.index("gold"), "gold", column), place)
+
+
+@pytest.mark.parametrize("words", [(), ("--stratify",)])
+def test_gold_that_was_drawn_and_filled_in_is_read_by_every_command(
+    adjudge: Run, demo_folder: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    given, place = demo_folder / "judgments.csv", tmp_path / "gold-to-fill.csv"
+    assert adjudge("next", given, "--gold", "50", *words, "--seed", "4", "-o", place).code == 0
+    assert csv.read_csv(place).column_names == [
+        *("item", "topic", "document", "gold"),
+        *("sampling_probability", "sampling_round", "sampling_stratum"),
+    ]
+    ended = adjudge("consensus", given, "--gold", place)
+    assert ended.code == 2  # nothing is filled in yet
+    assert "no row has a gold label yet" in ended.err
+    fill_in(place, demo_folder, 40)
+    vote = ("-m", "majority-vote", "--json")
+    fitted = adjudge("consensus", given, "--gold", place, *vote).json
+    assert fitted["more_gold"]["have"] == 40
+    assert any("10 of 50 rows" in note for note in fitted["left_out"])
+    scored = adjudge("evaluate", given, "--gold", place, *vote).json
+    assert scored["gold"] == scored["scored"] == 40
+    assert any("unequal probabilities" in note for note in scored["notes"]) == bool(words)
+    assert adjudge("judges", given, "--gold", place, *vote).code == 0
+    found = adjudge("estimate", given, "--gold", place, "--target", "share:1,2", *vote).json
+    assert (found["gold"], found["notes"]) == (40, [])
+    truth = Gold.read(demo_folder / "truth.csv").texts()
+    assert found["low"] <= sum(value != "0" for value in truth) / 400 <= found["high"]
+
+
+def test_more_gold_is_drawn_after_earlier_gold(
+    adjudge: Run, demo_folder: Path, tmp_path: Path
+) -> None:
+    given, gold = demo_folder / "judgments.csv", demo_folder / "gold.csv"
+    rows = adjudge("next", given, "--gold", gold, "--gold", "20").rows
+    known = {row["item"] for row in rows if row["gold"]}
+    assert known == set(Gold.read(gold).items.to_pylist())
+    drawn = [row["item"] for row in rows if not row["gold"]]
+    assert len(drawn) == 20
+    assert not known & set(drawn)
+    told = adjudge("next", given, "--gold", "20", "--json").json
+    assert (told["gold"], told["stratified"], len(told["items"])) == (20, False, 20)
+    assert told["items"] == adjudge("next", given, "--gold", "20", "--json").json["items"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--gold", "401"),
+        ("--gold", "1"),
+        ("--gold", "20", "--gold", "30"),
+        ("--gold", "20", "--for", "estimate"),
+        ("--stratify",),
+    ],
+)
+def test_a_draw_of_gold_that_cannot_be(
+    adjudge: Run, demo_folder: Path, words: tuple[str, ...]
+) -> None:
+    ended = adjudge("next", demo_folder / "judgments.csv", *words)
+    assert (ended.code, ended.out) == (2, "")
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

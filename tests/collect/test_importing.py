@@ -61,6 +61,18 @@ def test_json_lines_and_gold_in_a_file_of_its_own() -> None:
     assert preview.golds == (GoldEntry(item="7/x", accepted=("Matching", "Spam")),)
 
 
+def test_gold_drawn_by_the_command_line_and_filled_in_part() -> None:
+    """Columns of the draw are left alone, rows without gold skipped and counted."""
+    text = (
+        "item,topic,document,gold,sampling_probability,sampling_round,sampling_stratum\n"
+        "7/a,7,a,Spam,0.5,1,1\n7/b,7,b,,0.5,1,1\n7/c,7,c,,0.5,1,1\n"
+    )
+    preview = read([upload("g.csv", text)], scale=SCALE, known=frozenset({"7/a", "7/b", "7/c"}))
+    assert preview.check().golds == (GoldEntry(item="7/a", accepted=("Spam",)),)
+    assert preview.items == ()
+    assert [note.split()[0] for note in preview.notes] == ["2"]
+
+
 def test_gold_for_items_that_are_stored_already() -> None:
     gold = upload("g.csv", "item,gold\nold,Spam\n")
     assert read([gold], scale=SCALE, known=frozenset({"old"})).golds[0].item == "old"

@@ -144,11 +144,19 @@ def test_what_next_says_what_the_items_are_where_the_file_does(voted: Results) -
     assert 'b ("c")' in said
 
 
-def test_what_next_without_gold_asks_for_some(voted: Results) -> None:
-    finding = _next_judgments(voted)
+def test_what_next_without_gold_says_what_fifty_labels_would_show(
+    voted: Results, fitted: Results, sampled: Results
+) -> None:
+    finding = _next_judgments(fitted)
     assert finding is not None
-    assert finding.answer[1] == "1 item has fewer than two judgments."
-    assert finding.answer[2].startswith("There is no gold:")
+    assert fitted.more_gold is not None
+    assert (fitted.more_gold.have, fitted.more_gold.labels) == (0, 50)
+    assert f"±{fitted.more_gold.margin:.2f}" in finding.answer[-1]
+    assert "adjudge next JUDGMENTS --gold 50 " in finding.answer[-1]
+    few = _next_judgments(voted)
+    assert few is not None
+    assert few.answer[1:] == ("1 item has fewer than two judgments.",)
+    assert sampled.more_gold is None  # it has 50 gold labels and more
 
 
 def test_failed_checks_are_said_with_their_numbers(sampled: Results) -> None:

@@ -91,7 +91,6 @@ def fit_model(
     engine: Engine | None = None,
 ) -> Consensus:
     """The consensus, with a bar while it takes long; what was fitted is told in a few lines."""
-    from adjudge.models.default import REASON
     from adjudge.models.registry import with_calibration
 
     tell_if_cold()
@@ -106,8 +105,6 @@ def fit_model(
         f" on {count_of(len(given), 'judgment')} of {count_of(given.item_count, 'item')} by "
         f"{count_of(given.judge_count, 'judge')}{topics}; labels {labels_of(given.scale)}",
     )
-    if fitting.model is None:
-        say(f"  {REASON}")
     for note in consensus.notes:
         say(f"  {note}")
     if consensus.draws is not None:

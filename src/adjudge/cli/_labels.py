@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def read_gold(place: str, reading: Reading, scale: Scale | None) -> Content:
     """Gold in whatever format it is; its values have to be on the scale."""
     content = read_content([place], replace(reading, format=None), wanted="gold", truths=scale)
-    if content.gold is None:
-        problem = f"there is no gold in this file: {describe(content)}"
-        raise BadData(problem, source=place_of([place]))
+    if content.gold is None or not len(content.gold):
+        held = describe(content) if content.gold is None else "no row has a gold label yet"
+        raise BadData(f"there is no gold in this file: {held}", source=place_of([place]))
     return content
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -101,15 +102,13 @@ def _run(
             deliver_numbers(read, known, fitting, engine, places, to, printing)
             return
         consensus = fit_model(model, read.judgments, known, fitting, engine)
-        about: dict[str, Any] = {}
-        if printing.json:
-            from adjudge.cli._summary import summarise
+        from adjudge.cli._summary import summarise, tell_scores
 
-            about = summarise(consensus, read)
+        about = summarise(consensus, read) if printing.json else {}
         if known is None and read.beside is not None:
-            from adjudge.cli._summary import tell_scores
-
             about |= tell_scores(consensus, read.beside, read.judgments)
+        earlier = ["--gold", gold] if gold is not None else []
+        about |= _tell_more_gold(consensus, read.every, [*judgments, *earlier])
         if save_draws is not None and consensus.draws is not None:
             consensus.draws.save(save_draws)
             say(f"draws written to {save_draws}")
@@ -125,6 +124,26 @@ COMMAND = Command(
         "adjudge consensus part-*.parquet --engine dask --workers 4 -o labels",
     ),
 )
+
+
+def _tell_more_gold(consensus: Consensus, gold: Gold | None, given: list[str]) -> dict[str, Any]:
+    """Say what more gold labels would show, where there are few; the numbers as data.
+
+    ``given`` are the arguments that name the judgments and the gold.
+    """
+    from adjudge.evaluation.more_gold import MoreGold
+
+    found = MoreGold.of(consensus, gold)
+    if found is None:
+        return {"more_gold": None}
+    now = "" if found.margin_now is None else f", now ±{found.margin_now:.2f}"
+    say(
+        f"  {found.labels} {'more ' if found.have else ''}gold labels would measure accuracy to "
+        f"±{found.margin:.2f}{now} ({found.level:.0%} interval, if {found.accuracy:.0%} of labels "
+        f"are right as their probabilities say): adjudge next {shlex.join(given)} "
+        f"--gold {found.labels} -o gold-to-fill.csv"
+    )
+    return {"more_gold": asdict(found)}
 
 
 def _is_one_file(judgments: list[str]) -> bool:

@@ -109,7 +109,7 @@ def _run(
     The interval is valid whatever the judges are worth, if gold was drawn at random or with known
     chances; good judges make it narrower than gold alone would. It says what gold alone gives, and
     how many labels by people that saves. Gold that has a column sampling_probability, as
-    'adjudge next --for' writes it, is weighed by it.
+    'adjudge next' with --gold or --for writes it, is weighted by it.
     """
     from adjudge.evaluation.estimation.estimate import Plan
 

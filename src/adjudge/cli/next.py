@@ -1,6 +1,7 @@
-"""adjudge next: the items that one more judgment would tell most about, and who should give it.
+"""adjudge next: the items most worth another judgment, and who should give it.
 
-With ``--for``, the items that people should label for an estimate, drawn with known chances.
+With ``--gold N`` or ``--for``, items drawn with known inclusion probabilities: to get gold labels
+for, or for an estimate.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from adjudge.cli import Command, option
+from adjudge.cli import Command, flag, option
 from adjudge.cli import _options as o
 from adjudge.cli._console import progress, say
 from adjudge.cli._files import Input, check_places, read_judgments
@@ -54,13 +55,29 @@ class _Purpose:
         list[str] | None, option("--run", "FILE...", "With --for: a run, or two.")
     ] = None
     asked: Annotated[int, option("--budget", "N", "With --for: items to draw.", min=2)] = 100
+    stratify: Annotated[
+        bool,
+        flag(
+            "--stratify",
+            "With --gold N: draw more of the items whose label is in doubt. Measure accuracy with "
+            "'adjudge estimate --target agreement', which weights the items.",
+        ),
+    ] = False
 
 
 @fetch_first
 def _run(
     judgments: o.JudgmentsFiles,
     *,
-    gold: o.GoldFile = None,
+    golds: Annotated[
+        list[str] | None,
+        option(
+            "--gold",
+            "N or FILE",
+            "A number: draw so many items to get gold labels for. A file, or a column of the "
+            "judgments: gold labels there already are. Give the option twice for both.",
+        ),
+    ] = None,
     use_gold: o.UseGold = False,
     output: o.Output = None,
     top: Annotated[int, option("--top", "N", "Items to list; 0 for all.", min=0)] = 20,
@@ -80,22 +97,34 @@ def _run(
 
     Of a file of comparisons it lists the pairs most worth another one.
 
+    With --gold N, N items are drawn at random, for a person to label: fill in the column gold of
+    the file, and give it to --gold of any command, or to the gold import of a project. It has the
+    inclusion probability of each item, and leaves out the labels of judges and models, which would
+    influence the person. Rows come in random order: fill them in from the top, and leave the rest
+    empty if you stop early.
+
     With --for, items are drawn for people to label instead, more often where the truth is in doubt
     and matters to the target; the file has the chance of each. Fill in its column gold, and give it
     to 'adjudge estimate --gold': the interval stays valid. Earlier gold stands in the file too. It
     tells how many items drawn at random would be worth as much: for rankings many more, for shares
     and means hardly more.
     """
-    inputs = (*judgments, gold, *(purpose.system or ()))
+    count, file = _split_gold(golds or [])
+    inputs = (*judgments, file, *(purpose.system or ()))
     check_places({"--output": output}, inputs=inputs, printing=printing)
-    _check_purpose(purpose)
+    _check_purpose(purpose, count)
     if holds_comparisons(judgments, reading):
-        refuse({"--gold": gold, "--for": purpose.purpose})
+        refuse({"--gold": golds and golds[0], "--for": purpose.purpose})
         deliver_pair_next(judgments, output, top, fitting, reading, printing)
         return
     model = build_model(fitting)
-    read = read_judgments(judgments, gold, reading, labelling)
+    read = read_judgments(judgments, file, reading, labelling)
     known = read.choose_gold(use_gold)
+    if count is not None:
+        table = _draw_gold(model, read, count, purpose.stratify, fitting)
+        about = {"gold": count, "stratified": purpose.stratify, **read.omissions}
+        deliver(table, "items", output, printing, about=about, show=lambda: _show_gold(table))
+        return
     if purpose.purpose is not None:
         table = _draw_items(model, read, known, purpose, fitting, reading)
         as_many = int(table.schema.metadata[b"labels_at_random"])
@@ -125,6 +154,7 @@ COMMAND = Command(
     _run,
     examples=(
         "adjudge next judgments.csv --top 50 -o to-judge.csv",
+        "adjudge next judgments.csv --gold 50 -o gold-to-fill.csv",
         "adjudge next judgments.csv --gold gold.csv --suggest 1",
         "adjudge next j.csv --for estimate --target share:2,3 --budget 200 -o l.csv",
         "adjudge next j.csv --for A-B --run a.run b.run --budget 200 -o l.csv",
@@ -133,8 +163,22 @@ COMMAND = Command(
 )
 
 
-def _check_purpose(purpose: _Purpose) -> None:
-    """Refuse a purpose that there is none of, or of what belongs to one without it."""
+def _split_gold(given: list[str]) -> tuple[int | None, str | None]:
+    """How many items to draw, and the file of earlier gold, from the values of --gold."""
+    counts = [text for text in given if text.isascii() and text.isdecimal()]
+    files = [text for text in given if text not in counts]
+    for several in (counts, files):
+        if len(several) > 1:
+            raise BadSetting("--gold", several[1], "one number and one file at most")
+    return int(counts[0]) if counts else None, files[0] if files else None
+
+
+def _check_purpose(purpose: _Purpose, count: int | None) -> None:
+    """Refuse an unknown purpose, and options that need another one to be given."""
+    if purpose.stratify and count is None:
+        raise BadSetting("--stratify", True, "--gold N with it")
+    if purpose.purpose is not None and count is not None:
+        raise BadSetting("--gold", count, "a file with --for; --budget is how many items to draw")
     if purpose.purpose is None:
         for flag, value in (("--target", purpose.aim), ("--run", purpose.system)):
             if value:
@@ -173,6 +217,25 @@ def _draw_items(
             runs=runs,
             plan=Plan(seed=fitting.seed),
         )
+
+
+def _draw_gold(model: Model, read: Input, count: int, stratify: bool, fitting: o.Fitting) -> Any:
+    """Draw items to get gold labels for; a fit is made only where doubt matters."""
+    from adjudge.evaluation.estimation.choosing import draw_gold
+    from adjudge.models.cross_calibration import CrossFit
+
+    fit = CrossFit.of(fit_model(model, read.judgments, None, fitting)) if stratify else None
+    return draw_gold(read.judgments, count, gold=read.every, by_doubt=fit, seed=fitting.seed)
+
+
+def _show_gold(table: Any) -> Any:
+    """Drawn items for people."""
+    columns: Columns = {"item": lambda row: shorten(row["item"])}
+    if "topic" in table.column_names:
+        columns["topic"] = lambda row: shorten(row["topic"])
+    columns[">inclusion probability"] = lambda row: f"{row['sampling_probability']:.3f}"
+    rows = [row for row in table.to_pylist() if row["gold"] is None]
+    return show_rows("Items to label; -o gold-to-fill.csv keeps them", rows, columns)
 
 
 def _describe_saving(drawn: int, as_many: int) -> str:

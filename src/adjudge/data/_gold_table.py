@@ -17,10 +17,11 @@ from adjudge.data.gold import Gold
 from adjudge.data.names import Coded, as_names, encode
 from adjudge.data.oddities import settle_oddities
 from adjudge.data.scale import Scale, as_number
-from adjudge.data.source import Source
+from adjudge.data.source import Source, count_of
 from adjudge.errors import shown
 
 _DRAWN = ("sampling", "round", "stratum")  # how gold was chosen
+_FILLED = "share of rows with gold"  # a column added to rows of a sample that is filled in part
 
 
 def gold_from_table(
@@ -39,7 +40,10 @@ def gold_from_table(
     where = roles_of(rows.column_names) if roles is None else dict(roles)
     _need_gold_columns(where, rows.column_names, place)
     text = pc.utf8_trim_whitespace(_spread(text_of(rows, where["gold"], place)))
-    kept = np.flatnonzero(np.asarray(pc.fill_null(pc.not_equal(text, ""), False)))
+    filled = np.asarray(pc.fill_null(pc.not_equal(text, ""), False))
+    if not filled.all():
+        rows = _note_empty(rows, where, filled, place)
+    kept = np.flatnonzero(filled)
     rows = rows.take(pa.array(kept))
     place.keep(kept)
     read: Coded = {
@@ -64,6 +68,8 @@ def gold_from_table(
     reasons = of_item("reason")
     drawn = {role: _numbers(of_item(role)) for role in _DRAWN}
     _check_drawn(drawn, where, items.names, place)
+    if drawn["sampling"] is not None and _FILLED in rows.column_names:
+        drawn["sampling"] *= np.asarray(rows[_FILLED])[first]
     return Gold(
         items=items.names,
         value=chosen,
@@ -77,6 +83,29 @@ def gold_from_table(
         stratum=_whole(drawn["stratum"]),
         source=place.name,
     )
+
+
+def _note_empty(rows: Any, where: dict[str, str], filled: NDArray[np.bool_], place: Source) -> Any:
+    """Count the rows of a gold table without gold; of a drawn sample, add the share with gold.
+
+    The share is that of the row's round. Rows that were filled in at random were drawn with the
+    inclusion probability times this share. Judgments and labels may have gold on some rows only:
+    they need no note.
+    """
+    lacking = f"{int((~filled).sum()):,} of {count_of(len(rows), 'row')} without gold skipped"
+    if "sampling" not in where or not filled.any():
+        if not {"judge", "label"} & roles_of(rows.column_names).keys():
+            place.remark(lacking)
+        return rows
+    rounds = np.zeros(len(rows), dtype=np.int32)
+    if "round" in where:
+        rounds = encode(text_of(rows, where["round"], place))[0] + 1  # 0 where there is none
+    share = (np.bincount(rounds, filled) / np.maximum(np.bincount(rounds), 1))[rounds]
+    place.remark(
+        f"{lacking}; sampling probabilities scaled to the rows with gold, which assumes that rows "
+        "were filled in from the top"
+    )
+    return rows.append_column(_FILLED, pa.array(share))
 
 
 def _spread(column: Any) -> Any:

@@ -167,6 +167,7 @@ class Evaluation:
     truth: NDArray[np.int16]  # (scored,)
     choice: NDArray[np.int16]  # (scored,)
     posterior: NDArray[np.float64] | None  # (scored, truth)
+    uneven: bool = False  # whether gold was drawn with inclusion probabilities that differ
 
     def __getitem__(self, name: str) -> Score:
         if name not in self.scores:
@@ -211,6 +212,11 @@ class Evaluation:
                 f"{self.clipped:,} of them {'has' if self.clipped == 1 else 'have'} a truth "
                 f"given less than {self.clip:g}; "
                 "the log loss takes it as that"
+            )
+        if self.uneven:
+            found.append(
+                "gold was drawn with unequal probabilities and each item counts once here; the "
+                "estimate of the target agreement is the accuracy over all items"
             )
         return tuple(found)
 
@@ -282,6 +288,7 @@ def evaluate(
         choice=choice,
         posterior=posterior,
         clip=clip,
+        uneven=gold.sampling is not None and len(np.unique(gold.sampling[kept])) > 1,
         **_pictures(sample),
     )
 

@@ -15,6 +15,7 @@ from adjudge.evaluation.diagnosis.diagnose import Diagnosis, diagnose
 from adjudge.evaluation.estimation.sentences import tell_estimates
 from adjudge.evaluation.honesty import BesideVote, beside_vote
 from adjudge.evaluation.model_judges.panel import PanelSummary, summarise_panel
+from adjudge.evaluation.more_gold import MoreGold
 from adjudge.evaluation.predictive import Check, predictive_checks
 from adjudge.evaluation.ratings import accuracy_by_ratings
 from adjudge.models.dawid_skene import DawidSkene
@@ -53,6 +54,7 @@ class Results:
     blind: bool = False  # scored by a second fit that was not told the gold
     curve: Any | None = None  # table of accuracy by number of judgments
     panel: PanelSummary | None = None  # people and models, where both are told apart
+    more_gold: MoreGold | None = None  # what more gold would show, where there is little
     estimates: tuple[str, ...] = ()  # of search measures and shares, a sentence each
     provenance: Provenance = field(default_factory=Provenance)
 
@@ -120,6 +122,7 @@ def gather(
         blind=told and not folds,
         curve=curve if curve is not None and len(curve) else None,
         panel=panel,
+        more_gold=MoreGold.of(consensus, gold),
         estimates=estimates,
         provenance=Provenance() if provenance is None else provenance,
     )

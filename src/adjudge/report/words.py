@@ -14,6 +14,7 @@ from adjudge.data.names import as_names, look_up
 from adjudge.data.source import count_of
 from adjudge.evaluation.against_gold import Evaluation
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
+from adjudge.evaluation.more_gold import MoreGold
 from adjudge.report._health import percent
 from adjudge.report.results import Results
 
@@ -249,12 +250,23 @@ def _next_judgments(results: Results) -> _Finding | None:
         answer.append(
             f"{count_of(few, 'item')} {'has' if few == 1 else 'have'} fewer than two judgments."
         )
-    if results.gold is None:
-        answer.append("There is no gold: a hundred items judged by an expert would show how far "
-                      "the labels can be trusted.")  # fmt: skip
-    elif results.curve is not None:
+    if results.more_gold is not None:
+        answer.append(_more_gold(results.more_gold))
+    if results.curve is not None:
         answer.append(_flattens(results.curve))
     return _Finding(question="What to collect next?", answer=tuple(answer))
+
+
+def _more_gold(found: MoreGold) -> str:
+    """What more gold labels would show, and the command that draws items for them."""
+    more = "more " if found.have else ""
+    now = "" if found.margin_now is None else f", now ±{found.margin_now:.2f}"
+    return (
+        f"{found.labels} {more}gold labels would measure the accuracy of the labels to "
+        f"±{found.margin:.2f}{now} ({found.level:.0%} interval, if {found.accuracy:.0%} are right "
+        f"as their probabilities say). To draw items for them: "
+        f"adjudge next JUDGMENTS --gold {found.labels} -o gold-to-fill.csv"
+    )
 
 
 def _with_texts(results: Results, names: list[str]) -> list[str]:

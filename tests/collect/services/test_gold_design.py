@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from adjudge import Judgments, MajorityVote, Scale
 from adjudge.collect.rules.golds import GoldCard, quota
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.services._gold_design import design, forecast
 from adjudge.collect.services._gold_mixes import expect_mix, warn_of_skew
 from adjudge.collect.services.arms import _PAPER_LABELS, FIVE_MIXES
 from adjudge.collect.services.gold import _suggest
-from adjudge.collect.services.gold_design import design, forecast
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.request import lock_judge

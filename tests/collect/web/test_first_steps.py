@@ -6,11 +6,15 @@ import io
 import re
 import zipfile
 
+import pyarrow as pa
+from pyarrow import csv
 from sqlalchemy import update
 
+from adjudge import Judgments
 from adjudge.collect.consensus import refit
 from adjudge.collect.store.schema import judges
 from adjudge.collect.values.project import Arm
+from adjudge.evaluation.estimation.choosing import draw_gold
 from sites import REASON, Site, small_project
 
 REASON_IN_JSON = f'"reason": "{REASON}"'.encode()
@@ -208,6 +212,27 @@ def test_gold_of_words_with_an_order_begins_a_project_with_it(site: Site) -> Non
     assert "They have an order: that of their grades" in ada.words
 
 
+def test_gold_drawn_from_exported_judgments_comes_back_as_gold(site: Site) -> None:
+    ada = site.set_up()
+    slug = site.open_project(small_project(queries=8, judgments_per_item=2, training=False))
+    judge = site.browser().join(slug)
+    for _ in range(3):
+        judge.answer(slug).go_on(slug)
+    exported = ada.get(f"/projects/{slug}/export/judgments-csv").text
+    judgments = Judgments.from_table(csv.read_csv(io.BytesIO(exported.encode())))
+    table = draw_gold(judgments, 3)
+    column = pa.array(["Good", "Bad", None])
+    filled = table.set_column(table.column_names.index("gold"), "gold", column)
+    body = io.BytesIO()
+    csv.write_csv(filled, body)
+    before = {gold.item: gold.accepted for gold in site.services.gold.get_all(slug)}
+    ada.get(f"/projects/{slug}")
+    ada.post(f"/projects/{slug}/upload", files={"files": ("g.csv", body.getvalue())})
+    after = {gold.item: gold.accepted for gold in site.services.gold.get_all(slug)}
+    first, second, _ = table["item"].to_pylist()
+    assert after == before | {first: ("Good",), second: ("Bad",)}
+
+
 def test_the_consensus_says_how_good_it_is_and_knows_models_from_people(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project(
@@ -230,6 +255,14 @@ def test_the_consensus_says_how_good_it_is_and_knows_models_from_people(site: Si
     assert "no judge is known as a model" not in report.html
     ada.get(f"/projects/{slug}/consensus")
     assert "How sure?" in ada.words, report.sure
+    more = report.more_gold
+    assert more is not None
+    assert (more["have"], more["margin"] < more["margin_now"]) == (
+        8,
+        True,
+    )  # of 16, those that were judged
+    assert f"to ±{more['margin']:.2f}, now ±{more['margin_now']:.2f} (95% interval" in ada.words
+    assert f"adjudge next judgments.csv --gold {more['labels']} " in ada.words
     assert re.search(r"Against 16 gold items, [\d.]+% \([\d.]+% to [\d.]+%\) of the", ada.words)
     assert re.search(r"Log loss \d\.\d+, Brier \d\.\d+, calibration error -?\d\.\d+", ada.words)
     shown = re.search(r"a model (\d+) (\d+)% (\d+)% to (\d+)% (\d+)% (\d+)% to 100%;", ada.words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,15 @@ from hypothesis import strategies as st
 import adjudge
 from adjudge import Gold, Judgments, Run
 from adjudge.data.names import look_up
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData, BadSetting, ReadingWarning
 from adjudge.evaluation.estimation._sampling import sample_of
-from adjudge.evaluation.estimation.choosing import _at_random, _draw, _share_out, choose_items
+from adjudge.evaluation.estimation.choosing import (
+    _at_random,
+    _draw,
+    _share_out,
+    choose_items,
+    draw_gold,
+)
 from adjudge.evaluation.estimation.estimate import Plan, estimate_from
 from adjudge.models.cross_calibration import CrossFit
 from gold_panels import drawn, made_panel
@@ -233,3 +240,93 @@ def test_a_budget_that_cannot_be(panel: tuple[Judgments, Gold, CrossFit, list[Ru
         choose_items(panel[2], "mean-grade", 1)
     with pytest.raises(BadData, match="600 items matter to mean-grade without having gold"):
         choose_items(panel[2], "mean-grade", 601)
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+def test_gold_is_drawn_with_the_probabilities_it_names(
+    panel: tuple[Judgments, Gold, CrossFit, list[Run]], stratified: bool
+) -> None:
+    """Each item as often as its row says; totals by Horvitz and Thompson are right on average."""
+    judgments, gold, fit, _ = panel
+    worth = (gold.align(judgments) == 2).astype(float)  # a known total
+    by_doubt = fit if stratified else None
+    counts, chance = np.zeros(len(worth)), np.full(len(worth), np.nan)
+    totals, firsts, draws = [], [], sized(400, full=2000)
+    for seed in range(draws):
+        table = draw_gold(judgments, 50, by_doubt=by_doubt, seed=seed)
+        at = look_up(table["item"], judgments.items)
+        assert len(set(at.tolist())) == 50
+        own = table["sampling_probability"].to_numpy()
+        chance[at] = own
+        counts[at] += 1
+        totals.append(float((worth[at] / own).sum()))
+        firsts.append(float((worth[at] / own)[:20].sum() * 50 / 20))
+    assert not np.isnan(chance).any()
+    assert chance.sum() == pytest.approx(50)
+    error = np.sqrt(chance * (1 - chance) / draws)
+    assert (np.abs(counts / draws - chance) <= 4.5 * error).all()
+    for found in (totals, firsts):  # rows filled in from the top are a random sample too
+        close = 4 * np.std(found) / np.sqrt(draws)
+        assert np.mean(found) == pytest.approx(worth.sum(), abs=close)
+    doubt = fit.consensus.probability * (1 - fit.consensus.probability)
+    size = np.sqrt(doubt + 0.4**2) if stratified else np.ones(len(worth))
+    assert chance == pytest.approx(50 * size / size.sum())
+
+
+def test_a_file_to_fill_has_no_labels_of_judges_and_models(
+    panel: tuple[Judgments, Gold, CrossFit, list[Run]],
+) -> None:
+    judgments, gold, fit, _ = panel
+    texts = pa.table(
+        {
+            "query": [f"what is {name}" for name in judgments.items.to_pylist()],
+            "label": ["1"] * judgments.item_count,  # would be read as a label
+        }
+    )
+    told = replace(judgments, fields=texts)
+    table = draw_gold(told, 20, by_doubt=fit, seed=3)
+    assert table.column_names == [
+        *("item", "topic", "document", "query", "gold"),
+        *("sampling_probability", "sampling_round", "sampling_stratum"),
+    ]
+    assert table["query"].to_pylist() == [f"what is {name}" for name in table["item"].to_pylist()]
+    assert table["gold"].null_count == 20
+    assert table.equals(draw_gold(told, 20, by_doubt=fit, seed=3))
+    assert not table.equals(draw_gold(told, 20, by_doubt=fit, seed=4))
+    known = labelled(table, judgments, gold)
+    assert set(known.items.to_pylist()) == set(table["item"].to_pylist())
+
+
+def test_gold_is_drawn_among_items_without_it(
+    panel: tuple[Judgments, Gold, CrossFit, list[Run]],
+) -> None:
+    judgments, gold, _, _ = panel
+    first = labelled(draw_gold(judgments, 30, seed=1), judgments, gold)
+    table = draw_gold(judgments, 20, gold=first, seed=2)
+    assert table["sampling_round"].to_pylist() == [1] * 30 + [2] * 20
+    assert len(set(table["item"].to_pylist())) == 50
+    assert table["sampling_probability"].to_pylist()[30:] == pytest.approx([20 / 570] * 20)
+    with pytest.raises(BadSetting) as caught:
+        draw_gold(judgments, 571, gold=first)
+    assert (caught.value.setting, caught.value.value) == ("count", 571)
+
+
+def test_a_sample_filled_in_part_counts_as_a_smaller_sample(
+    panel: tuple[Judgments, Gold, CrossFit, list[Run]],
+) -> None:
+    """Probabilities are scaled round by round, so that estimates stay valid."""
+    judgments, gold, fit, _ = panel
+    first = labelled(draw_gold(judgments, 40, seed=1), judgments, gold)
+    asked = draw_gold(judgments, 50, gold=first, seed=2).to_pylist()
+    truth = dict(zip(gold.items.to_pylist(), gold.texts(), strict=True))
+    for row in asked[:60]:
+        row["gold"] = truth[row["item"]]
+    with pytest.warns(ReadingWarning, match="30 of 90 rows"):
+        known = Gold.from_table(pa.Table.from_pylist(asked))
+    assert len(known) == 60
+    assert known.sampling is not None
+    assert known.sampling[:40] == pytest.approx([40 / 600] * 40)
+    assert known.sampling[40:] == pytest.approx([50 / 560 * 20 / 50] * 20)
+    found = estimate_from(fit, known, "share:2", [], Plan(estimator="classical"))
+    assert found.gold == 60
+    assert found.low < float((gold.align(judgments) == 2).mean()) < found.high

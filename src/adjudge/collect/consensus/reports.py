@@ -43,12 +43,14 @@ class KeptReport:
     html: str = ""
     problem: str = ""
     sure: tuple[str, ...] = ()  # sentences: accuracy, log loss and calibration on the gold
+    more_gold: dict[str, Any] | None = None  # fields of MoreGold: what more gold would show
 
     @classmethod
     def from_json(cls, kept: dict[str, Any]) -> KeptReport:
         """A report from what is kept."""
         body = zlib.decompress(base64.b85decode(kept["body"])).decode() if kept["body"] else ""
-        return cls(kept["made"], body, kept["problem"], tuple(kept.get("sure", ())))
+        sure, more = tuple(kept.get("sure", ())), kept.get("more_gold")
+        return cls(kept["made"], body, kept["problem"], sure, more)
 
     @property
     def policy(self) -> str:
@@ -72,10 +74,10 @@ def make_report(
 ) -> dict[str, Any]:
     """The report of a fit, packed to be kept; a fault is kept in its place."""
     try:
-        page, sure = _page_of(services, project, consensus, made, question)
+        page, figures = _page_of(services, project, consensus, made, question)
     except Exception as fault:  # noqa: BLE001 - a fit is worth having without its report
         return {"made": made, "body": "", "problem": f"{type(fault).__name__}: {fault}"}
-    return {**_pack_page(page, made), "sure": sure}
+    return {**_pack_page(page, made), **figures}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +112,8 @@ def _page_of(
     consensus: Consensus,
     made: str,
     question: str,
-) -> tuple[str, tuple[str, ...]]:
-    """The page, and how sure it says the labels are."""
+) -> tuple[str, dict[str, Any]]:
+    """The page, how sure it says the labels are, and what more gold would show."""
     from adjudge.data.names import as_names
     from adjudge.models import default, registry
     from adjudge.report.page import report_html
@@ -142,7 +144,9 @@ def _page_of(
     flags = {called.names.get(row.judge, ""): row.reasons for row in rows}
     consensus = keep_hidden_gold(consensus, gold)
     results = gather(consensus, gold=gold, blind=blind, flags=flags, provenance=about)
-    return report_html(results), certainty(results).answer
+    # Gold is of the first question alone.
+    more = None if question or results.more_gold is None else asdict(results.more_gold)
+    return report_html(results), {"sure": certainty(results).answer, "more_gold": more}
 
 
 @dataclass(frozen=True, slots=True)

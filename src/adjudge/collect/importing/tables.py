@@ -25,6 +25,7 @@ from adjudge.collect.importing._upload import ImportLimits, Upload, unpack_all
 from adjudge.collect.values.sides import LEFT, PAIR_SCALE, RIGHT
 from adjudge.data.comparisons import OUTCOMES, outcome_named
 from adjudge.data.scale import canonical
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, shown
 
 _SIDES = (LEFT, RIGHT)
@@ -166,8 +167,12 @@ def read(upload: Upload, gathering: Gathering) -> None:
     holds_items = any(part in found for part in SHOWN)
     _check(upload, columns, found, holds_items)
     told = _reason_columns(columns)
+    empty = 0
     try:
         for line, cells in rows:
+            if not holds_items and not cells.get(found["gold"]):
+                empty += 1
+                continue
             parts = {part: cells.get(found[part], "") for part in _PARTS if part in found}
             query = parts.get("query") or parts.get("topic", "")
             topic = parts.get("topic") or (gathering.topic_of(query) if query else "")
@@ -185,6 +190,8 @@ def read(upload: Upload, gathering: Gathering) -> None:
             _add_gold(upload, gathering, (line, cells), name, found, told, str)
     except BadData as fault:  # the file cannot be read on from here
         gathering.add_fault(fault)
+    if empty:
+        gathering.notes.append(f"{count_of(empty, 'row')} of {upload.name} without gold skipped.")
 
 
 def _add_gold(

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sqlalchemy import bindparam, func, select, update
 
 from adjudge.collect.items.storing import count_work
+from adjudge.collect.services._gold_design import design, forecast
 from adjudge.collect.services._gold_editing import approve, check_workable, edit_gold
 from adjudge.collect.services._gold_review import list_contests, list_golds, settle
 from adjudge.collect.services.caller import Caller
-from adjudge.collect.services.gold_design import design, forecast
 from adjudge.collect.store.conditions import COUNTED, is_real
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import golds, items, judges, judgments

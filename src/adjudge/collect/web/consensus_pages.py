@@ -17,7 +17,7 @@ from adjudge.errors import NotFound
 router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
 
 _ABOUT = {  # models, to whom their names say nothing
-    "item-types": "the default: stays honest where judges err together",
+    "item-types": "the default: judges differ in accuracy, and may err together",
     "majority-vote": "every judgment one vote: the baseline",
     "vote": "votes that weigh by accuracy on gold",
     "dawid-skene": "a confusion matrix for each judge",
@@ -55,6 +55,7 @@ def _consensus(request: Request, project: str, who: Who) -> Response:
             ]
             if not question:  # the gold is of the first, and counted as judges are told
                 golds = {judge: row for judge, row in everyone.items() if row.gold_seen}
+    fresh = report is not None and report.made == ready[chosen].made
     titles = who.services.items.get_titles(project, [row["item"] for row in rows or ()])
     return who.show_project(
         "Consensus",
@@ -67,7 +68,8 @@ def _consensus(request: Request, project: str, who: Who) -> Response:
         titles=titles,
         judges=judges,
         golds=golds,
-        sure=report.sure if report is not None and report.made == ready[chosen].made else (),
+        sure=report.sure if fresh and report is not None else (),
+        more_gold=report.more_gold if fresh and report is not None else None,
         page=page,
         pages=pages,
         total=total,

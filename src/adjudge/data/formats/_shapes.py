@@ -30,6 +30,8 @@ def _sample_rows(file: File, delimiter: str, most: int = 300) -> list[list[str]]
 def judge_columns(header: list[str], rows: list[list[str]]) -> list[str]:
     """The columns of a table that look like judges: they share one small set of values."""
     roles = roles_of(header)
+    if {"gold", "sampling"} <= roles.keys():
+        return []  # a sample of items to get gold labels for: rounds and strata are no judges
     if {"judge", "label"} <= roles.keys() and letters_of(roles["label"]) not in _numbered(header):
         return []
     numbered = _numbered(header)

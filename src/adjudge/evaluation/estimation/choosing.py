@@ -20,6 +20,9 @@ hangs on them. A later batch is drawn among the items that have no gold, as a ro
 
 What a choice is worth is known before anybody labels: with chances pi the variance is expected to
 be sum (1 - pi) / pi sigma^2, and as many items drawn at random as would have the same are told.
+
+``draw_gold`` draws items for no particular target: at random, or stratified by doubt about their
+labels. Its rows are in random order, so that rows filled in from the top are a random sample too.
 """
 
 from __future__ import annotations
@@ -31,7 +34,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from adjudge.data.columns import roles_of
 from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.data.runs import Run
 from adjudge.data.source import count_of
@@ -43,6 +48,8 @@ from adjudge.evaluation.estimation.estimate import Plan
 from adjudge.models.cross_calibration import CrossFit
 
 _Floats = NDArray[np.float64]
+# Items, inclusion probabilities, rounds and strata, one entry per row of the table.
+_Rows = tuple[NDArray[np.int64], _Floats, NDArray[np.int64], NDArray[np.int64]]
 _FEWEST = 2
 _CALIBRATED = 50  # gold items from which beliefs are known to mean what they say
 _SURE = 0.125  # of an item's range that then counts beside its spread
@@ -67,17 +74,66 @@ def choose_items(
     """
     how = plan if plan is not None else Plan()
     target = how.target(name, fit.consensus, runs)
-    table = fit.consensus.judgments
-    known = np.full(table.item_count, -1, dtype=np.int16)
-    if gold is not None:
-        known = align_judged(gold, table)
+    consensus = fit.consensus
+    known = _known(consensus.judgments, gold)
     chance, row, variance = _chances(fit, target, known, budget, how)
     taken, part = _draw(chance, how.seed, row)
-    earlier = _earlier(fit, gold, known, len(target.item))
-    turn = int(earlier[2].max(initial=0)) + 1
-    drawn = (target.item[taken], chance[taken], np.full(len(taken), turn), part)
-    chosen = _table(fit, known, *map(np.concatenate, zip(earlier, drawn, strict=True)))
+    earlier = _earlier(consensus.judgments, gold, known, len(target.item))
+    rows = _append(earlier, target.item[taken], chance[taken], part)
+    item = rows[0]
+    believed = {
+        "believed": _truths(consensus.judgments).take(pa.array(consensus.choice[item])),
+        "probability": pa.array(consensus.probability[item]),
+    }
+    chosen = _table(consensus.judgments, known, rows, believed)
     return chosen.replace_schema_metadata({"labels_at_random": str(_at_random(chance, variance))})
+
+
+def draw_gold(
+    judgments: Judgments,
+    count: int,
+    *,
+    gold: Gold | None = None,
+    by_doubt: CrossFit | None = None,
+    seed: int = 0,
+) -> Any:
+    """Draw judged items without gold for people to label, as a table with an empty gold column.
+
+    Every item has the same inclusion probability. With ``by_doubt``, a fit without gold, items in
+    doubt are drawn more often: their inclusion probability grows with the standard deviation of
+    whether their label is right, as in ``choose_items`` for the target ``agreement``.
+
+    Columns: item, topic and document if known, texts of the item if the judgments have any, gold,
+    sampling_probability, sampling_round, sampling_stratum. Labels by judges and models are left
+    out, since they would influence the person. Earlier gold comes first, then the drawn items in
+    random order.
+    """
+    known = _known(judgments, gold)
+    row = None
+    if by_doubt is None:
+        item = np.flatnonzero(judgments.counts_per_item > 0)
+        size = (known[item] < 0).astype(np.float64)
+        if not _FEWEST <= count <= size.sum():
+            most = f"from {_FEWEST} to {int(size.sum()):,}, the judged items without gold"
+            raise BadSetting("count", count, most)
+        chance = _share_out(size, count)
+    else:
+        plan = Plan(seed=seed)
+        target = plan.target("agreement", by_doubt.consensus, ())
+        item = target.item
+        chance, row, _ = _chances(by_doubt, target, known, count, plan)
+    taken, part = _draw(chance, seed, row)
+    order = np.random.default_rng([seed, 8]).permutation(len(taken))
+    taken, part = taken[order], part[order]
+    earlier = _earlier(judgments, gold, known, len(item))
+    return _table(judgments, known, _append(earlier, item[taken], chance[taken], part))
+
+
+def _known(judgments: Judgments, gold: Gold | None) -> NDArray[np.int16]:  # (item,)
+    """The gold of each judged item, -1 where there is none."""
+    if gold is None:
+        return np.full(judgments.item_count, -1, dtype=np.int16)
+    return align_judged(gold, judgments)
 
 
 def _at_random(chance: _Floats, variance: _Floats) -> int:  # (member,), (member,)
@@ -211,15 +267,13 @@ def _along(chance: _Floats, random: np.random.Generator) -> NDArray[np.int64]:  
     return np.sort(np.array(drawn, dtype=np.int64))
 
 
-def _earlier(
-    fit: CrossFit, gold: Gold | None, known: NDArray[np.int16], size: int
-) -> tuple[NDArray[np.int64], _Floats, NDArray[np.int64], NDArray[np.int64]]:
+def _earlier(judgments: Judgments, gold: Gold | None, known: NDArray[np.int16], size: int) -> _Rows:
     """Earlier gold: items, chances, rounds, strata; without chances, a random draw of them all."""
     item = np.flatnonzero(known >= 0)
     ones = np.ones(len(item), dtype=np.int64)
     if gold is None or gold.sampling is None:
         return item, np.full(len(item), len(item) / max(size, 1)), ones, ones
-    where = look_up(gold.items, fit.consensus.judgments.items)
+    where = look_up(gold.items, judgments.items)
 
     def take(values: NDArray[Any] | None) -> NDArray[Any]:  # (earlier,)
         if values is None:
@@ -231,27 +285,55 @@ def _earlier(
     return item, take(gold.sampling), take(gold.round), take(gold.stratum)
 
 
+def _append(
+    earlier: _Rows, item: NDArray[np.int64], chance: _Floats, stratum: NDArray[np.int64]
+) -> _Rows:
+    """Earlier gold, then the drawn items as the next round."""
+    turn = np.full(len(item), int(earlier[2].max(initial=0)) + 1)
+    items, chances, rounds, strata = earlier
+    return (
+        np.concatenate([items, item]),
+        np.concatenate([chances, chance]),
+        np.concatenate([rounds, turn]),
+        np.concatenate([strata, stratum]),
+    )
+
+
+def _truths(judgments: Judgments) -> Any:
+    """The names of the truths."""
+    return pa.array(judgments.scale.truths, pa.large_string())
+
+
 def _table(
-    fit: CrossFit,
+    judgments: Judgments,
     known: NDArray[np.int16],
-    item: NDArray[np.int64],
-    chance: _Floats,
-    rounds: NDArray[np.int64],
-    strata: NDArray[np.int64],
+    rows: _Rows,
+    believed: dict[str, Any] | None = None,
 ) -> Any:
-    """The table that people fill in."""
-    consensus, judgments = fit.consensus, fit.consensus.judgments
+    """The table that people fill in; ``believed`` are columns to put after gold."""
+    item, chance, rounds, strata = rows
     at = pa.array(item)
-    truths = pa.array(consensus.scale.truths, pa.large_string())
     columns: dict[str, Any] = {"item": judgments.items.take(at)}
     if judgments.topics is not None and judgments.topic is not None:
         columns["topic"] = judgments.topics.take(pa.array(judgments.topic[item]))
     if judgments.documents is not None:
         columns["document"] = judgments.documents.take(at)
-    columns["gold"] = truths.take(pa.array(known[item], mask=known[item] < 0))
-    columns["believed"] = truths.take(pa.array(consensus.choice[item]))
-    columns["probability"] = pa.array(consensus.probability[item])
-    columns["sampling_probability"] = pa.array(chance)
-    columns["sampling_round"] = pa.array(rounds)
-    columns["sampling_stratum"] = pa.array(strata)
-    return pa.table(columns)
+    end = {
+        "gold": _truths(judgments).take(pa.array(known[item], mask=known[item] < 0)),
+        **(believed or {}),
+        "sampling_probability": pa.array(chance),
+        "sampling_round": pa.array(rounds),
+        "sampling_stratum": pa.array(strata),
+    }
+    columns |= _texts(judgments, at, [*columns, *end])
+    return pa.table(columns | end)
+
+
+def _texts(judgments: Judgments, at: Any, taken: list[str]) -> dict[str, Any]:
+    """What the judgments file says of items, except what would be read as a label or a judge."""
+    if judgments.fields is None:
+        return {}
+    names = judgments.fields.column_names
+    roles = roles_of([*taken, *names])
+    taken += [name for role, name in roles.items() if role not in ("topic", "document")]
+    return {name: judgments.fields[name].take(at) for name in names if name not in taken}
