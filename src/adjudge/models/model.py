@@ -48,6 +48,7 @@ def _check_rates(judges: int, types: int, labels: int, tables: int) -> None:
 
 
 Ties = Literal["random", "lower", "higher"]
+VoteUnits = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]  # as Sweeps.weigh has it
 
 _BLOCK = 4_000_000  # items whose truth is picked before memory is given back
 
@@ -235,9 +236,14 @@ def conclude(
     trace: tuple[float, ...] = (),
     converged: bool | None = None,
     population: NDArray[np.float64] | None = None,  # (truth, label)
+    votes: VoteUnits | None = None,
+    like_fit: bool = True,
     notes: tuple[str, ...] = (),
 ) -> Consensus:
-    """The consensus that parameters imply: posterior, labels, judges, and a way to predict."""
+    """The consensus that parameters imply: posterior, labels, judges, and a way to predict.
+
+    ``population``, ``votes`` and ``like_fit`` are for predicting: see ``Memory``.
+    """
     if posterior is None or counts is None:
         posterior, last = prepared.sweeps.posterior(parameters, own=True)
         counts = last.confusion
@@ -260,4 +266,10 @@ def conclude(
     )
     from adjudge.models._prediction import Memory
 
-    return replace(consensus, predictor=Memory(model, consensus, prepared.engine, population))
+    memory = Memory(model, consensus, prepared.engine, population, votes, like_fit)
+    return replace(consensus, predictor=memory)
+
+
+def describe_unconverged(iterations: int) -> str:
+    """The note of a fit that ended at its limit of iterations, with what to do about it."""
+    return f"not converged after {count_of(iterations, 'iteration')}: raise iterations"

@@ -188,6 +188,7 @@ class Pmf:
             trace=tuple(-value for value in factors.objective),
             converged=factors.converged or None,
             population=shares(counts.sum(axis=0) + gamma, gamma),
+            like_fit=False,
             notes=(_how(factors), *chosen.notes),
         )
         fallback = np.full(len(posterior), chosen.nobody)
