@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from adjudge.models._notes import describe_unconverged
 from commands import Run
 
 VOTES = {  # label and its share of the votes, by hand
@@ -272,10 +273,8 @@ def test_settings_of_the_model(adjudge: Run, crowd: Path) -> None:
 
 
 def test_not_converged_is_told(adjudge: Run, crowd: Path) -> None:
-    ended = adjudge("consensus", "judgments.csv", "--iterations", "1")
-    assert ended.err.endswith(
-        "  stopped at the limit of 1 iterations, not converged\n  raise --iterations\n"
-    )
+    ended = adjudge("consensus", "judgments.csv", "-m", "dawid-skene", "--iterations", "1")
+    assert f"  {describe_unconverged(1)}\n" in ended.err
 
 
 def test_ties_go_where_they_are_sent(adjudge: Run, folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cache
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,7 @@ from adjudge import (
     model,
 )
 from adjudge.data.names import as_names, look_up
+from adjudge.models._notes import describe_unconverged
 from adjudge.simulation import Made, demo
 from sizes import FULL, sized
 from strategies import gold_for, judgments, shuffled
@@ -194,6 +196,26 @@ def test_threads_change_no_bit(name: str) -> None:
             assert fits[0].draws.hyper.keys() == other.draws.hyper.keys()
             for key, values in fits[0].draws.hyper.items():
                 assert np.array_equal(values, other.draws.hyper[key])
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        (name, method)
+        for name in sorted(MODELS)
+        if hasattr(MODELS[name], "iterations")
+        for method in (("em", "variational") if hasattr(MODELS[name], "draws") else (None,))
+        if method in (None, *get_args(get_type_hints(MODELS[name]).get("method")))
+    ],
+)
+def test_a_fit_that_has_not_converged_says_what_to_do(name: str, method: str | None) -> None:
+    more = {} if method is None else {"method": method}
+    made = model(name, iterations=1, **more)
+    consensus = made.fit(demo(seed=3).judgments)
+    assert consensus.converged is False
+    assert any(note.endswith(describe_unconverged(1)) for note in consensus.notes)
+    assert not any("not converged" in note for note in model(name, **more).fit(
+        demo(seed=3).judgments).notes)  # fmt: skip
 
 
 @exact

@@ -267,10 +267,13 @@ def test_the_number_of_labels_that_change_is_that_of_the_labels_given() -> None:
     assert int(said[1]) == int((before.choice != after.choice).sum()) > 0
 
 
-def test_an_answer_that_saw_all_gold_is_not_what_it_is_calibrated_by() -> None:
-    """With one gold item there is no fit with other gold: nothing to learn from."""
+def test_one_gold_item_calibrates_by_a_fit_without_it() -> None:
+    """The fit with gold is sure of it; the fit without was sure, and wrong."""
     table, truth = crowd(items=100)
-    known = gold_of(truth, range(1))
-    plain = DawidSkene().fit(table, known)
-    np.testing.assert_array_equal(fit_calibrated(DawidSkene(), table, known).posterior,
-                                  plain.posterior)  # fmt: skip
+    labels = DawidSkene().fit(table)
+    wrong = np.flatnonzero(labels.choice != truth)
+    worst = int(wrong[labels.probability[wrong].argmax()])
+    known = gold_of(truth, range(worst, worst + 1))
+    rest = np.arange(100) != worst
+    before = DawidSkene().fit(table, known).probability[rest]
+    assert fit_calibrated(DawidSkene(), table, known).probability[rest].mean() < before.mean()

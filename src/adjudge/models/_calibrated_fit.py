@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
 from adjudge.engines.engine import Engine
+from adjudge.errors import AdjudgeError
 from adjudge.kernels.keys import deal
 from adjudge.models._calibration import Calibration, calibrate_by
 from adjudge.models._families import Voices, voices_of
@@ -22,7 +23,7 @@ from adjudge.models.model import Progress, Ties, pick
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CalibratedMemory:
+class _CalibratedMemory:
     """The memory of a fit, with its calibration, called with other judgments."""
 
     model: Any
@@ -44,6 +45,8 @@ class CalibratedMemory:
 @dataclass(frozen=True, slots=True)
 class Calibrated:
     """A model whose probabilities gold calibrates, fitted like any other."""
+
+    calibrate: ClassVar[bool] = True
 
     model: Any
 
@@ -89,9 +92,13 @@ def fit_calibrated(
     _deal(gold.items, folds, fold)
     posterior, held_out = np.array(consensus.posterior), np.zeros(len(known), dtype=np.bool_)
     for number in range(folds):
-        if not (fold == number).any() or (fold == number).all():
+        if not (fold == number).any():
             continue
-        others = model.fit(judgments, gold.select(fold != number), engine=engine)
+        rest = gold.select(fold != number)
+        try:
+            others = model.fit(judgments, rest if len(rest) else None, engine=engine)
+        except AdjudgeError:  # it fits with all gold, but needs more than is left: weights by gold
+            continue
         hidden = gold.items.filter(pa.array(fold == number))
         here, there = look_up(hidden, table.items), look_up(hidden, others.judgments.items)
         judged = (here >= 0) & (there >= 0)  # gold without judgments is not in the other fit
@@ -116,7 +123,7 @@ def fit_calibrated(
     )
     memory = consensus.predictor
     if memory is not None and getattr(memory, "like_fit", True):
-        memory = CalibratedMemory(model, memory, calibration, table.judges)
+        memory = _CalibratedMemory(model, memory, calibration, table.judges)
     notes = (*consensus.notes, note)
     return replace(consensus, posterior=final, choice=choice, notes=notes, predictor=memory)
 

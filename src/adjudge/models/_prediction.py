@@ -14,7 +14,7 @@ from adjudge.data.names import look_up
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.errors import BadData
 from adjudge.kernels.fixed import SHARE
-from adjudge.models.model import VoteUnits, conclude, prepare
+from adjudge.models.model import conclude, prepare
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +32,7 @@ class Memory:
     fitted: Consensus
     engine: Engine
     population: NDArray[np.float64] | None = None  # (truth, label)
-    votes: VoteUnits | None = None
+    votes: tuple[NDArray[Any], ...] | None = None  # (judge,) weights, plain weights, flips
     like_fit: bool = True
 
     def __call__(self, judgments: Judgments) -> Consensus:
@@ -54,7 +54,7 @@ class Memory:
             self.engine,
             by_topic=by_topic,
             shared=self._shared,
-            families=families_among(fitted.families, code),
+            families=_families_among(fitted.families, code),
         )
         parameters = Parameters(prevalence=prevalence, confusion=confusion)
         posterior = counts = None
@@ -95,7 +95,7 @@ class Memory:
         return every[look_up(judgments.topics, known)], True
 
 
-def families_among(
+def _families_among(
     families: Families | None,
     code: NDArray[np.int32],  # (judge,) of the fit, -1 for a new one
 ) -> Families:

@@ -23,8 +23,15 @@ from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Engine, Parameters, Sweeps
 from adjudge.errors import BadSetting
 from adjudge.kernels.fixed import SMALLEST
+from adjudge.models._notes import describe_unconverged
 from adjudge.models._relabelling import describe_order, order_of, separate
-from adjudge.models.model import Progress, Step, checkpoint_of, conclude, prepare
+from adjudge.models.model import (
+    Progress,
+    Step,
+    checkpoint_of,
+    conclude,
+    prepare,
+)
 
 
 class _Free(Protocol):
@@ -167,7 +174,7 @@ def _outcome(
             f"converged after {len(fitted.trace)} iterations "
             f"({objective} {fitted.trace[-1]:,.1f}, relative gain below {tolerance:g})"
         )
-    return f"stopped at the limit of {iterations} iterations, not converged"
+    return describe_unconverged(iterations)
 
 
 def fit_points(

@@ -28,9 +28,11 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
+from adjudge.data.source import count_of
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Engine, Parameters
 from adjudge.errors import BadSetting
+from adjudge.models._notes import describe_unconverged
 from adjudge.models._posterior import learnt_prior, plan_of, sample_model
 from adjudge.models.expectation import prior_counts, shares
 from adjudge.models.model import (
@@ -82,7 +84,10 @@ def _fit_variational(
         prevalence=shares(last.classes + beta, beta),
         confusion=shares(last.confusion + alpha, alpha),
     )
-    story = "converged after" if converged else "stopped, not converged, after"
+    if converged:
+        outcome = f"converged after {count_of(len(trace), 'iteration')}"
+    else:
+        outcome = describe_unconverged(len(trace))
     return conclude(
         model,
         prepared,
@@ -92,7 +97,7 @@ def _fit_variational(
         trace=tuple(trace),
         converged=converged,
         population=alpha / alpha.sum(axis=1, keepdims=True),
-        notes=(f"variational, {story} {len(trace)} sweeps",),
+        notes=(outcome,),
     )
 
 

@@ -48,7 +48,6 @@ def _check_rates(judges: int, types: int, labels: int, tables: int) -> None:
 
 
 Ties = Literal["random", "lower", "higher"]
-VoteUnits = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]  # as Sweeps.weigh has it
 
 _BLOCK = 4_000_000  # items whose truth is picked before memory is given back
 
@@ -235,15 +234,10 @@ def conclude(
     counts: NDArray[np.float64] | None = None,  # (judge, truth, label)
     trace: tuple[float, ...] = (),
     converged: bool | None = None,
-    population: NDArray[np.float64] | None = None,  # (truth, label)
-    votes: VoteUnits | None = None,
-    like_fit: bool = True,
     notes: tuple[str, ...] = (),
+    **memory: Any,  # what predicting needs: fields of Memory
 ) -> Consensus:
-    """The consensus that parameters imply: posterior, labels, judges, and a way to predict.
-
-    ``population``, ``votes`` and ``like_fit`` are for predicting: see ``Memory``.
-    """
+    """The consensus that parameters imply: posterior, labels, judges, and a way to predict."""
     if posterior is None or counts is None:
         posterior, last = prepared.sweeps.posterior(parameters, own=True)
         counts = last.confusion
@@ -266,10 +260,4 @@ def conclude(
     )
     from adjudge.models._prediction import Memory
 
-    memory = Memory(model, consensus, prepared.engine, population, votes, like_fit)
-    return replace(consensus, predictor=memory)
-
-
-def describe_unconverged(iterations: int) -> str:
-    """The note of a fit that ended at its limit of iterations, with what to do about it."""
-    return f"not converged after {count_of(iterations, 'iteration')}: raise iterations"
+    return replace(consensus, predictor=Memory(model, consensus, prepared.engine, **memory))

@@ -26,7 +26,7 @@ from adjudge.errors import BadData, BadSetting
 from adjudge.kernels.fixed import SHARE
 from adjudge.models.expectation import prior_counts, shares
 from adjudge.models.features import JudgeFeatures, measure_features
-from adjudge.models.model import Progress, Ties, VoteUnits, check_ties, conclude, prepare
+from adjudge.models.model import Progress, Ties, check_ties, conclude, prepare
 from adjudge.models.weighting import (
     ACCURACY,
     Dropped,
@@ -144,7 +144,7 @@ class _Choice:
     notes: tuple[str, ...]
 
     @property
-    def units(self) -> VoteUnits:  # (judge,)
+    def units(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:  # (judge,)
         """Weights, plain weights and flips as sweeps take them: whole numbers."""
         unit = 2.0**30 / max(float(self.plain.max(initial=0.0)), 1e-300)
         plain = np.maximum(np.rint(self.plain * unit).astype(np.int64), 1)

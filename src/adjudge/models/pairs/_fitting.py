@@ -14,6 +14,7 @@ from adjudge.data.pair_draws import PairDraws
 from adjudge.data.preferences import Preferences
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
+from adjudge.models._notes import describe_unconverged
 from adjudge.models.model import Progress, settings_of
 from adjudge.models.pairs._copies import check_connected, weigh_copies
 from adjudge.models.pairs._judges import pair_judge_table
@@ -116,7 +117,7 @@ def fit_pairs(
         )
         notes = (*notes, *samples.warnings())
     elif not found.converged:
-        notes = (*notes, f"not converged after {found.sweeps:,} sweeps; raise iterations")
+        notes = (*notes, describe_unconverged(found.sweeps))
     return _conclude(model, comparisons, cells, rules, found, samples, weight, notes)
 
 
