@@ -46,10 +46,9 @@ def _have_same_judgments(
         (judgments, same[judgments.item], code[judgments.item], judge[judgments.judge]),
         (fitted, chosen[fitted.item], fitted.item, fitted.judge),
     ):
-        columns = (table.label[rows], judges[rows], item[rows])
-        tables.append([column[np.lexsort(columns)] for column in columns])
-    differ = np.zeros(len(tables[0][0]), dtype=np.bool_)
-    for one, other in zip(*tables, strict=True):
-        differ |= one != other
-    chosen[tables[1][2][differ]] = False
+        key = judges[rows].astype(np.int64) * len(fitted.scale.labels) + table.label[rows]
+        order = np.lexsort((key, item[rows]))
+        tables.append((item[rows][order], key[order]))
+    (_, given), (items, wanted) = tables  # as many of each item in both
+    chosen[items[given != wanted]] = False
     return np.asarray(same & np.append(chosen, False)[code])
