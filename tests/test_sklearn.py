@@ -49,6 +49,23 @@ def test_gold_is_y() -> None:
         made.predict(np.full((1, table.shape[1]), 7.0))
 
 
+@pytest.mark.parametrize("name", sorted(adjudge.MODELS))
+@pytest.mark.parametrize("gold", [0, 30])
+def test_fit_predict_is_fit_and_then_predict(name: str, gold: int) -> None:
+    _, table = crowd()
+    y = np.full(len(table), np.nan)
+    y[:gold] = np.arange(gold) % 2
+    short = {"chains": 2, "warmup": 10, "draws": 10, "thin": 1}
+    settings = short if hasattr(adjudge.MODELS[name], "draws") else None
+    labels = ConsensusEstimator(model=name, settings=settings).fit_predict(table, y)
+    made = ConsensusEstimator(model=name, settings=settings).fit(table, y)
+    np.testing.assert_array_equal(made.predict(table), labels)
+    order = np.random.default_rng(1).permutation(len(table))
+    np.testing.assert_array_equal(made.predict(table[order]), labels[order])
+    if not gold and name in ("majority-vote", "vote", "dawid-skene", "item-types"):
+        np.testing.assert_allclose(made.predict_proba(table), made.probabilities_, atol=1e-8)
+
+
 @pytest.mark.full  # its tables hold hundreds of labels each
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_checks_it() -> None:

@@ -11,6 +11,7 @@ For judgments that are many and sparse use ``adjudge.fit``, which never makes su
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,19 +59,24 @@ class ConsensusEstimator(_base.BaseEstimator):  # type: ignore[misc]  # scikit-l
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """The label of each row, under what was learnt of the judges."""
-        choice = self._predicted(X).choice
-        return np.asarray(self.classes_[choice])
+        """The label of each row, by what was learnt of the judges; equal rows get equal labels.
+
+        A row has no name, so ``predict`` does not know which rows had gold: ``labels_`` does.
+        """
+        consensus, row = self._predicted(X)
+        return np.asarray(self.classes_[consensus.choice[row]])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803  # (row, class)
         """The probability of each class for each row."""
-        return self._predicted(X).posterior
+        consensus, row = self._predicted(X)
+        return np.asarray(consensus.posterior[row])
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.float64]:  # noqa: N803
-        """The label of each row of the table that is learnt from."""
-        return self.fit(X, y).labels_
+        """The label of each row of the table that is learnt from: ``fit(X, y).predict(X)``."""
+        return self.fit(X, y).predict(X)
 
-    def _predicted(self, X: Any) -> Consensus:  # noqa: N803
+    def _predicted(self, X: Any) -> tuple[Consensus, NDArray[np.intp]]:  # noqa: N803
+        """The consensus of the different rows, each named by its labels, and where each row is."""
         _validation.check_is_fitted(self)
         table = _validation.validate_data(
             self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False
@@ -79,7 +85,11 @@ class ConsensusEstimator(_base.BaseEstimator):  # type: ignore[misc]  # scikit-l
         strange = known[~np.isin(known, self.classes_)]
         if strange.size:
             raise ValueError(f"{strange[0]} is no label that was seen in fit")
-        return self.consensus_.predict(_judgments(table, self.consensus_.scale))
+        filled = np.where(np.isnan(table), np.inf, table)  # NaN is not equal to itself
+        rows, place = np.unique(filled, axis=0, return_inverse=True)
+        given = _judgments(np.where(np.isinf(rows), np.nan, rows), self.consensus_.scale)
+        names = as_names([f"row {' '.join(map(str, row))}" for row in rows.tolist()])
+        return self.consensus_.predict(replace(given, items=names)), place.reshape(-1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -26,10 +26,27 @@ def test_a_pipe_gets_the_models_and_a_person_the_advice(adjudge: Run, demo_folde
     }
     losses = [float(row["log_loss"]) for row in ended.rows]
     assert losses == sorted(losses)
-    first, vote, last = ended.err.splitlines()
+    first, _, vote, last = ended.err.splitlines()
     assert first.startswith("  cross-validated by 5 folds over 400 gold items, ranked by log loss")
     assert vote.startswith("  the plain vote share, half a judgment added to each label, has a log")
     assert last.startswith("Take hybrid-confusion:em: log loss 0.3")
+
+
+def test_calibration_by_gold_is_said_and_can_be_left_out(adjudge: Run, demo_folder: Path) -> None:
+    given = (
+        "compare",
+        demo_folder / "judgments.csv",
+        "--gold",
+        demo_folder / "truth.csv",
+        "--json",
+    )
+    models = "item-types,dawid-skene,hybrid-confusion:em"
+    found = adjudge(*given, "--models", models).json
+    assert sorted(found["calibrated"]) == sorted(models.split(","))
+    plain = adjudge(*given, "--models", models, "--no-calibrate").json
+    assert plain["calibrated"] == []
+    losses = [{row["model"]: row["log_loss"] for row in each["models"]} for each in (found, plain)]
+    assert all(losses[0][name] < losses[1][name] for name in models.split(","))
 
 
 def test_a_table_for_people(at_terminal: Run, demo_folder: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from adjudge.models._notes import describe_unconverged
 from commands import Run
 
 VOTES = {  # label and its share of the votes, by hand
@@ -267,6 +268,7 @@ def test_settings_of_the_model(adjudge: Run, crowd: Path) -> None:
         "iterations": 7,
         "tolerance": 0.0,
         "diagonal": 5.0,
+        "prevalence": None,
         "weigh_copies": True,
         "by_topic": True,
         "ties": "lower",
@@ -274,11 +276,33 @@ def test_settings_of_the_model(adjudge: Run, crowd: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ("dawid-skene prevalence=[0.8,0.2]", 0),
+        ('dawid-skene prevalence={"1":0.2,"0":0.8}', 0),
+        ("dawid-skene prevalence=[2,1]", 2),
+        ("dawid-skene prevalence=0.8", 2),
+        ("hybrid-confusion concentration=[1e9,1]", 0),
+        ("hybrid-confusion concentration=[1,2,3]", 2),
+    ],
+)
+def test_shares_and_pseudo_counts_of_classes_are_settings(
+    given: str, code: int, adjudge: Run, folder: Path
+) -> None:
+    (folder / "two.csv").write_text("item,judge,label\na,x,1\na,y,0\nb,x,1\nb,y,1\nc,x,1\n")
+    name, setting = given.split()
+    more = ("--method", "em") if name == "hybrid-confusion" else ()
+    ended = adjudge("consensus", "two.csv", "-m", name, *more, "--set", setting)
+    assert ended.code == code, ended.err
+    plain = adjudge("consensus", "two.csv", "-m", name, *more)
+    if not code:
+        assert float(ended.rows[2]["p_0"]) > float(plain.rows[2]["p_0"])
+
+
 def test_not_converged_is_told(adjudge: Run, crowd: Path) -> None:
-    ended = adjudge("consensus", "judgments.csv", "--iterations", "1")
-    assert ended.err.endswith(
-        "  stopped at the limit of 1 iterations, not converged\n  raise --iterations\n"
-    )
+    ended = adjudge("consensus", "judgments.csv", "-m", "dawid-skene", "--iterations", "1")
+    assert f"  {describe_unconverged(1)}\n" in ended.err
 
 
 def test_ties_go_where_they_are_sent(adjudge: Run, folder: Path) -> None:

@@ -104,9 +104,10 @@ def test_scores_by_gold_are_those_of_cross_validation() -> None:
     assert rows[compared.chosen]["rank"] == rows[compared.chosen]["accuracy_rank"] == 1
     assert compared.recommendation.startswith(f"Take {compared.chosen}: log loss 0.")
     assert "ranked by log loss" in compared.notes[0]
+    assert set(compared.calibrated) == set(FEW)
     vote = beside_vote(crossed, MADE.judgments)
     assert vote is not None
-    assert f"has a log loss of {vote.vote:.3f}" in compared.notes[1]
+    assert f"has a log loss of {vote.vote:.3f}" in compared.notes[2]
     assert [(step.done, step.total) for step in steps][-1] == (12, 12)
     assert {step.note for step in steps} == set(FEW)
 

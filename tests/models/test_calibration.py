@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from adjudge import DawidSkene, Gold, ItemTypes, Judgments
+from adjudge import DawidSkene, Gold, ItemTypes, Judgments, MajorityVote
 from adjudge.evaluation.against_gold import evaluate
 from adjudge.evaluation.crossvalidation import cross_validate
 from adjudge.models import _calibration as calibration
@@ -244,3 +244,36 @@ def test_other_items_of_the_topics_get_their_levels() -> None:
     again = consensus.predict(table)
     unknown = np.array([name not in set(chosen) for name in table.items.to_pylist()])
     np.testing.assert_allclose(again.posterior[unknown], consensus.posterior[unknown], atol=1e-12)
+
+
+def test_gold_without_judgments_changes_no_calibrated_probability() -> None:
+    table, truth = crowd(items=200)
+    known = {f"i{n:04}": int(truth[n]) for n in range(60)}
+    unjudged = {f"not judged {n}": n % 2 for n in range(40)}
+    one = fit_calibrated(MajorityVote(), table, Gold.of(known))
+    two = fit_calibrated(MajorityVote(), table, Gold.of(known | unjudged))
+    np.testing.assert_array_equal(one.posterior, two.posterior[: len(one.posterior)])
+    assert two.labels["label"].to_pylist()[-40:] == [str(n % 2) for n in range(40)]
+
+
+def test_the_number_of_labels_that_change_is_that_of_the_labels_given() -> None:
+    """Of tied votes a coin decides before calibration, and the calibration after it."""
+    table, truth = independent()
+    few = table.select(judgments=table.judge < 4)
+    before = MajorityVote().fit(few, gold_of(truth, range(0, 300, 3)))
+    after = fit_calibrated(MajorityVote(), few, gold_of(truth, range(0, 300, 3)))
+    said = re.search(r"([\d,]+) of 300 labels change", after.notes[-1])
+    assert said is not None
+    assert int(said[1]) == int((before.choice != after.choice).sum()) > 0
+
+
+def test_one_gold_item_calibrates_by_a_fit_without_it() -> None:
+    """The fit with gold is sure of it; the fit without was sure, and wrong."""
+    table, truth = crowd(items=100)
+    labels = DawidSkene().fit(table)
+    wrong = np.flatnonzero(labels.choice != truth)
+    worst = int(wrong[labels.probability[wrong].argmax()])
+    known = gold_of(truth, range(worst, worst + 1))
+    rest = np.arange(100) != worst
+    before = DawidSkene().fit(table, known).probability[rest]
+    assert fit_calibrated(DawidSkene(), table, known).probability[rest].mean() < before.mean()

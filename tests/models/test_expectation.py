@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import BadSetting, DawidSkene, HybridConfusion, Judgments, SingleConfusion
+from adjudge.models._notes import describe_unconverged
 from adjudge.simulation import Crowd, Population
 from strategies import gold_for, judgments
 
@@ -89,7 +90,7 @@ def test_the_stop_is_reported() -> None:
     cut = DawidSkene(iterations=2).fit(made)
     assert cut.converged is False
     assert len(cut.trace) == 2
-    assert cut.notes[0] == "stopped at the limit of 2 iterations, not converged"
+    assert cut.notes[0] == describe_unconverged(2)
 
 
 def test_recovers_the_judges_it_was_made_from() -> None:

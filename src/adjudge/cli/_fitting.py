@@ -111,7 +111,4 @@ def fit_model(
         from adjudge.cli._summary import tell_checks
 
         tell_checks(consensus)
-    spent = len(consensus.trace) == consensus.settings.get("iterations")
-    if consensus.converged is False and spent:
-        say(("  raise --iterations", "yellow"))
     return consensus

@@ -62,6 +62,13 @@ DATABASE = "adjudge.db"
 ProjectName = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's short name.")]
 Depth = Annotated[int, option("--depth", "N", "Results of each topic of a run.", min=1)]
 QrelsAsGold = Annotated[bool, flag("--qrels-as-gold", "Take the grades of a BEIR folder as gold.")]
+Calibrate = Annotated[
+    bool | None,
+    flag(
+        "--calibrate/--no-calibrate",
+        "Let gold calibrate probabilities, across folds (by default, unless sampled).",
+    ),
+]
 Seed = Annotated[int, option("--seed", "N", "Seed of everything random.", min=0)]
 
 
@@ -183,13 +190,7 @@ class Fitting:
     draws: Annotated[int | None, option("--draws", "N", "Draws each chain keeps.")] = None
     thin: Annotated[int | None, option("--thin", "N", "Sweeps between draws.")] = None
     by_topic: Annotated[bool, flag("--by-topic", "Give each topic its own prevalence.")] = False
-    calibrate: Annotated[
-        bool | None,
-        flag(
-            "--calibrate/--no-calibrate",
-            "Let gold calibrate probabilities, across folds (by default, unless sampled).",
-        ),
-    ] = None
+    calibrate: Calibrate = None
     ties: Annotated[
         str | None,
         option("--ties", "RULE", "How ties are broken: random (as by default), lower, higher."),

@@ -32,6 +32,8 @@ def _parse_value(text: str, value: str, hint: Any) -> object:
     if any(get_origin(kind) is Literal and value in get_args(kind) for kind in kinds):
         return value
     try:
+        if value[:1] in ("[", "{") and any(get_origin(kind) is tuple for kind in kinds):
+            return _make_tuple(json.loads(value))
         if bool in kinds:
             return {"true": True, "false": False}[value.casefold()]
         if int in kinds:

@@ -36,6 +36,7 @@ def _run(
     folds: Annotated[
         int, option("--folds", "N", "Folds of the gold or of the judgments.", min=2)
     ] = 5,
+    calibrate: o.Calibrate = None,
     output: o.Output = None,
     seed: o.Seed = 0,
     threads: Annotated[
@@ -48,8 +49,10 @@ def _run(
     """Compare models on your judgments: log loss, accuracy, calibration, time, and which to take.
 
     With gold, of --gold or of the file itself, each is cross-validated over it and ranked by log
-    loss. Without, each is scored by how well it predicts judgments that it was not shown, which
-    does not say whose labels are right. Models that do not differ significantly share a rank.
+    loss. Its probabilities are calibrated by the gold of the other folds, unless it is sampled or
+    --no-calibrate is given. Without gold, each is scored by how well it predicts judgments that it
+    was not shown, which does not say whose labels are right. Models that do not differ
+    significantly share a rank.
     """
     from adjudge.evaluation.comparison import compare_models, entrants
 
@@ -67,6 +70,7 @@ def _run(
             known,
             models=entrants(gold=known is not None, names=names, seed=seed),
             folds=folds,
+            calibrate=calibrate,
             seed=seed,
             engine=make_engine(threads),
             progress=on_step,
@@ -80,6 +84,7 @@ def _run(
     about = {
         "by": compared.by,
         "folds": folds,
+        "calibrated": compared.calibrated,
         "recommended": compared.chosen,
         "recommendation": compared.recommendation,
         "notes": compared.notes,

@@ -222,14 +222,17 @@ class Consensus(Saved):
         return np.asarray(self.posterior.mean(axis=0))
 
     def predict(self, judgments: Judgments | Any) -> Consensus:
-        """Label other judgments with the prevalence and confusion learnt here, and nothing else.
+        """Label other judgments with what was learnt here: judges, prevalence and calibration.
 
-        A judge who was not in the fit gets the population's confusion, a topic that was not gets
-        the overall prevalence.
+        An item that the fit saw with the same judgments gets the fit's answer. An item with gold in
+        the fit gets its gold label. A judge who is not in the fit gets the population's confusion;
+        a topic that is not gets the overall prevalence.
         """
         if self.predictor is None:
             raise BadData(f"{self.model} keeps nothing to predict with", wanted="a fitted model")
-        return self.predictor(take_judgments(judgments))
+        from adjudge.data._predicted import keep_fitted
+
+        return keep_fitted(self, self.predictor(take_judgments(judgments)))
 
 
 def places(score: NDArray[np.float64], group: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -93,7 +93,8 @@ class _ModelResult:
 class Comparison:
     """Models from best to worst, those that failed last, and which of them to take.
 
-    ``by`` is "gold" or "judgments": what they were scored by.
+    ``by`` is "gold" or "judgments": what they were scored by. ``calibrated`` names the models whose
+    probabilities were calibrated by the gold of the other folds.
     """
 
     by: str
@@ -101,6 +102,7 @@ class Comparison:
     chosen: str
     recommendation: str
     notes: tuple[str, ...]
+    calibrated: tuple[str, ...] = ()
 
     def to_table(self) -> Any:
         """One row a model: scores, ranks, seconds of a fit, reason."""
@@ -129,6 +131,7 @@ def compare_models(
     *,
     models: Sequence[Entrant] | None = None,
     folds: int = 5,
+    calibrate: bool | None = None,
     seed: int = 0,
     level: float = 0.05,
     engine: Engine | None = None,
@@ -136,7 +139,8 @@ def compare_models(
 ) -> Comparison:
     """Models compared on judgments: cross-validated over gold, or by judgments held out.
 
-    By gold they are compared as labels are made: calibrated by the gold of the other folds.
+    By gold they are compared as ``adjudge.fit`` makes labels: calibrated by the gold of the other
+    folds, unless a model is sampled. ``calibrate`` decides for all models.
     ``level`` is that of the paired t-tests behind the ranks: between models, item by item.
     """
     if folds < 2:
@@ -153,7 +157,7 @@ def compare_models(
         shared: dict[str, Any] = {"folds": folds, "seed": seed, "engine": engine}
         if gold is None:
             return held_out_score(entrant.model, judgments, progress=on_step, **shared)
-        timed: Any = _Timed(with_calibration(entrant.model))
+        timed: Any = _Timed(with_calibration(entrant.model, calibrate))
         return timed, cross_validate(timed, judgments, gold, progress=on_step, **shared)
 
     found, failed = _run_all(chosen, score, folds, progress)
@@ -244,6 +248,9 @@ def _by_gold(
         results.append(_ModelResult(name=place.method, scores=values, seconds=seconds))
     alike = [row for row in results if row.scores["rank"] == 1]
     close = rank_methods({row.name: correct[row.name] for row in alike}, level=level)
+    calibrated = tuple(
+        name for name, (timed, _) in found.items() if getattr(timed.of, "calibrate", False)
+    )
     accurate = {place.method for place in close if place.rank == 1}
     chosen, spared = _pick([row.name for row in alike if row.name in accurate], results)
     beside = beside_vote(pooled[chosen.name], judgments)
@@ -257,9 +264,20 @@ def _by_gold(
             f"ranked by log loss; "
             "models share a rank where a paired t-test over items finds no difference "
             f"(p > {level:g})",
+            _describe_calibration(calibrated, list(found)),
             *_vote_note(beside),
         ),
+        calibrated=calibrated,
     )
+
+
+def _describe_calibration(calibrated: Sequence[str], names: Sequence[str]) -> str:
+    """Which models were calibrated by gold."""
+    if not calibrated:
+        return "probabilities are not calibrated by gold"
+    others = [name for name in names if name not in calibrated]
+    but = f", except those of {_listed(others)}" if others else ""
+    return f"probabilities are calibrated by the gold of the other folds{but}"
 
 
 def _vote_note(beside: BesideVote | None) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
-"""Any model, its answer calibrated by gold: what labels are made by where there is gold."""
+"""Any model, with its probabilities calibrated by gold."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,15 +15,38 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
 from adjudge.engines.engine import Engine
+from adjudge.errors import AdjudgeError
 from adjudge.kernels.keys import deal
-from adjudge.models._calibration import calibrate_by
-from adjudge.models._families import voices_of
+from adjudge.models._calibration import Calibration, calibrate_by
+from adjudge.models._families import Voices, voices_of
 from adjudge.models.model import Progress, Ties, pick
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _CalibratedMemory:
+    """The memory of a fit, with its calibration, called with other judgments."""
+
+    model: Any
+    memory: Callable[[Judgments], Consensus]
+    calibration: Calibration
+    judges: Names  # of the fit
+
+    def __call__(self, judgments: Judgments) -> Consensus:
+        """The calibrated consensus of other judgments under what was learnt."""
+        consensus = self.memory(judgments)
+        table, posterior = consensus.judgments, np.array(consensus.posterior)
+        spoken, voices = _voices(consensus)
+        calibration = self.calibration.for_judges(look_up(table.judges, self.judges))
+        calibration.apply(spoken, voices, posterior)
+        choice = _pick(self.model, posterior, table)
+        return replace(consensus, posterior=posterior, choice=choice, predictor=self)
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """A model whose answer gold calibrates, to be fitted as any other."""
+    """A model whose probabilities gold calibrates, fitted like any other."""
+
+    calibrate: ClassVar[bool] = True
 
     model: Any
 
@@ -57,43 +81,67 @@ def fit_calibrated(
 ) -> Consensus:
     """The consensus of any model, its probabilities calibrated by gold across folds.
 
-    A model that learns from gold is sure of it, so what its probabilities mean is learnt from fits
-    that were not told: each fold's gold items as the fit with the other folds has them.
+    A model that learns from gold is sure of the gold items. So the calibration is learnt from fits
+    that did not see an item's gold: each fold's items as the fit with the other folds has them.
     """
     consensus: Consensus = model.fit(judgments, gold, engine=engine, progress=progress)
     if getattr(model, "calibrate", False):
         return consensus  # it calibrates itself
-    table = consensus.judgments
+    table, known = consensus.judgments, gold.align(consensus.judgments)
     fold = np.empty(len(gold.items), dtype=np.int64)
     _deal(gold.items, folds, fold)
-    posterior = np.array(consensus.posterior)
+    posterior, held_out = np.array(consensus.posterior), np.zeros(len(known), dtype=np.bool_)
     for number in range(folds):
-        if not (fold == number).any() or (fold == number).all():
+        if not (fold == number).any():
             continue
-        told = model.fit(judgments, gold.select(fold != number), engine=engine)
+        rest = gold.select(fold != number)
+        try:
+            others = model.fit(judgments, rest if len(rest) else None, engine=engine)
+        except AdjudgeError:  # it fits with all gold, but needs more than is left: weights by gold
+            continue
         hidden = gold.items.filter(pa.array(fold == number))
-        here, there = look_up(hidden, table.items), look_up(hidden, told.judgments.items)
-        posterior[here] = told.posterior[there]
-    families = consensus.families or Families.none(table.judge_count)
-    spoken, voices = voices_of(table, families, repeats=False)
+        here, there = look_up(hidden, table.items), look_up(hidden, others.judgments.items)
+        judged = (here >= 0) & (there >= 0)  # gold without judgments is not in the other fit
+        posterior[here[judged]] = others.posterior[there[judged]]
+        held_out[here[judged]] = True
+    spoken, voices = _voices(consensus)
     confusion = np.broadcast_to(
         consensus.confusion, (table.judge_count, *consensus.confusion.shape[1:])
     )
-    known = gold.align(table)
-    calibration = calibrate_by(known, spoken, voices, posterior, confusion)
+    learnt_from = np.where(held_out, known, np.int16(-1))
+    calibration = calibrate_by(learnt_from, spoken, voices, posterior, confusion)
     if calibration is None:
         return consensus
     final = np.array(consensus.posterior)
-    calibration = calibration.apply(spoken, voices, final)
+    calibration.apply(spoken, voices, final)
     final[known >= 0] = np.eye(final.shape[1])[known[known >= 0]]
+    choice = _pick(model, final, table)
+    note = calibration.describe_change(
+        int((choice != consensus.choice).sum()),
+        len(choice),
+        (float(consensus.posterior.max(axis=1).sum()), float(final.max(axis=1).sum())),
+    )
+    memory = consensus.predictor
+    if memory is not None and getattr(memory, "like_fit", True):
+        memory = _CalibratedMemory(model, memory, calibration, table.judges)
+    notes = (*consensus.notes, note)
+    return replace(consensus, posterior=final, choice=choice, notes=notes, predictor=memory)
+
+
+def _voices(consensus: Consensus) -> tuple[Judgments, Voices]:
+    """The judgments of a consensus by independent judges: a family counts as one."""
+    table = consensus.judgments
+    return voices_of(table, consensus.families or Families.none(table.judge_count), repeats=False)
+
+
+def _pick(model: Any, posterior: NDArray[np.float64], table: Judgments) -> NDArray[np.int16]:
+    """The most probable label of each item, with ties broken as the model does."""
     ties: Ties = getattr(model, "ties", "random")  # a model of another package may have neither
-    choice, _ = pick(final, table, ties=ties, seed=getattr(model, "seed", 0))
-    notes = (*consensus.notes, calibration.told)
-    return replace(consensus, posterior=final, choice=choice, notes=notes)
+    return pick(posterior, table, ties=ties, seed=getattr(model, "seed", 0))[0]
 
 
 def _deal(names: Names, folds: int, out: NDArray[np.int64]) -> None:
-    """Deal items out into folds by their names, whatever their order."""
+    """Assign items to folds by their names, whatever their order."""
     _, starts, letters = names.buffers()
     ends = np.frombuffer(starts, dtype=np.int64)[names.offset : names.offset + len(names) + 1]
     data = np.frombuffer(letters, dtype=np.uint8) if letters else np.zeros(1, dtype=np.uint8)

@@ -103,7 +103,7 @@ class Calibration:
         return _hold(new, old, self.ahead)
 
     def apply(self, spoken: Judgments, voices: Voices, posterior: _Floats) -> Calibration:
-        """Calibrate probabilities in place; returns itself, with a word on what changed."""
+        """Calibrate probabilities in place; returns itself, with a note on what changed."""
         changed, before, after = 0, 0.0, 0.0
         named = self.scheme.topics is not None
         topic = topics_of(
@@ -118,14 +118,18 @@ class Calibration:
             changed += int((new.argmax(axis=1) != old.argmax(axis=1)).sum())
             before += float(old.max(axis=1).sum())
             after += float(new.max(axis=1).sum())
-        items_all = max(len(posterior), 1)
+        return replace(self, told=self.describe_change(changed, len(posterior), (before, after)))
+
+    def describe_change(self, changed: int, items: int, sure: tuple[float, float]) -> str:
+        """How many labels of items change, and their mean probability, given sums before, after."""
         verb = "item calibrates" if self.gold == 1 else "items calibrate"
+        before, after = (whole / max(items, 1) for whole in sure)
         told = (
-            f"{self.gold:,} gold {verb} the answer: {changed:,} of {len(posterior):,} "
-            f"labels change, mean probability {before / items_all:.2f} -> {after / items_all:.2f}"
+            f"{self.gold:,} gold {verb} the answer: {changed:,} of {items:,} "
+            f"labels change, mean probability {before:.2f} -> {after:.2f}"
         )
         worth = "" if self.across is None else f", {self.across}"
-        return replace(self, told=told + worth + self._tell_topics())
+        return told + worth + self._tell_topics()
 
     def _tell_topics(self) -> str:
         """A word on the levels of topics, where they are believed."""

@@ -85,24 +85,25 @@ class FeatureScheme:
 def describe(
     spoken: Judgments, voices: Voices, posterior: _Floats, confusion: _Floats
 ) -> FeatureScheme:
-    """What features need to know of all items together."""
+    """Measure what features need from all judged items together."""
     scale, truths = spoken.scale, posterior.shape[1]
     votes, squares = np.zeros(truths), 0.0
     grades = np.zeros(3)
-    for begin in range(0, len(posterior), BLOCK):
-        items = np.arange(begin, min(begin + BLOCK, len(posterior)))
+    judged = np.flatnonzero(spoken.counts_per_item > 0)
+    for begin in range(0, len(judged), BLOCK):
+        items = judged[begin : begin + BLOCK]
         cast = _votes(spoken, voices, items, truths)
         votes += exact_sum(cast)
         squares += float(exact_sum(exact_sum(_logs(posterior[items]) ** 2)))
         mean = _mean_grade(cast)
         grades += (len(mean), float(exact_sum(mean)), float(exact_sum(mean**2)))
-    items_all = max(len(posterior), 1)
+    items_all = max(len(judged), 1)
     middle = grades[1] / max(grades[0], 1.0)
     spread = np.sqrt(max(grades[2] / max(grades[0], 1.0) - middle**2, 0.0)) + 1e-9
     counts = voices.fold(
         np.bincount(spoken.judge, minlength=len(voices.judge_of))[:, None], weighted=False
     )[:, 0]
-    regular = np.flatnonzero(counts >= 0.5 * len(posterior))
+    regular = np.flatnonzero(counts >= 0.5 * len(judged))
     if not _JUDGES[0] <= len(regular) <= _JUDGES[1]:
         regular = regular[:0]
     if regular.size:  # in an order that neither names nor places decide

@@ -297,7 +297,8 @@ class _CovariateFit:
 
     def notes(self, converged: bool) -> tuple[str, ...]:
         """What the columns do, in words."""
-        said = ["converged" if converged else f"stopped after {_ITERATIONS} iterations"]
+        stopped = f"not converged after {_ITERATIONS} iterations: name fewer columns"
+        said = ["converged" if converged else stopped]
         said += [
             f"relevance by {name}: {slope:+.2f} ± {error:.2f} in log odds for each sd"
             for name, slope, error in zip(self.items.names, self.slopes, self.errors, strict=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from adjudge.kernels.confusion import log_units
 from adjudge.kernels.rates import draw_rates, workspace
 from adjudge.models.model import Progress, Step
 
+_CERTAIN = 1e12  # pseudo-counts of a known prevalence
 _LOOK = 0.2  # seconds between looks at how far the chains are
 _BUDGET = 64 * 2**20  # bytes for draws of prevalence and confusion, all chains together
 _COUNTERS = ("iteration", "done", "swept", "relabelled")
@@ -57,13 +58,20 @@ class Prior:
     """What is believed before: fixed pseudo-counts, or pseudo-counts that are learnt.
 
     ``exchangeable`` says that truths may trade places without the prior noticing, so that a chain
-    whose truths have switched may be put back.
+    whose truths have switched may be put back. ``fixed`` says that the prevalence is known.
     """
 
     confusion: NDArray[np.float64]  # (truth, label), where a learnt prior starts
     prevalence: NDArray[np.float64]  # (truth,)
     learnt: bool = False
     exchangeable: bool = False
+    fixed: bool = False
+
+    def with_prevalence(self, known: NDArray[np.float64] | None) -> Prior:  # (truth,)
+        """The prior with a known prevalence: so many pseudo-counts that no data moves it."""
+        if known is None:
+            return self
+        return replace(self, prevalence=_CERTAIN * known, exchangeable=False, fixed=True)
 
 
 class _Learnt:
@@ -140,8 +148,9 @@ class _ChainState:
         """Keep a draw of everything."""
         chain, rows, common = self.chain, self.rows, self.common
         at = chain.done
-        if rows is not None and common is not None:
+        if rows is not None:
             chain.phi[at], chain.kappa[at] = rows.phi, rows.kappa
+        if common is not None:
             chain.phi_prevalence[at], chain.kappa_prevalence[at] = common.phi[0], common.kappa[0]
         if at % stride == 0:
             chain.confusion[at // stride] = self.theta.rates
@@ -241,7 +250,8 @@ def _run_chain(
     theta = _Rates(prior.confusion, (judges, truths, labels), judges * labels * (truths - 1))
     pi = _Rates(prior.prevalence, (topics, truths), topics * (truths - 1))
     rows = _Learnt(prior.confusion, judges, rng) if prior.learnt else None
-    common = _Learnt(prior.prevalence[None], topics, rng) if prior.learnt else None
+    free = prior.learnt and not prior.fixed
+    common = _Learnt(prior.prevalence[None], topics, rng) if free else None
     parts = (rows and rows.parts, common and common.parts, theta.parts, pi.parts)
     chain.confusion_sum, chain.prevalence_sum = theta.sum, pi.sum
     chain.counts_sum = np.zeros_like(tally.counts)
@@ -286,8 +296,8 @@ def make_room(
     shapes: dict[str, tuple[int, ...]] = {
         "phi": (learnt, truths, labels),
         "kappa": (learnt, truths),
-        "phi_prevalence": (learnt, truths),
-        "kappa_prevalence": (learnt,),
+        "phi_prevalence": (0 if prior.fixed else learnt, truths),
+        "kappa_prevalence": (0 if prior.fixed else learnt,),
         "confusion": (kept, judges, truths, labels),
         "prevalence": (kept, topics, truths),
     }

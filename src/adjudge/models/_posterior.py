@@ -16,6 +16,8 @@ from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters, Sampler
 from adjudge.errors import BadSetting
 from adjudge.models._gibbs import Chain, Prior, SamplingPlan, make_room, run_chains, stride_of
+from adjudge.models._notes import describe_empty_classes
+from adjudge.models._prevalence import Shares, fixed_prevalence
 from adjudge.models._relabelling import Separate, TruthOrder, describe_order, order_of, separate
 from adjudge.models._voice_sweeps import VoiceSampler
 from adjudge.models.expectation import prior_counts
@@ -61,6 +63,10 @@ class _Sampled(Protocol):
     def weigh_copies(self) -> bool:
         """Whether near copies have one voice between them."""
 
+    @property
+    def prevalence(self) -> Shares | None:
+        """Known shares of the classes, if any."""
+
 
 def plan_of(model: _Sampled) -> SamplingPlan:
     """The run that a model's settings ask for, checked."""
@@ -103,6 +109,8 @@ def sample_model(
     plan = plan_of(model)
     table = prepared.judgments
     scale = table.scale
+    fixed = fixed_prevalence(model.prevalence, scale)
+    prior = prior.with_prevalence(fixed)
     topics = table.topic_count if by_topic else 1
     stride = stride_of(plan, table.judge_count, topics, len(scale.truths), len(scale.labels))
     _check_memory(plan, prepared, topics, stride)
@@ -136,10 +144,13 @@ def sample_model(
         checkpoint=checkpoint_of(prepared, model),
     )
     orders: list[TruthOrder | None] = [None] * plan.chains
-    if not prior.learnt and prepared.known is None:  # learnt priors put each sweep in order
+    alike = not np.ptp(prior.prevalence)  # else the prior tells truths apart, as gold does
+    if not prior.learnt and prepared.known is None and alike:  # learnt priors order each sweep
         parts = separate(table, by_topic=by_topic, topics=topics)
         orders = [_ordered(chain, kept, n, parts, table) for n, chain in enumerate(chains)]
     switched = describe_order(next((order for order in orders if order is not None), None), scale)
+    if fixed is not None:
+        kept["prevalence"][:] = fixed
     draws = _together(chains, kept, plan, stride, prior, table, by_topic)
     swept = sum(chain.swept for chain in chains)
     means = (
@@ -156,8 +167,11 @@ def sample_model(
     if prepared.weighted:  # judges are measured by all of their judgments alike
         sums = counts.sum(axis=(1, 2), keepdims=True)
         counts = counts * table.counts_per_judge[:, None, None] / np.maximum(sums, 1e-12)
+    if fixed is not None:
+        parameters = replace(parameters, prevalence=np.tile(fixed, (topics, 1)))
     warned = draws.warnings()
-    notes = (_story(plan, draws, cut), *switched, *warned)
+    empty = describe_empty_classes(model, table, posterior)
+    notes = (_story(plan, draws, cut), *switched, *warned, *empty)
     consensus = conclude(
         model,
         prepared,
@@ -208,7 +222,9 @@ def _together(
     """The chains side by side, each cut to the length of the shortest."""
     least = min(chain.done for chain in chains)
     rows = -(-least // stride)
-    names = ("phi_prevalence", "kappa_prevalence", "phi", "kappa") if prior.learnt else ()
+    names = ("phi", "kappa") if prior.learnt else ()
+    if prior.learnt and not prior.fixed:
+        names = ("phi_prevalence", "kappa_prevalence", *names)
     return Draws(
         hyper={name: kept[name][:, :least] for name in names},
         prevalence=kept["prevalence"][:, :rows],

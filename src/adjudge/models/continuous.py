@@ -36,6 +36,7 @@ from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
+from adjudge.models._notes import describe_unconverged
 from adjudge.models._number_fitting import (
     Fixed,
     JudgeState,
@@ -153,7 +154,7 @@ class Continuous:
         value, spread, together = value_items(sweeps, numbers, found)
         notes.append(f"each judge has {_WORDS[numbers.bias]} and a noise of their own")
         if not converged:
-            notes.append(f"not at rest after {done:,} sweeps; more may change the values a little")
+            notes.append(describe_unconverged(done))
         widened, common, stretch = 1.0, 0.0, 0.0
         told = _told(judgments, known)
         if known is not None:

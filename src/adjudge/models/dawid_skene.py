@@ -16,6 +16,7 @@ from typing import ClassVar
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
+from adjudge.models._prevalence import Shares, check_prevalence
 from adjudge.models.expectation import check_limits, fit_points
 from adjudge.models.model import Progress, Ties, check_ties
 
@@ -25,7 +26,8 @@ class DawidSkene:
     """A confusion matrix for each judge, free, by maximum likelihood.
 
     ``diagonal`` shapes only the start: vote counts plus this many pseudo-counts on the diagonal
-    and 1 elsewhere. ``by_topic`` gives each topic its own prevalence.
+    and 1 elsewhere. ``by_topic`` gives each topic its own prevalence. ``prevalence`` are known
+    shares of the classes, which are then not estimated: by label, or in the order of the labels.
     """
 
     name: ClassVar[str] = "dawid-skene"
@@ -34,6 +36,7 @@ class DawidSkene:
     iterations: int = 500
     tolerance: float = 1e-6
     diagonal: float = 3.0
+    prevalence: Shares | None = None
     weigh_copies: bool = True
     by_topic: bool = False
     ties: Ties = "random"
@@ -42,6 +45,7 @@ class DawidSkene:
     def __post_init__(self) -> None:
         check_limits(self.iterations, self.tolerance, self.diagonal)
         check_ties(self.ties)
+        check_prevalence(self.prevalence)
 
     @takes_tables
     def fit(

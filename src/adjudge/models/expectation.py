@@ -23,8 +23,16 @@ from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Engine, Parameters, Sweeps
 from adjudge.errors import BadSetting
 from adjudge.kernels.fixed import SMALLEST
+from adjudge.models._notes import describe_empty_classes, describe_unconverged
+from adjudge.models._prevalence import Shares, fixed_prevalence
 from adjudge.models._relabelling import describe_order, order_of, separate
-from adjudge.models.model import Progress, Step, checkpoint_of, conclude, prepare
+from adjudge.models.model import (
+    Progress,
+    Step,
+    checkpoint_of,
+    conclude,
+    prepare,
+)
 
 
 class _Free(Protocol):
@@ -51,6 +59,10 @@ class _Free(Protocol):
     @property
     def weigh_copies(self) -> bool:
         """Whether near copies have one voice between them."""
+
+    @property
+    def prevalence(self) -> Shares | None:
+        """Known shares of the classes, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +110,17 @@ class Smoothing:
 
 
 def maximise(
-    counts: Counts, gamma: NDArray[np.float64], smoothing: Smoothing | None = None
+    counts: Counts,
+    gamma: NDArray[np.float64],  # (truth, label)
+    smoothing: Smoothing | None = None,
+    fixed: NDArray[np.float64] | None = None,  # (truth,) known prevalence
 ) -> Parameters:
     """Prevalence and confusion from counts, smoothed or free; a row without counts is gamma's."""
     classes, confusion = counts.classes, counts.confusion
     if smoothing is not None:
         classes, confusion = classes + smoothing.prevalence, confusion + smoothing.confusion
+    if fixed is not None:
+        classes = np.tile(fixed, (len(classes), 1))
     return Parameters(
         prevalence=shares(classes, np.full(classes.shape[1], 1.0)),
         confusion=shares(confusion, gamma / gamma.sum(axis=1, keepdims=True)),
@@ -124,6 +141,7 @@ def _expectation_maximisation(
     iterations: int,
     tolerance: float,
     smoothing: Smoothing | None = None,
+    fixed: NDArray[np.float64] | None = None,  # (truth,) known prevalence
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> _Fitted:
@@ -140,7 +158,7 @@ def _expectation_maximisation(
         trace = arrays["trace"].tolist()
     else:
         start = Smoothing(gamma, np.zeros(len(gamma))) if smoothing is None else smoothing
-        parameters = maximise(sweeps.votes(), gamma, start)
+        parameters = maximise(sweeps.votes(), gamma, start, fixed)
     for done in range(len(trace) + 1, iterations + 1):
         counts = sweeps.expect(parameters)
         value = counts.log_likelihood
@@ -151,7 +169,7 @@ def _expectation_maximisation(
             progress(Step("fitting", done, iterations, f"log-likelihood {trace[-1]:,.1f}"))
         if len(trace) > 1 and trace[-1] - trace[-2] <= tolerance * abs(trace[-1]):
             return _Fitted(parameters, tuple(trace), converged=True)
-        parameters = maximise(counts, gamma, smoothing)
+        parameters = maximise(counts, gamma, smoothing, fixed)
         if checkpoint is not None and checkpoint.due(done):
             rates = {"prevalence": parameters.prevalence, "confusion": parameters.confusion}
             checkpoint.save("em", {**rates, "trace": np.array(trace)})
@@ -167,7 +185,7 @@ def _outcome(
             f"converged after {len(fitted.trace)} iterations "
             f"({objective} {fitted.trace[-1]:,.1f}, relative gain below {tolerance:g})"
         )
-    return f"stopped at the limit of {iterations} iterations, not converged"
+    return describe_unconverged(iterations)
 
 
 def fit_points(
@@ -188,6 +206,7 @@ def fit_points(
         copies=model.weigh_copies,
     )
     gamma = prior_counts(judgments.scale, model.diagonal)
+    fixed = fixed_prevalence(model.prevalence, judgments.scale)
     if smoothing is not None:
         gamma = smoothing.confusion
     fitted = _expectation_maximisation(
@@ -196,12 +215,15 @@ def fit_points(
         iterations=model.iterations,
         tolerance=model.tolerance,
         smoothing=smoothing,
+        fixed=fixed,
         progress=progress,
         checkpoint=checkpoint_of(prepared, model),
     )
     posterior, last = prepared.sweeps.posterior(fitted.parameters, own=True)
     parameters, counts, order = fitted.parameters, last.confusion, None
-    if prepared.known is None:
+    believed = smoothing.prevalence if fixed is None and smoothing is not None else fixed
+    alike = believed is None or not np.ptp(believed)  # else the prior tells truths apart, as gold
+    if prepared.known is None and alike:
         parts = separate(
             prepared.judgments,
             by_topic=model.by_topic and not model.shared,
@@ -231,5 +253,6 @@ def fit_points(
                 "log-likelihood" if smoothing is None else "log-posterior",
             ),
             *describe_order(order, judgments.scale),
+            *describe_empty_classes(model, prepared.judgments, posterior),
         ),
     )

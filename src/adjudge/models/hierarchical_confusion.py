@@ -19,7 +19,7 @@ as its Pareto prior demands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -28,10 +28,13 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
+from adjudge.data.source import count_of
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Engine, Parameters
 from adjudge.errors import BadSetting
+from adjudge.models._notes import describe_empty_classes, describe_unconverged
 from adjudge.models._posterior import learnt_prior, plan_of, sample_model
+from adjudge.models._prevalence import Shares, check_prevalence, fixed_prevalence
 from adjudge.models.expectation import prior_counts, shares
 from adjudge.models.model import (
     Prepared,
@@ -59,13 +62,14 @@ def _fit_variational(
     prepared = prepare(judgments, gold, engine, by_topic=by_topic, copies=model.weigh_copies)
     truths = len(judgments.scale.truths)
     checkpoint = checkpoint_of(prepared, model)
+    fixed = fixed_prevalence(model.prevalence, judgments.scale)
     alpha, beta, counts, trace = _begun(prepared, checkpoint)
-    parameters = _expected_logs(counts, alpha, beta)
+    parameters = _expected_logs(counts, alpha, beta, fixed)
     converged = False
     for done in range(len(trace) + 1, model.iterations + 1):
         alpha = np.stack([_learn(counts.confusion[:, k], alpha[k]) for k in range(truths)])
         beta = _learn(counts.classes, beta)
-        parameters = _expected_logs(counts, alpha, beta)
+        parameters = _expected_logs(counts, alpha, beta, fixed)
         counts = prepared.sweeps.expect(parameters)
         trace.append(counts.log_likelihood)
         if progress is not None:
@@ -82,7 +86,12 @@ def _fit_variational(
         prevalence=shares(last.classes + beta, beta),
         confusion=shares(last.confusion + alpha, alpha),
     )
-    story = "converged after" if converged else "stopped, not converged, after"
+    if fixed is not None:
+        means = replace(means, prevalence=np.tile(fixed, (len(means.prevalence), 1)))
+    if converged:
+        outcome = f"converged after {count_of(len(trace), 'iteration')}"
+    else:
+        outcome = describe_unconverged(len(trace))
     return conclude(
         model,
         prepared,
@@ -92,7 +101,7 @@ def _fit_variational(
         trace=tuple(trace),
         converged=converged,
         population=alpha / alpha.sum(axis=1, keepdims=True),
-        notes=(f"variational, {story} {len(trace)} sweeps",),
+        notes=(outcome, *describe_empty_classes(model, prepared.judgments, posterior)),
     )
 
 
@@ -134,7 +143,10 @@ def _learn(
 
 
 def _expected_logs(
-    counts: Counts, alpha: NDArray[np.float64], beta: NDArray[np.float64]
+    counts: Counts,
+    alpha: NDArray[np.float64],  # (truth, label)
+    beta: NDArray[np.float64],  # (truth,)
+    fixed: NDArray[np.float64] | None,  # (truth,) known prevalence
 ) -> Parameters:
     """exp(E[log rate]) under the Dirichlet posteriors that counts and priors give."""
     from scipy.special import digamma
@@ -143,9 +155,10 @@ def _expected_logs(
         whole = weights.sum(axis=-1, keepdims=True)
         return np.asarray(np.exp(digamma(weights) - digamma(whole)))
 
-    return Parameters(
-        prevalence=geometric(counts.classes + beta), confusion=geometric(counts.confusion + alpha)
-    )
+    prevalence = geometric(counts.classes + beta)
+    if fixed is not None:
+        prevalence = np.tile(fixed, (len(prevalence), 1))
+    return Parameters(prevalence=prevalence, confusion=geometric(counts.confusion + alpha))
 
 
 _Method = Literal["gibbs", "variational"]
@@ -156,6 +169,8 @@ class HierarchicalConfusion:
     """A confusion matrix for each judge under learnt priors, by Gibbs sampling or variationally.
 
     Each topic has its own prevalence where topics are known, unless ``by_topic`` is false.
+    ``prevalence`` are known shares of the classes, the same in all topics, by label or in the order
+    of the labels.
     """
 
     name: ClassVar[str] = "hierarchical-confusion"
@@ -167,6 +182,7 @@ class HierarchicalConfusion:
     draws: int = 1000
     thin: int = 1
     by_topic: bool = True
+    prevalence: Shares | None = None
     iterations: int = 200
     tolerance: float = 1e-6
     weigh_copies: bool = True
@@ -176,6 +192,7 @@ class HierarchicalConfusion:
     def __post_init__(self) -> None:
         check_ties(self.ties)
         plan_of(self)
+        check_prevalence(self.prevalence)
         if self.method not in ("gibbs", "variational"):
             raise BadSetting("method", self.method, "gibbs or variational")
         if self.iterations < 1:

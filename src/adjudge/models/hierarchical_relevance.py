@@ -20,8 +20,9 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.draws import Draws
 from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
-from adjudge.errors import BadData
+from adjudge.errors import BadData, BadSetting
 from adjudge.models._posterior import learnt_prior, plan_of, sample_model
+from adjudge.models._prevalence import Shares, check_prevalence
 from adjudge.models.model import Progress, Ties, check_ties
 
 
@@ -35,6 +36,7 @@ class HierarchicalRelevance:
     prior on an item's relevance and on a judge's rates (``adjudge.models._covariates``), fitted by
     variational EM and not sampled. They are columns of ``item_table`` and ``judge_table``, tables
     or files with a column item or judge; without ``item_table``, of what was read with the items.
+    ``prevalence`` are known shares of the two labels, the same in all topics.
     """
 
     name: ClassVar[str] = "hierarchical-relevance"
@@ -45,6 +47,7 @@ class HierarchicalRelevance:
     draws: int = 1000
     thin: int = 1
     by_topic: bool = True
+    prevalence: Shares | None = None
     item_columns: tuple[str, ...] | str = ()
     judge_columns: tuple[str, ...] | str = ()
     item_table: Any = None
@@ -56,6 +59,7 @@ class HierarchicalRelevance:
     def __post_init__(self) -> None:
         check_ties(self.ties)
         plan_of(self)
+        check_prevalence(self.prevalence)
         for name in ("item_columns", "judge_columns"):
             value = getattr(self, name)
             if isinstance(value, str):
@@ -81,6 +85,8 @@ class HierarchicalRelevance:
                 wanted="two labels",
             )
         if self.item_columns or self.judge_columns:
+            if self.prevalence is not None:
+                raise BadSetting("prevalence", self.prevalence, "no columns beside it")
             from adjudge.models._covariates import fit_with_columns
 
             return fit_with_columns(self, judgments, gold, engine, progress)
@@ -93,14 +99,14 @@ class HierarchicalRelevance:
 def _as_published(draws: Draws) -> Draws:
     """The draws with hyper-parameters named as in the paper."""
     hyper = draws.hyper
-    return replace(
-        draws,
-        hyper={
-            "phi_pi": hyper["phi_prevalence"][:, :, 1],
-            "phi_0": hyper["phi"][:, :, 0, 0],
-            "phi_1": hyper["phi"][:, :, 1, 1],
-            "kappa_pi": hyper["kappa_prevalence"],
-            "kappa_0": hyper["kappa"][:, :, 0],
-            "kappa_1": hyper["kappa"][:, :, 1],
-        },
-    )
+    named = {
+        "phi_0": hyper["phi"][:, :, 0, 0],
+        "phi_1": hyper["phi"][:, :, 1, 1],
+        "kappa_0": hyper["kappa"][:, :, 0],
+        "kappa_1": hyper["kappa"][:, :, 1],
+    }
+    if "phi_prevalence" in hyper:  # not where the prevalence is known
+        named["phi_pi"] = hyper["phi_prevalence"][:, :, 1]
+        named["kappa_pi"] = hyper["kappa_prevalence"]
+    order = ("phi_pi", "phi_0", "phi_1", "kappa_pi", "kappa_0", "kappa_1")
+    return replace(draws, hyper={name: named[name] for name in order if name in named})

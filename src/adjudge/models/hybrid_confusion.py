@@ -27,6 +27,7 @@ from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
 from adjudge.models._gibbs import Prior
 from adjudge.models._posterior import plan_of, sample_model
+from adjudge.models._prevalence import Shares, check_prevalence
 from adjudge.models.expectation import Smoothing, check_limits, fit_points, prior_counts
 from adjudge.models.model import Progress, Ties, check_ties
 
@@ -38,8 +39,10 @@ class HybridConfusion:
     """A confusion matrix for each judge under a fixed prior, by Gibbs sampling or by EM.
 
     ``decay`` below 1 makes the prior fall with the distance from the diagonal, for ordinal scales:
-    gamma[k, l] = diagonal * decay ** |k - l|. ``gamma`` gives the pseudo-counts outright, a row a
-    truth, where confusions are known beforehand.
+    gamma[k, l] = diagonal * decay ** |k - l|. ``gamma`` gives the pseudo-counts outright, one row
+    per truth, where confusions are known beforehand. ``concentration`` is the pseudo-count of every
+    class, or one per class. ``prevalence`` are known shares of the classes, which are then not
+    estimated: by label, or in the order of the labels.
     """
 
     name: ClassVar[str] = "hybrid-confusion"
@@ -49,7 +52,8 @@ class HybridConfusion:
     diagonal: float = 3.0
     decay: float | None = None
     gamma: tuple[tuple[float, ...], ...] | None = None
-    concentration: float = 1.0
+    concentration: float | tuple[float, ...] = 1.0
+    prevalence: Shares | None = None
     chains: int = 3
     warmup: int = 1000
     draws: int = 100
@@ -69,7 +73,8 @@ class HybridConfusion:
             raise BadSetting("method", self.method, "gibbs or em")
         if self.decay is not None and not 0 < self.decay <= 1:
             raise BadSetting("decay", self.decay, "a number above 0, at most 1")
-        if not self.concentration > 0:
+        check_prevalence(self.prevalence)
+        if not np.all(np.array(self.concentration) > 0):
             raise BadSetting("concentration", self.concentration, "more than 0")
         if self.gamma is not None and not all(value > 0 for row in self.gamma for value in row):
             raise BadSetting("gamma", self.gamma, "pseudo-counts above 0")
@@ -107,8 +112,11 @@ class HybridConfusion:
         progress: Progress | None = None,
     ) -> Consensus:
         """The posterior of judgments, with gold where it is known."""
-        gamma = self.prior(judgments.scale)
-        alpha = np.full(len(judgments.scale.truths), self.concentration)
+        gamma, truths = self.prior(judgments.scale), judgments.scale.truths
+        if np.size(self.concentration) not in (1, len(truths)):
+            wanted = f"one number, or one per label: {', '.join(truths)}"
+            raise BadSetting("concentration", self.concentration, wanted)
+        alpha = np.ones(len(truths)) * self.concentration
         if self.method == "em":
             smoothing = Smoothing(gamma, alpha)
             return fit_points(self, judgments, gold, engine, progress, smoothing)

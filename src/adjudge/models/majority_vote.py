@@ -11,9 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
+from adjudge.kernels.fixed import WEIGHT
 from adjudge.models.expectation import maximise, prior_counts
 from adjudge.models.model import Progress, Ties, check_ties, conclude, prepare
 
@@ -49,4 +52,12 @@ class MajorityVote:
         posterior, counts = prepared.sweeps.posterior(None, own=True)
         gamma = prior_counts(judgments.scale, 1.0)
         parameters = maximise(counts, gamma)
-        return conclude(self, prepared, parameters, posterior=posterior, counts=counts.confusion)
+        one = np.full(judgments.judge_count, int(WEIGHT), dtype=np.int64)
+        return conclude(
+            self,
+            prepared,
+            parameters,
+            posterior=posterior,
+            counts=counts.confusion,
+            votes=(one, one, one < 0),
+        )

@@ -234,8 +234,8 @@ def conclude(
     counts: NDArray[np.float64] | None = None,  # (judge, truth, label)
     trace: tuple[float, ...] = (),
     converged: bool | None = None,
-    population: NDArray[np.float64] | None = None,  # (truth, label)
     notes: tuple[str, ...] = (),
+    **memory: Any,  # what predicting needs: fields of Memory
 ) -> Consensus:
     """The consensus that parameters imply: posterior, labels, judges, and a way to predict."""
     if posterior is None or counts is None:
@@ -260,4 +260,4 @@ def conclude(
     )
     from adjudge.models._prediction import Memory
 
-    return replace(consensus, predictor=Memory(model, consensus, prepared.engine, population))
+    return replace(consensus, predictor=Memory(model, consensus, prepared.engine, **memory))

@@ -41,10 +41,18 @@ from adjudge.models._factorisation import (
     choose_rank,
     factorise,
 )
+from adjudge.models._notes import describe_unconverged
 from adjudge.models._sparse import sparse_of
 from adjudge.models.completion import Cut, Factors
 from adjudge.models.expectation import prior_counts, shares
-from adjudge.models.model import Prepared, Progress, Ties, check_ties, conclude, prepare
+from adjudge.models.model import (
+    Prepared,
+    Progress,
+    Ties,
+    check_ties,
+    conclude,
+    prepare,
+)
 
 _RANK = 30  # published
 _Auto = Literal["auto"]
@@ -186,8 +194,9 @@ class Pmf:
             posterior=posterior,
             counts=counts,
             trace=tuple(-value for value in factors.objective),
-            converged=factors.converged or None,
+            converged=factors.converged,
             population=shares(counts.sum(axis=0) + gamma, gamma),
+            like_fit=False,
             notes=(_how(factors), *chosen.notes),
         )
         fallback = np.full(len(posterior), chosen.nobody)
@@ -282,8 +291,7 @@ def _prevalence(
 def _how(factors: Factors) -> str:
     """A sentence on the fit."""
     plan, done = factors.plan, len(factors.objective)
-    how = "converged" if factors.converged else "stopped"
-    return (
-        f"rank {plan.rank}, regularisation {plan.regularisation:g}: {how} after {done} iterations "
-        f"(objective {factors.objective[-1]:,.1f})"
-    )
+    rank = f"rank {plan.rank}, regularisation {plan.regularisation:g}"
+    if not factors.converged:
+        return f"{rank}: {describe_unconverged(done)}"
+    return f"{rank}: converged after {done} iterations (objective {factors.objective[-1]:,.1f})"

@@ -100,7 +100,13 @@ class Vote:
                 f"{count_of(int(fallback.sum()), 'item')} had no kept judge: the plain vote counts"
             )
         consensus = conclude(
-            self, prepared, parameters, posterior=posterior, counts=counts, notes=tuple(notes)
+            self,
+            prepared,
+            parameters,
+            posterior=posterior,
+            counts=counts,
+            votes=choice.units,
+            notes=tuple(notes),
         )
         return replace(consensus, fallback=fallback, about_judges=choice.table())
 

@@ -14,6 +14,7 @@ from adjudge.data.pair_draws import PairDraws
 from adjudge.data.preferences import Preferences
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
+from adjudge.models._notes import describe_unconverged
 from adjudge.models.model import Progress, settings_of
 from adjudge.models.pairs._copies import Copies, check_connected, weigh_copies
 from adjudge.models.pairs._judges import pair_judge_table
@@ -127,7 +128,7 @@ def fit_pairs(
         )
         notes = (*notes, *samples.warnings())
     elif not found.converged or (biased is not None and not biased.converged):
-        notes = (*notes, f"not converged after {found.sweeps:,} sweeps; raise iterations")
+        notes = (*notes, describe_unconverged(found.sweeps))
     skill = None
     if rules.agree is not None:
         skill = _measure_skill(cells, rules, found.lean, copies.family, progress)

@@ -32,6 +32,7 @@ from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import Names, look_up
 from adjudge.data.preferences import Preferences
 from adjudge.errors import BadData, BadSetting, shown
+from adjudge.models._notes import describe_unconverged
 from adjudge.models.model import Progress, settings_of
 from adjudge.models.pairs._copies import Copies, check_connected, weigh_copies, weigh_grades
 from adjudge.models.pairs._grading import (
@@ -114,7 +115,7 @@ class GradedBradleyTerry:
         found = given.fit(self.iterations, self.tolerance)
         notes = tuple(dict.fromkeys((*notes, *more)))
         if not found.converged:
-            notes = (*notes, "not converged; raise iterations")
+            notes = (*notes, describe_unconverged(self.iterations))
         answer = _conclude(self, comparisons, given, found, copies, notes)
         if judgments is None:
             return answer

@@ -101,7 +101,7 @@ class _Spectrum:
     ) -> _Fit:
         """One of the four models on a stack of runs."""
         if model == VOTE:
-            return _Fit(model, _counted(MajorityVote(by_topic=True, seed=self.seed), stack))
+            return _Fit(model, _counted(stack, self.seed))
         if model == HYBRID:
             hybrid = HybridConfusion(diagonal=diagonal, by_topic=True, **asdict(self))
             return _Fit(model, hybrid.fit(stack, progress=progress))
@@ -144,13 +144,14 @@ class _Fit:
         ).choice
 
 
-def _counted(vote: MajorityVote, stack: Judgments) -> Consensus:
+def _counted(stack: Judgments, seed: int) -> Consensus:
     """The vote, with prevalence and confusion counted against the labels it chose."""
-    chosen = vote.fit(stack)
+    chosen = MajorityVote(by_topic=True, seed=seed).fit(stack)
     labels = Gold(
         items=stack.items, value=chosen.choice.astype(np.int32), values=stack.scale.truths
     )
-    return vote.fit(stack, labels)
+    # With a gold label on every item, Dawid-Skene counts matrices, and predicts by them.
+    return DawidSkene(by_topic=True, diagonal=1.0, iterations=1, seed=seed).fit(stack, labels)
 
 
 _Truth = NDArray[np.integer[Any]]  # (item,), -1 where it is not known
