@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from adjudge.collect.rules.policy import Policy
 from adjudge.data.scale import Scale
 from adjudge.evaluation.stopping import Stopping, gain_of
-from adjudge.models.dependence import count_effective, count_further, weaken, working_correlation
+from adjudge.models.dependence import count_effective, count_further, damping_correlation, weaken
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
@@ -161,7 +161,7 @@ def read_knowledge(consensus: Consensus, ids: NDArray[np.integer[Any]]) -> Knowl
         judges=np.asarray(ids, dtype=np.int64)[order],
         confusion=np.array(np.broadcast_to(consensus.confusion, shape), dtype=np.float64)[order],
         judged=np.asarray(consensus.judgments.counts_per_judge, dtype=np.int64)[order],
-        correlation=working_correlation(consensus),
+        correlation=damping_correlation(consensus),
     )
 
 
