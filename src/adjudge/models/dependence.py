@@ -33,11 +33,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.consensus import Dependence, Families
-from adjudge.data.judgments import Judgments
-
 if TYPE_CHECKING:
-    from adjudge.data.consensus import Consensus
+    from adjudge.data.consensus import Consensus, Dependence, Families
+    from adjudge.data.judgments import Judgments
 
 LEAST_GOLD = 50  # items from which on the correlation is measured
 _DRAWN = 5.0  # judgments' worth of all judges' mean error in the mean error of each
@@ -47,7 +45,7 @@ _ENDS = 0.05, 0.95  # of a correlation on the logit scale
 _MOST = 0.99
 _WEAKEST = 0.02  # S, where judges hardly agree
 _UNIT = 2.0**14  # whole units of errors and weights, so that no order changes a sum
-_ROWS = 1_000_000  # judgments compared at a time
+_ROWS = 20_000  # judgments compared at a time, so that copies of them stay small
 
 # For ``damping_correlation``.
 _TRIED = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
@@ -125,6 +123,8 @@ def _estimate(judgments: Judgments, families: Families) -> Dependence | None:
 
 def _around(correlation: float, odds: float, factor: float, items: int) -> Dependence:
     """A correlation within the range that odds, more or less by a factor, give."""
+    from adjudge.data.consensus import Dependence
+
     low, high = (min(end / (1.0 + end), _MOST) for end in (odds / factor, odds * factor))
     value = min(max(correlation, 0.0), _MOST)
     return Dependence(
