@@ -110,27 +110,19 @@ def find_pairs(
     copied, p = _tested(met, usual, scale)
     found = _table(consensus, met, copied, z / scale, p, level)
     if pairs:
-        notes.append(_story(pairs, len(found), least, usual, scale))
+        known = pairs >= _ENOUGH or consensus.correlation is not None
+        notes.append(_story(pairs, len(found), least, usual=known))
     return found, tuple(notes)
 
 
-def _story(pairs: int, found: int, least: int, usual: float, scale: float) -> str:
+def _story(pairs: int, found: int, least: int, *, usual: bool) -> str:
     """A sentence on what was compared, and with what."""
-    text = (
+    expected = "pairs of these judges usually do" if usual else "independent judges would"
+    return (
         f"{count_of(pairs, 'pair')} of judges with {count_of(least, 'item')} or more in common "
         f"{'was' if pairs == 1 else 'were'} compared: {found:,} "
-        f"{'agrees' if found == 1 else 'agree'} more than {_expected(usual)}"
+        f"{'agrees' if found == 1 else 'agree'} more than {expected}"
     )
-    if round(scale, 1) > 1:
-        text += f" (pairs differ {scale:.1f} times as much as chance explains; this is allowed for)"
-    return text
-
-
-def _expected(usual: float) -> str:
-    """What pairs of judges are compared with, in words."""
-    if not round(usual, 3):
-        return "independent judges would"
-    return f"pairs of these judges usually do (as if they shared {usual:.1%} of their labels)"
 
 
 def _affordable(judgments: Judgments) -> tuple[NDArray[np.bool_], int]:
