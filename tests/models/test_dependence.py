@@ -22,9 +22,7 @@ from adjudge.evaluation.stopping import Stopping
 from adjudge.models.dependence import (
     count_effective,
     count_further,
-    damping_correlation,
     measure_dependence,
-    weaken,
 )
 from adjudge.models.item_types import ItemTypes
 from adjudge.simulation import demo
@@ -49,7 +47,6 @@ def panel(*, together: float, seed: int = 1, items: int = 400, judges: int = 12)
 def test_numbers_by_hand() -> None:
     assert count_effective(np.array([0, 1, 2, 5]), 0.25) == pytest.approx([0, 1, 1.6, 2.5])
     assert count_further(np.array([0, 1]), 0.25) == pytest.approx([1, 0.6])
-    assert weaken(np.array([0, 1, 5]), 0.25) == pytest.approx([1, 1, 0.5])
     assert count_further(np.arange(9), 0.0) == pytest.approx(np.ones(9))
 
 
@@ -198,7 +195,8 @@ def test_fifty_gold_items_measure_a_real_panel(shared_data: Path, name: str) -> 
 
 
 def test_a_fit_that_takes_judges_for_independent_has_no_correlation() -> None:
-    assert damping_correlation(DawidSkene().fit(demo().judgments)) == 0.0
+    fit = DawidSkene().fit(demo().judgments)
+    assert read_knowledge(fit, np.arange(fit.judgments.judge_count)).correlation == 0.0
 
 
 def test_what_is_believed_between_fits_is_as_sure_as_the_fit() -> None:

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from adjudge.data.consensus import Consensus, Dependence, Families
+    from adjudge.data.consensus import Dependence, Families
     from adjudge.data.judgments import Judgments
 
 LEAST_GOLD = 50  # items from which on the correlation is measured
@@ -46,11 +46,6 @@ _MOST = 0.99
 _WEAKEST = 0.02  # S, where judges hardly agree
 _UNIT = 2.0**14  # whole units of errors and weights, so that no order changes a sum
 _ROWS = 20_000  # judgments compared at a time, so that copies of them stay small
-
-# For ``damping_correlation``.
-_TRIED = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
-_ITEMS = 20_000  # that are compared, spread over all
-_FLOOR = 1e-3  # of a rate: no single judgment outweighs all others
 
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
@@ -72,7 +67,7 @@ def _measure(
 ) -> Dependence | None:
     """The correlation on gold; None where too few gold items have two judges, or nobody errs."""
     gold = np.flatnonzero(known >= 0)
-    rows, item = rows_of(judgments, gold)
+    rows, item = judgments.rows_of(gold)
     judge = judgments.judge[rows]
     voice, weight = _share_families(item, families.family[judge])
     judges = np.rint(np.bincount(item, weights=weight, minlength=len(gold)))  # (item,)
@@ -106,7 +101,7 @@ def _estimate(judgments: Judgments, families: Families) -> Dependence | None:
     used = np.zeros(labels, dtype=np.bool_)
     pairs = alike = 0
     for begin, end in _blocks(judgments.offsets):
-        rows, item = rows_of(judgments, np.arange(begin, end))
+        rows, item = judgments.rows_of(np.arange(begin, end))
         label = truth_of[judgments.label[rows]] + 1
         used[label] = True
         voice, weight = _share_families(item, families.family[judgments.judge[rows]])
@@ -136,14 +131,6 @@ def _blocks(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Runs of items with about as many judgments as are compared at a time."""
     starts = np.searchsorted(offsets, np.arange(0, int(offsets[-1]), _ROWS))
     return pairwise([*np.unique(starts).tolist(), len(offsets) - 1])
-
-
-def rows_of(judgments: Judgments, items: NDArray[np.int64]) -> tuple[_Ints, _Ints]:
-    """The judgments of some items, and the place of each one's item among these."""
-    many = judgments.offsets[items + 1] - judgments.offsets[items]
-    begins = np.cumsum(many) - many
-    rows = np.repeat(judgments.offsets[items] - begins, many) + np.arange(int(many.sum()))
-    return rows, np.repeat(np.arange(len(items)), many)
 
 
 def _share_families(item: _Ints, family: NDArray[np.int32]) -> tuple[_Ints, _Floats]:
@@ -176,55 +163,3 @@ def count_further(judgments: NDArray[Any], correlation: float) -> _Floats:
     """What one more judgment adds to the effective number of so many; 1 for the first."""
     many = np.asarray(judgments, dtype=np.float64)
     return count_effective(many + 1.0, correlation) - count_effective(many, correlation)
-
-
-def weaken(judgments: NDArray[Any], correlation: float) -> _Floats:
-    """The power to which a product over so many judgments is raised: n_eff(v) / v."""
-    many = np.asarray(judgments, dtype=np.float64)
-    return np.asarray(1.0 / (1.0 + np.maximum(many - 1.0, 0.0) * correlation))
-
-
-def damping_correlation(consensus: Consensus) -> float:
-    """The correlation with which damped products of confusions come nearest to a fit.
-
-    It makes up for all that a product of confusions leaves out, so it is not the correlation of
-    judges' errors (``Consensus.correlation``), and no ``n_eff`` is reported from it. Only rules
-    that multiply confusions between two fits use it: on real sets their log loss is lower with it
-    (.63 against .72 on crowds, .97 against 1.02 on panels).
-
-    Nearest by the mean cross-entropy over items with two judgments or more and no gold. 0 for a
-    model that takes judges for independent.
-    """
-    if consensus.effective is None or not len(consensus.judgments):
-        return 0.0
-    sums, counts, wanted = _products(consensus)
-    if not len(counts):
-        return 0.0
-    prior = np.log(np.maximum(consensus.overall_prevalence, _FLOOR))
-    losses = []
-    for tried in _TRIED:
-        logs = prior + weaken(counts, tried)[:, None] * sums
-        logs -= logs.max(axis=1, keepdims=True)
-        logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
-        losses.append(-float(np.mean(np.einsum("ik,ik->i", wanted, logs))))
-    return _TRIED[int(np.argmin(losses))]
-
-
-def _products(consensus: Consensus) -> tuple[_Floats, NDArray[np.int64], _Floats]:
-    """Of some items: the sums of log confusions, judgments, and the fit's probabilities."""
-    judgments = consensus.judgments
-    counts = judgments.counts_per_item
-    open_ones = counts > 1
-    if consensus.known is not None:
-        open_ones &= consensus.known < 0
-    chosen = np.flatnonzero(open_ones)
-    chosen = chosen[:: max(1, -(-len(chosen) // _ITEMS))]
-    many = counts[chosen].astype(np.int64)
-    if not len(chosen):
-        return np.empty((0, 0)), many, np.empty((0, 0))
-    rows, _ = rows_of(judgments, chosen)
-    rates = np.maximum(consensus.confusion, _FLOOR)
-    logs = np.log(rates / rates.sum(axis=2, keepdims=True))  # (judge, truth, label)
-    logs = np.broadcast_to(logs, (judgments.judge_count, *logs.shape[1:]))
-    told = logs[judgments.judge[rows], :, judgments.label[rows]]  # (judgment, truth)
-    return np.add.reduceat(told, np.cumsum(many) - many, axis=0), many, consensus.posterior[chosen]

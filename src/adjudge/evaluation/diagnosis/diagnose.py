@@ -25,8 +25,8 @@ from adjudge.evaluation.diagnosis._confusions import (
     pool_rates,
 )
 from adjudge.evaluation.diagnosis._drift import find_drift
+from adjudge.evaluation.diagnosis._few_judges import FewJudges, find_few_judges
 from adjudge.evaluation.diagnosis.advice import Limits
-from adjudge.evaluation.diagnosis.few_judges import FewJudges, find_few_judges
 from adjudge.evaluation.stopping import gain_of
 from adjudge.models.dependence import count_further
 from adjudge.models.model import Progress, Step

@@ -13,6 +13,7 @@ rates, are worse than those of all judges by at most one standard error of the d
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from scipy.special import log_softmax
 
 from adjudge.data.consensus import Families
 from adjudge.data.judgments import Judgments
-from adjudge.models.dependence import LEAST_GOLD, measure_dependence, rows_of, weaken
+from adjudge.models.dependence import LEAST_GOLD, count_effective, measure_dependence
 
 _FOLDS = 5
 _MOST_ITEMS = 1_000  # gold items that are used
@@ -56,7 +57,7 @@ class FewJudges:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Panel:
+class _GoldPanel:
     """Labels of gold items by all judges: a panel fills most of this array."""
 
     label: _Ints  # (item, judge) -1 where there is none
@@ -65,10 +66,10 @@ class _Panel:
     truths: int
     correlation: float
 
-    def take(self, items: NDArray[np.bool_]) -> _Panel:
+    def take(self, items: NDArray[np.bool_]) -> _GoldPanel:
         """The panel on some of its items."""
         label, truth = self.label[items], self.truth[items]
-        return _Panel(label, truth, self.labels, self.truths, self.correlation)
+        return _GoldPanel(label, truth, self.labels, self.truths, self.correlation)
 
 
 def find_few_judges(
@@ -88,7 +89,7 @@ def find_few_judges(
     fold = rng.permutation(items) % _FOLDS
     few, everybody = np.empty((items, most, panel.truths)), np.empty((items, panel.truths))
     for out in (fold == number for number in range(_FOLDS)):
-        rates = _Rates(panel.take(~out))
+        rates = _GoldRates(panel.take(~out))
         few[out] = rates.read(panel.take(out), rates.choose(most))
         everybody[out] = rates.read(panel.take(out), list(range(judges)))[:, -1]
     here = np.arange(items)
@@ -100,7 +101,7 @@ def find_few_judges(
         return None
     last = int(np.argmax(enough))
     return FewJudges(
-        judges=tuple(str(judgments.judges[j].as_py()) for j in _Rates(panel).choose(last + 1)),
+        judges=tuple(str(judgments.judges[j].as_py()) for j in _GoldRates(panel).choose(last + 1)),
         of=judges,
         items=items,
         accuracy=float(right[:, last].mean()),
@@ -117,13 +118,13 @@ def _is_close(worse: _Floats) -> NDArray[np.bool_]:  # (first judges,)
 
 def _read_panel(
     judgments: Judgments, known: NDArray[np.int16], rng: np.random.Generator
-) -> _Panel | None:
+) -> _GoldPanel | None:
     """The labels of gold items; None where they are too few, or of a crowd."""
     judges, scale = judgments.judge_count, judgments.scale
     cells = judges * len(scale.truths) * len(scale.labels)
     gold = np.flatnonzero((known >= 0) & (judgments.counts_per_item > 1))
     gold = np.sort(rng.permutation(gold)[:_MOST_ITEMS])
-    rows, item = rows_of(judgments, gold)
+    rows, item = judgments.rows_of(gold)
     if (
         judges < _LEAST_JUDGES
         or cells > _MOST_CELLS
@@ -136,13 +137,13 @@ def _read_panel(
     found = measure_dependence(judgments, known, Families.none(judges))
     correlation = 0.0 if found is None else found.correlation
     truth = known[gold].astype(np.int64)
-    return _Panel(label, truth, len(scale.labels), len(scale.truths), correlation)
+    return _GoldPanel(label, truth, len(scale.labels), len(scale.truths), correlation)
 
 
-class _Rates:
+class _GoldRates:
     """Judges' rates on gold items, and what they make of labels."""
 
-    def __init__(self, panel: _Panel) -> None:
+    def __init__(self, panel: _GoldPanel) -> None:
         self.panel = panel
         shape = (panel.label.shape[1], panel.truths, panel.labels)
         item, judge = np.nonzero(panel.label >= 0)
@@ -167,16 +168,16 @@ class _Rates:
             sums, counts = sums + logs[:, chosen[-1:]], counts + given[:, chosen[-1:]]
         return chosen
 
-    def read(self, panel: _Panel, judges: list[int]) -> _Floats:  # (item, first judges, truth)
+    def read(self, panel: _GoldPanel, judges: list[int]) -> _Floats:  # (item, first judges, truth)
         """Log probabilities of the truths by the first judge, the first two and so on."""
         sums = np.cumsum(self._logs(panel, own=False)[:, judges], axis=1)
         return self._damped(sums, np.cumsum(panel.label[:, judges] >= 0, axis=1))
 
-    def _damped(self, sums: _Floats, counts: NDArray[np.generic]) -> _Floats:
-        power = weaken(counts, self.panel.correlation)
+    def _damped(self, sums: _Floats, counts: NDArray[Any]) -> _Floats:
+        power = count_effective(counts, self.panel.correlation) / np.maximum(counts, 1)
         return np.asarray(log_softmax(self.prior + power[..., None] * sums, axis=-1))
 
-    def _logs(self, panel: _Panel, *, own: bool) -> _Floats:  # (item, judge, truth)
+    def _logs(self, panel: _GoldPanel, *, own: bool) -> _Floats:  # (item, judge, truth)
         """Log rates of the labels given; ``own``: without the item's own share in them."""
         label = np.maximum(panel.label, 0)
         hits = self.counts[np.arange(label.shape[1]), :, label]
