@@ -90,6 +90,8 @@ def test_json_is_one_document(adjudge: Run, crowd: Path) -> None:
         "suspected": [],
         "voices": 3.0,
         "correlation": None,
+        "correlation_range": None,
+        "correlation_gold_items": None,
         "mean_n_eff": None,
         "more_gold": None,
         "left_out": [],

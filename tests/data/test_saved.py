@@ -68,6 +68,9 @@ def test_a_file_of_an_earlier_version_is_read(tmp_path: Path) -> None:
                 values = body.decode()
                 for earlier, now in _MOVED.items():
                     values = values.replace(f'"{now}"', f'"{earlier}"')
+                mark = '"adjudge.data.consensus:Consensus", "fields": {'
+                assert mark in values
+                values = values.replace(mark, f'{mark}"correlation": 0.01, ')
                 body = values.encode()
                 assert set(re.findall(r'"adjudge\.models\.([^"]*)"', values)) == {
                     "calibration:Calibration",

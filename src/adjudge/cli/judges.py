@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,7 +46,7 @@ def _run(
             "--show",
             "WHAT",
             "judges; mistakes of each, or those common to all; drift and history, if there "
-            "are times; pairs who agree more than explained; families, who have one voice.",
+            "are times; pairs who agree more than expected; families, who count as one judge.",
         ),
     ] = "judges",
     top: Annotated[int, option("--top", "N", "Rows to show a person; 0 for all.", min=0)] = 25,
@@ -101,7 +102,11 @@ def _run(
         show,
         output,
         printing,
-        about={**summarise(consensus, read), "diagnosis": found.notes},
+        about={
+            **summarise(consensus, read),
+            "diagnosis": found.notes,
+            "few_judges": None if found.few is None else asdict(found.few),
+        },
         show=lambda: _show_view(found, show, table, top or len(table), consensus),
     )
 
@@ -168,7 +173,7 @@ def _show_view(found: Diagnosis, show: str, table: Any, count: int, consensus: C
     if show == "families":
         return _show_families(FamilyVoices.of(consensus), table, count)
     if show == "pairs" and not len(table):
-        return "No two judges agree more than the model explains."
+        return "No two judges agree more than expected."
     if show == "mistakes":
         table = _sort(table)
     return _show_first(*_TABLES[show], table, count)
@@ -197,11 +202,13 @@ def _show_features(table: Any, count: int) -> Any:
 
 
 def _show_judges(found: Diagnosis, count: int, voices: FamilyVoices) -> Any:
-    """The judges with most judgments, whom to look at and why, and who speaks as one."""
+    """The judges with most judgments, whom to look at and why, and who counts as one."""
     from rich.console import Group
     from rich.text import Text
 
     spoken = [Text(sentence) for sentence in voices.sentences]
+    if found.few is not None:
+        spoken.append(Text(str(found.few)))
     table = _sort(found.judges)
     rates = [key for key in ("sensitivity", "specificity") if key in table.column_names]
     key = "gold_accuracy"
@@ -230,7 +237,7 @@ def _show_judges(found: Diagnosis, count: int, voices: FamilyVoices) -> Any:
 
 
 def _show_families(voices: FamilyVoices, table: Any, count: int) -> Any:
-    """Who has one voice between them, and who may be one source."""
+    """Who counts as one judge, and who may be one source."""
     from rich.console import Group
     from rich.text import Text
 
@@ -319,7 +326,7 @@ _TABLES: dict[str, tuple[str, Columns]] = {
         },
     ),
     "pairs": (
-        "Judges who agree more than explained",
+        "Judges who agree more than expected",
         {
             "judge": lambda row: shorten(row["judge_a"]),
             "and judge": lambda row: shorten(row["judge_b"]),

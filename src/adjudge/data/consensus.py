@@ -70,6 +70,26 @@ class Families:
         return float((1.0 / (1.0 + (sizes - 1) * self.share)).sum())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependence:
+    """How strongly judges err on the same items: the mean correlation of two judges' errors.
+
+    ``low`` to ``high`` holds it with 90% probability. See ``adjudge.models.dependence``.
+    """
+
+    correlation: float  # from 0, independent, to 1, always wrong together
+    low: float
+    high: float
+    gold_items: int  # that it was measured on; 0 where it is estimated from agreement
+
+    def range_of(self, effective: float) -> tuple[float, float]:
+        """The range of an effective number of judges that the correlation gave."""
+        r = self.correlation
+        judges = effective * (1.0 - r) / (1.0 - effective * r)
+        few, many = (judges / (1.0 + (judges - 1.0) * end) for end in (self.high, self.low))
+        return few, many
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Consensus(Saved):
     """What a model makes of judgments: the truth of each item, with doubt, and each judge's rates.
@@ -95,8 +115,8 @@ class Consensus(Saved):
     converged: bool | None = None
     draws: Draws | None = None  # of a sampled model
     families: Families | None = None  # judges who are one voice, found or declared
-    correlation: float | None = None  # agreement of judges beyond what the model explains
-    effective: NDArray[np.float64] | None = None  # (item,) judgments, as independent ones
+    dependence: Dependence | None = None  # how strongly judges err on the same items
+    effective: NDArray[np.float64] | None = None  # (item,) effective number of judgments, n_eff
     about_judges: Any = None  # Arrow table, a row a judge: what a model adds to the table of judges
     notes: tuple[str, ...] = ()
     predictor: Callable[[Judgments], Consensus] | None = field(default=None, repr=False)
@@ -133,6 +153,11 @@ class Consensus(Saved):
     def scale(self) -> Scale:
         """The scale of the labels."""
         return self.judgments.scale
+
+    @property
+    def correlation(self) -> float | None:
+        """The mean correlation of two judges' errors; None where it was not estimated."""
+        return None if self.dependence is None else self.dependence.correlation
 
     @property
     def probability(self) -> NDArray[np.float64]:  # (item,)

@@ -149,6 +149,13 @@ class Judgments(Named):
         """The item of each judgment, spelt out."""
         return np.repeat(np.arange(self.item_count, dtype=np.int32), self.counts_per_item)
 
+    def rows_of(self, items: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The places of the judgments of some items, and the place of each one's item in these."""
+        many = self.offsets[items + 1] - self.offsets[items]
+        begins = np.cumsum(many) - many
+        rows = np.repeat(self.offsets[items] - begins, many) + np.arange(int(many.sum()))
+        return rows, np.repeat(np.arange(len(items)), many)
+
     def select(
         self,
         *,

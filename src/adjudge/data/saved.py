@@ -37,6 +37,9 @@ _MOVED = {
     "adjudge.models.type_reading:_Meanings": "adjudge.models.type_reading:Meanings",
 }
 
+# Fields that classes had in earlier versions.
+_DROPPED = {"adjudge.data.consensus:Consensus": {"correlation"}}
+
 
 def _save(value: Any, path: str | Path) -> None:
     """Write a value, whole or not at all."""
@@ -179,7 +182,8 @@ class _Loader:
         kind = getattr(_module_of(module), qualified, None) if _is_ours(module) else None
         if not (isinstance(kind, type) and is_dataclass(kind)):
             raise ValueError(f"it holds a {name}, which this version does not know")
-        return kind(**{field: self.value(plain) for field, plain in given.items()})
+        gone = _DROPPED.get(name, set())
+        return kind(**{f: self.value(plain) for f, plain in given.items() if f not in gone})
 
 
 def _is_ours(module: str) -> bool:

@@ -22,7 +22,7 @@ from adjudge.data.names import look_up
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation._resampling import shuffled_places
 from adjudge.evaluation.stopping import Stopping, entropy_of
-from adjudge.models.dependence import count_further, working_correlation
+from adjudge.models.dependence import count_further
 from adjudge.models.model import Model, Progress, Step
 
 
@@ -131,7 +131,7 @@ def _asked(
         consensus.confusion, (judgments.judge_count, *consensus.confusion.shape[1:])
     )
     gain = _gain_by(consensus.posterior[item], confusion[judgments.judge[left]])
-    gain *= count_further(counts, working_correlation(consensus))[item]
+    gain *= count_further(counts, consensus.correlation or 0.0)[item]
     order = np.lexsort((-gain, item))
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = item[order][1:] != item[order][:-1]

@@ -105,7 +105,7 @@ class TypesMemory:
             counts=said.measured,
             notes=notes,
         )
-        return with_voices(consensus, prepared, self.meanings.trust.correlation, self)
+        return with_voices(consensus, prepared, self.fitted.dependence, self)
 
     def _families(self, judgments: Judgments) -> Families:
         """The families of the fit, among the judges of other judgments."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.consensus import Consensus
+from adjudge.data.consensus import Consensus, Dependence
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Parameters
 from adjudge.engines.item_types import AgreementBeyond, CountLeftOut, ReadTypes
@@ -31,6 +31,7 @@ from adjudge.models._type_judges import (
     weights_of,
     whole_cells,
 )
+from adjudge.models.dependence import measure_dependence
 from adjudge.models.model import Prepared, conclude
 
 if TYPE_CHECKING:
@@ -322,7 +323,8 @@ def _finish(
         converged=all(each.converged for each in fitted),
         notes=tuple(notes),
     )
-    consensus = with_voices(found, prepared, meanings.trust.correlation, None)
+    dependence = measure_dependence(prepared.judgments, prepared.known, prepared.families)
+    consensus = with_voices(found, prepared, dependence, None)
     memory = TypesMemory(model, consensus, prepared.engine, tuple(fitted), meanings, calibration)
     return replace(consensus, predictor=memory)
 
@@ -337,11 +339,14 @@ def _outcome(model: ItemTypes, fitted: list[FittedTypes]) -> str:
 
 
 def with_voices(
-    consensus: Consensus, prepared: Prepared, correlation: float, predictor: TypesMemory | None
+    consensus: Consensus,
+    prepared: Prepared,
+    dependence: Dependence | None,
+    predictor: TypesMemory | None,
 ) -> Consensus:
-    """The consensus with the voices on each item, in independent ones: they agree beyond types."""
-    voices, rho = prepared.voices_per_item(), max(correlation, 0.0)
+    """The consensus with the effective number of judgments of each item."""
+    voices, rho = prepared.voices_per_item(), 0.0 if dependence is None else dependence.correlation
     for begin in range(0, len(voices), _BLOCK):
         block = voices[begin : begin + _BLOCK]
         block /= 1.0 + np.maximum(block - 1.0, 0.0) * rho
-    return replace(consensus, correlation=correlation, effective=voices, predictor=predictor)
+    return replace(consensus, dependence=dependence, effective=voices, predictor=predictor)

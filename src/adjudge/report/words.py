@@ -185,16 +185,17 @@ def _judges_found(results: Results) -> _Finding:
         tone = "warn"
         answer.append(
             f"{count_of(len(pairs), 'pair')} of judges {'agrees' if len(pairs) == 1 else 'agree'} "
-            "more than the model explains: "
-            "look for copying."
+            "more than expected: look for copying."
         )
     return _Finding(question="Which judges?", answer=tuple(answer), tone=tone)
 
 
 def _voices_found(results: Results) -> _Finding | None:
-    """Who speaks as one, who may, and what the judgments of an item count for."""
+    """Families, suspected pairs, and the effective number of judges."""
     voices = FamilyVoices.of(results.consensus)
     answer = voices.sentences
+    if results.diagnosis.few is not None:
+        answer.append(str(results.diagnosis.few))
     if not answer:
         return None
     tone = "warn" if voices.suspected else "plain"

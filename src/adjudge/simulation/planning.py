@@ -10,9 +10,9 @@ where n_j are the expected counts and alpha_k is fitted to all judges (Dirichlet
 fixed point of T. Minka, "Estimating a Dirichlet distribution", 2000). So the plan knows how unsure
 the pilot is of its judges.
 
-Made judges err independently, real ones together. So what v judgments of real judges give is read
-off at n_eff(v) made ones, by straight lines between numbers, with the correlation that makes a
-product of confusions most like the pilot's own probabilities (``adjudge.models.dependence``).
+Simulated judges err independently, real ones together. So the accuracy of v judgments by real
+judges is read at n_eff(v) simulated ones, by straight lines between numbers, with the pilot's
+correlation of judges' errors (``adjudge.models.dependence``).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from scipy.stats import binom
 
 from adjudge.data.consensus import Consensus
 from adjudge.errors import BadSetting
-from adjudge.models.dependence import count_effective, working_correlation
+from adjudge.models.dependence import count_effective
 from adjudge.models.model import Model, Progress, Step
 from adjudge.simulation._crowd import Crowd
 from adjudge.simulation._judges import Given
@@ -115,7 +115,7 @@ def plan(
     people = judges or max(most, min(pilot.judgments.judge_count, 200))
     if people < most:
         raise BadSetting("judges", people, f"at least {most}, as many as may judge an item")
-    rho = working_correlation(pilot)
+    rho = pilot.correlation or 0.0
     curve = _Curve(pilot, model, min(items, _ITEMS), people, runs, seed)
     rows: list[tuple[int, float, float, float]] = []
     reached: int | None = None
@@ -261,8 +261,8 @@ def _told(most: int, rho: float) -> tuple[str, ...]:
         return ()
     counts = float(count_effective(np.array(most), rho))
     return (
-        f"These judges err together: {most:,} of their judgments of an item tell as much as "
-        f"{counts:.1f} independent ones.",
+        f"These judges err together: {most:,} of their judgments per item carry the information "
+        f"of about {counts:.1f} independent ones (n_eff).",
     )
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from adjudge import Consensus, DawidSkene, Gold, HybridConfusion, Judgments, MajorityVote, Scale
 from adjudge.evaluation.diagnosis import _collusion as collusion
 from adjudge.evaluation.diagnosis._collusion import COPIED, find_pairs
+from adjudge.models.item_types import ItemTypes
 from adjudge.simulation import Crowd, Population
 from strategies import judgments
 
@@ -187,3 +188,21 @@ def test_names_and_order_of_judges_change_nothing() -> None:
     assert len(one) == 2
     assert [set(pair) for pair in named(one)] == [set(pair) for pair in named(two)]
     assert one["p"].to_pylist() == pytest.approx(two["p"].to_pylist())
+
+
+def test_errors_that_a_small_panel_shares_are_n_effs_and_raise_no_alarm() -> None:
+    """Six judges follow the same wrong cues: each pair agrees beyond independence, as all do."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 500)
+    cue = np.where(rng.random(500) < 0.3, 1 - truth, truth)
+    label = np.where(rng.random((500, 6)) < 0.85, cue[:, None], 1 - cue[:, None])
+    label[:, 5] = np.where(rng.random(500) < 0.9, label[:, 4], label[:, 5])  # but these two copy
+    item, judge = np.indices(label.shape)
+    rows = {"item": item.ravel(), "judge": judge.ravel(), "label": label.ravel()}
+    gold = Gold.of({str(number): int(truth[number]) for number in range(200)})
+    consensus = ItemTypes(weigh_copies=False).fit(Judgments.from_table(rows), gold)
+    found = find_pairs(consensus)[0]
+    assert named(found) == [("4", "5")]
+    assert consensus.effective is not None
+    assert consensus.effective.mean() < 2.5
+    assert len(find_pairs(replace(consensus, dependence=None))[0]) > 10  # of 15, by independence

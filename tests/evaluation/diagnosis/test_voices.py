@@ -37,10 +37,8 @@ def test_a_copy_is_one_voice_with_what_it_copies(fit: Consensus) -> None:
     assert found.voices == pytest.approx(40.0, abs=0.1)
     assert found.effective is not None
     assert found.effective < found.judgments
-    said = found.sentences
-    assert "are near copies (excess agreement 1.00 of 1): one voice between them." in said[0]
-    assert "So 41 judges are 40.0 voices." in said
-    assert f"count for {found.effective:.1f} independent ones (n_eff)" in said[-1]
+    assert len(found.sentences) == 3  # the family, the judges it leaves, the effective number
+    assert f"about {found.effective:.1f} " in found.sentences[-1]
 
 
 def test_as_data_and_as_a_table(fit: Consensus) -> None:
@@ -48,6 +46,9 @@ def test_as_data_and_as_a_table(fit: Consensus) -> None:
     data = found.to_json()
     assert data["families"][0]["kind"] == "found"
     assert data["correlation"] == fit.correlation
+    low, high = data["correlation_range"]
+    assert low < fit.correlation < high
+    assert data["correlation_gold_items"] == 0
     judged = fit.judgments.counts_per_item > 0
     assert data["mean_n_eff"] == pytest.approx(fit.effective[judged].mean())
     assert found.table["members"].to_pylist()[0] == 2
@@ -65,13 +66,10 @@ def test_what_is_only_suspected_is_asked_and_what_is_declared_is_told() -> None:
     assert [kin.kind for kin in found.kin] == ["declared", "suspected", "suspected"]
     names = vote.judgments.judges
     said = found.sentences
-    both = " and ".join(sorted([str(names[1]), str(names[2])]))
-    assert said[0] == f"{both} are one family, as declared: one voice between them."
-    assert said[-1] == (
-        f"{names[5]} and {names[6]} agree more than all judges together explain (0.81 of the way "
-        "to copies, 33 items in common). So does 1 more pair. Are they one source? If so, declare "
-        "them a family (--family on the command line)."
-    )
+    assert len(said) == 3
+    assert all(str(names[judge]) in said[0] for judge in (1, 2))
+    assert all(str(names[judge]) in said[-1] for judge in (5, 6))
+    assert "--family" in said[-1]
 
 
 def test_a_model_that_looked_for_nothing_says_nothing() -> None:

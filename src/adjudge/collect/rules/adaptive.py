@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.collect.rules._damping import match_damping
 from adjudge.collect.rules.policy import Policy
 from adjudge.data.scale import Scale
 from adjudge.evaluation.stopping import Stopping, gain_of
-from adjudge.models.dependence import count_effective, count_further, weaken, working_correlation
+from adjudge.models.dependence import count_effective, count_further
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
@@ -40,7 +41,7 @@ class Knowledge:
     judges: _Integers  # (judge,) ids, ascending
     confusion: _Floats  # (judge, truth, label)
     judged: _Integers  # (judge,) judgments in the fit
-    correlation: float = 0.0  # of judges' errors on an item
+    correlation: float = 0.0  # that damps products: see ``_damping.match_damping``
     fitted: bool = True
     _logs: _Floats = field(init=False, repr=False)  # (judge + 1, truth, label), the pool last
     _log_prior: _Floats = field(init=False, repr=False)  # (truth,)
@@ -71,14 +72,15 @@ class Knowledge:
     ) -> _Floats:  # (item, truth)
         """The posterior of the truth of so many items, from their judgments.
 
-        Confusions are multiplied, and the product of v of them raised to n_eff(v) / v.
+        Confusions are multiplied, and the product of v of them raised to 1 / (1 + (v - 1) r).
         """
         told = self._logs[self.rows_of(judge), :, label]  # (judgment, truth)
         sums = np.empty((items, len(self.prior)))
         for truth in range(len(self.prior)):
             sums[:, truth] = np.bincount(item, weights=told[:, truth], minlength=items)
         counts = np.bincount(item, minlength=items)
-        return _normal(sums * weaken(counts, self.correlation)[:, None] + self._log_prior)
+        power = count_effective(counts, self.correlation) / np.maximum(counts, 1)
+        return _normal(sums * power[:, None] + self._log_prior)
 
     def to_json(self) -> dict[str, Any]:
         """As it is stored."""
@@ -161,7 +163,7 @@ def read_knowledge(consensus: Consensus, ids: NDArray[np.integer[Any]]) -> Knowl
         judges=np.asarray(ids, dtype=np.int64)[order],
         confusion=np.array(np.broadcast_to(consensus.confusion, shape), dtype=np.float64)[order],
         judged=np.asarray(consensus.judgments.counts_per_judge, dtype=np.int64)[order],
-        correlation=working_correlation(consensus),
+        correlation=match_damping(consensus),
     )
 
 

@@ -1,4 +1,4 @@
-"""Judges who agree more than the model explains: copies, collusion, one person of two names.
+"""Judges who agree more than expected: copies, collusion, one person with two names.
 
 Given the truth, judges should err independently of one another. For two judges a and b and an item
 that both judged, let q be its truth as its *other* judgments have it, so that two copiers cannot
@@ -17,11 +17,12 @@ copying to independence, averaged over c, has a mean of 1 at most for judges who
 Markov's inequality it reaches R with a chance of 1 / R at most, and that is the p-value, for
 however few items.
 
-Items that are hard in ways the model does not know make all judges agree, or err, a little more
-alike than expected. So, with pairs enough, what is asked is who agrees more than pairs usually do:
-the c that fits all pairs together takes the place of independence, and if pairs spread wider than
-they should, ratios are tempered to the same extent (an empirical null, in the sense of B. Efron
-2004, doi:10.1198/016214504000000089).
+Judges err together on hard items, which the effective number of judges (n_eff) accounts for. So the
+question is which pairs agree more than pairs of these judges usually do. With 50 pairs or more, the
+c that fits all pairs together takes the place of independence, and if pairs spread wider than they
+should, ratios are tempered to the same extent (an empirical null, in the sense of B. Efron 2004,
+doi:10.1198/016214504000000089). With fewer pairs, the correlation behind n_eff takes its place: in
+that share of cases, a pair of equally good judges whose errors correlate so makes the same error.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class _Meetings:
 def find_pairs(
     consensus: Consensus, *, least: int = _LEAST_COMMON, level: float = _LEVEL
 ) -> tuple[Any, tuple[str, ...]]:
-    """A row for each two judges who agree more than explained, the surest first; and notes.
+    """One row per pair of judges who agree more than expected, the surest first; and notes.
 
     ``judge_a``, ``judge_b``, ``items`` in common, ``agreements``, ``expected`` if they were
     independent, ``copied``: the share of labels that seems taken over, ``z``: how far the evidence
@@ -100,7 +101,7 @@ def find_pairs(
     pairs = len(met.common)
     if not pairs:
         notes.append(f"no two judges have {least:,} items in common: nobody to be found copying")
-    usual = _usual(met) if pairs >= _ENOUGH else 0.0
+    usual = _usual(met) if pairs >= _ENOUGH else min(consensus.correlation or 0.0, _MOST_USUAL)
     z = _distance(met, usual)
     scale = 1.0
     if pairs >= _ENOUGH:
@@ -109,23 +110,19 @@ def find_pairs(
     copied, p = _tested(met, usual, scale)
     found = _table(consensus, met, copied, z / scale, p, level)
     if pairs:
-        notes.append(_story(pairs, len(found), least, usual, scale))
+        known = pairs >= _ENOUGH or consensus.correlation is not None
+        notes.append(_story(pairs, len(found), least, usual=known))
     return found, tuple(notes)
 
 
-def _story(pairs: int, found: int, least: int, usual: float, scale: float) -> str:
+def _story(pairs: int, found: int, least: int, *, usual: bool) -> str:
     """A sentence on what was compared, and with what."""
-    text = (
+    expected = "pairs of these judges usually do" if usual else "independent judges would"
+    return (
         f"{count_of(pairs, 'pair')} of judges with {count_of(least, 'item')} or more in common "
         f"{'was' if pairs == 1 else 'were'} compared: {found:,} "
-        f"{'agrees' if found == 1 else 'agree'} more than explained"
+        f"{'agrees' if found == 1 else 'agree'} more than {expected}"
     )
-    if round(usual, 3) or round(scale, 1) > 1:
-        text += (
-            f" (allowed for: any two judges look as if they shared {usual:.1%} of their labels, "
-            f"and pairs spread {scale:.1f} times as wide as they should)"
-        )
-    return text
 
 
 def _affordable(judgments: Judgments) -> tuple[NDArray[np.bool_], int]:

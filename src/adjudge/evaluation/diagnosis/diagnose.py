@@ -26,9 +26,10 @@ from adjudge.evaluation.diagnosis._confusions import (
     pool_rates,
 )
 from adjudge.evaluation.diagnosis._drift import find_drift
+from adjudge.evaluation.diagnosis._few_judges import FewJudges, find_few_judges
 from adjudge.evaluation.diagnosis.advice import Limits
 from adjudge.evaluation.stopping import gain_of
-from adjudge.models.dependence import count_further, working_correlation
+from adjudge.models.dependence import count_further
 from adjudge.models.model import Progress, Step
 
 _STAGES = ("judges", "drift", "pairs", "items")
@@ -49,10 +50,12 @@ class Diagnosis:
     ``drift``, a row for each judge with times enough: see ``_drift.find_drift``; with ``history``,
     a row for each stretch of a judge's work. Both None where there are no times.
 
-    ``pairs``, a row for each two judges who agree more than the model explains: see
+    ``pairs``, one row per pair of judges who agree more than expected: see
     ``_collusion.find_pairs``. None where they were not looked for.
 
     ``items``, a row an item in the order of ``consensus.labels``: see ``_list_items``.
+
+    ``few``, the few judges of a panel who do as well as all on gold: see ``find_few_judges``.
     """
 
     judges: Any
@@ -67,6 +70,7 @@ class Diagnosis:
     votes: NDArray[np.int64]  # (item, label) how many judgments gave it
     notes: tuple[str, ...]  # what is missing and what would add it, and how things were done
     limits: Limits
+    few: FewJudges | None = None
 
 
 @takes_tables
@@ -118,6 +122,10 @@ def diagnose(
         votes=votes,
         notes=(*said, *of_drift, *of_pairs),
         limits=chosen,
+        few=find_few_judges(
+            consensus.judgments,
+            consensus.known if gold is None else gold.align(consensus.judgments),
+        ),
     )
 
 
@@ -132,7 +140,7 @@ def _list_items(consensus: Consensus, votes: NDArray[np.int64]) -> Any:
     """A row an item, in the order of ``consensus.labels``.
 
     ``item``, ``topic``, ``document`` where known, ``label``, ``probability``, ``entropy`` in bits,
-    ``judgments``, and ``n_eff``, what they count for as independent ones, where the model knows.
+    ``judgments``, and ``n_eff``, their effective number, where the model estimates it.
     ``disagreement``: the chance that two of its judgments differ, null of fewer than
     two. ``vote``: the truth with most votes, null without any; of several with as many the label of
     the consensus if it is one of them, else the first. ``vote_share``: its share of the votes.
@@ -159,7 +167,7 @@ def _list_items(consensus: Consensus, votes: NDArray[np.int64]) -> Any:
     columns["vote_share"] = pa.array(share, mask=vote < 0)
     columns["differs"] = pa.array((vote >= 0) & (vote != consensus.choice))
     gain = gain_of(consensus.posterior, pool_rates(consensus.counts))
-    gain *= count_further(judgments.counts_per_item, working_correlation(consensus))
+    gain *= count_further(judgments.counts_per_item, consensus.correlation or 0.0)
     columns["gain"] = pa.array(gain)
     columns["gain_rank"] = pa.array(places(gain, np.zeros(len(gain), dtype=np.int32)))
     return pa.table(columns)

@@ -11,7 +11,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadSetting
 from adjudge.evaluation.stopping import entropy_of
-from adjudge.models.dependence import count_further, working_correlation
+from adjudge.models.dependence import count_further
 
 _BLOCK = 4_000_000  # numbers worked on at a time: 32 MB
 _Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ def suggest_judges(
     )
     judges = np.arange(len(confusion)) if among is None else np.flatnonzero(among)
     inner = entropy_of(confusion[judges])  # (judge, truth)
-    further = count_further(judgments.counts_per_item, working_correlation(consensus))
+    further = count_further(judgments.counts_per_item, consensus.correlation or 0.0)
     found = np.full((len(items), count), -1, dtype=np.int64)
     bits = np.full((len(items), count), np.nan)
     step = max(1, _BLOCK // max(1, len(judges) * confusion.shape[2]))

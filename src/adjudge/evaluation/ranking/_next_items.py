@@ -25,7 +25,7 @@ from scipy.special import ndtr
 
 from adjudge.data.consensus import Consensus
 from adjudge.evaluation._pool import Pool
-from adjudge.models.dependence import count_further, working_correlation
+from adjudge.models.dependence import count_further
 
 _MOST_PAIRS = 200  # the pairs in most doubt, where there are more
 _SURE = 0.001  # bits: a pair in less doubt than this needs no judgment
@@ -165,7 +165,7 @@ def next_table(consensus: Consensus, influence: Influence, doubt: Doubt, most: i
     """
     pool = influence.pool
     gains = influence.gains(doubt, average_confusion(consensus))
-    further = count_further(consensus.judgments.counts_per_item, working_correlation(consensus))
+    further = count_further(consensus.judgments.counts_per_item, consensus.correlation or 0.0)
     gains *= np.append(further, 1.0)[pool.item][:, None]  # -1: nobody judged it
     whole = gains.sum(axis=1)
     order = np.argsort(-whole, kind="stable")[:most]

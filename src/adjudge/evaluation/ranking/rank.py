@@ -384,7 +384,8 @@ def _about_judges(consensus: Consensus) -> list[str]:
         judged = consensus.judgments.counts_per_item > 0
         notes.append(
             f"a judged document has {consensus.judgments.counts_per_item[judged].mean():.1f} "
-            f"judgments, which count for {consensus.effective[judged].mean():.1f} independent ones"
+            "judgments, which carry the information of about "
+            f"{consensus.effective[judged].mean():.1f} independent ones (n_eff)"
         )
     elif consensus.draws is None:
         notes.append(
