@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.judges import LEVEL, information
+from adjudge.data.judges import LEVEL, OPTIMISM, Evidence, estimate_shares, information
 from adjudge.data.names import Names
 from adjudge.data.scale import Scale
 
@@ -31,7 +31,12 @@ def tabulate_judges(consensus: Consensus) -> Any:
         confusion = consensus.draws.confusion
         table = _from_draws(**known, confusion=confusion.reshape(-1, *confusion.shape[2:]))
     else:
-        table = _from_counts(**known, told=share_held_against(consensus))
+        table = _from_counts(
+            **known,
+            compared=share_held_against(consensus),
+            gold=count_gold(consensus),
+            level=consensus.level,
+        )
     if consensus.about_judges is not None:
         for name in consensus.about_judges.column_names:
             table = table.append_column(name, consensus.about_judges[name])
@@ -75,35 +80,60 @@ def share_held_against(consensus: Consensus) -> NDArray[np.float64]:  # (judge,)
     return told / np.maximum(judgments.counts_per_judge, 1)
 
 
+def count_gold(consensus: Consensus) -> NDArray[np.float64]:  # (judge, truth, label)
+    """How often each judge gave each label to gold items of each true label."""
+    judgments, known = consensus.judgments, consensus.known
+    shape = (judgments.judge_count, len(consensus.scale.truths), len(consensus.scale.labels))
+    if known is None:
+        return np.zeros(shape)
+    rows, item = judgments.rows_of(np.flatnonzero(known >= 0))
+    truth = known[known >= 0][item].astype(np.int64)
+    cell = (judgments.judge[rows] * np.int64(shape[1]) + truth) * shape[2] + judgments.label[rows]
+    return np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
+
+
 def _from_counts(
     *,
     names: Names,
     scale: Scale,
     counts: NDArray[np.float64],  # (judge, truth, label)
     prevalence: NDArray[np.float64],  # (truth,)
-    told: NDArray[np.float64],  # (judge,)
+    compared: NDArray[np.float64],  # (judge,)
+    gold: NDArray[np.float64],  # (judge, truth, label)
+    level: float | None,
 ) -> Any:
-    """One row a judge: judgments, accuracy, bits a judgment, and rates, with 90% intervals.
+    """One row per judge: judgments, accuracy, bits per judgment, and rates, with 90% intervals.
 
-    Intervals are those of a share under Jeffreys' prior, on expected counts: they know how few
-    judgments there are, not how unsure the truth is. Of a judge's judgments the share ``told`` is
-    evidence: nobody else judged the items of the others. Rates of a binary truth are sensitivity
-    and specificity; of an ordinal one, the bias: the mean of label minus truth, in grades.
+    Rates of a binary truth are sensitivity and specificity; of an ordinal one, the bias: the mean
+    of label minus truth, in grades. Shares are null where nothing can be compared and there is no
+    gold.
     """
     right = _right(scale)
     total = counts.sum(axis=(1, 2))
-    correct = np.einsum("jkl,kl->j", counts, right)
     columns: dict[str, Any] = {
         "judge": names,
         "judgments": pa.array(np.rint(total).astype(np.int64)),
     }
-    _share(columns, "accuracy", correct, total, told)
+    rest = np.maximum(counts - gold, 0.0)  # counts include gold
+
+    def add(name: str, rows: slice | int) -> None:
+        pick = np.zeros_like(right)
+        pick[rows] = 1.0
+        hits, every = right * pick, pick
+        evidence = Evidence(
+            hits=np.einsum("jkl,kl->j", rest, hits),
+            total=np.einsum("jkl,kl->j", rest, every),
+            compared=compared,
+            gold_hits=np.einsum("jkl,kl->j", gold, hits),
+            gold_total=np.einsum("jkl,kl->j", gold, every),
+        )
+        _share(columns, name, evidence, level)
+
+    add("accuracy", slice(None))
     columns["bits"] = pa.array(information(counts, prevalence))
     if len(scale.truths) == 2:
-        hits = np.einsum("jkl,kl->jk", counts, right)
-        rows = counts.sum(axis=2)
-        _share(columns, "sensitivity", hits[:, 1], rows[:, 1], told)
-        _share(columns, "specificity", hits[:, 0], rows[:, 0], told)
+        add("sensitivity", 1)
+        add("specificity", 0)
     elif scale.ordinal and scale.truths == scale.labels:
         place = np.arange(len(scale.labels), dtype=np.float64)
         shift = np.einsum("jkl,kl->j", counts, place[None, :] - place[:, None])
@@ -156,24 +186,19 @@ def _drawn(columns: dict[str, Any], name: str, values: NDArray[Any]) -> None:  #
     columns[f"{name}_high"] = pa.array(high.astype(np.float64))
 
 
-def _share(
-    columns: dict[str, Any],
-    name: str,
-    hits: NDArray[np.float64],
-    total: NDArray[np.float64],
-    told: NDArray[np.float64],
-) -> None:
-    """A share and its interval as three columns; null where there is nothing to share."""
-    from scipy.special import betaincinv
+def _share(columns: dict[str, Any], name: str, evidence: Evidence, level: float | None) -> None:
+    """A share and its interval as three columns; null for judges about whom nothing is known.
 
-    seen = total > 1e-9
-    hits = np.clip(hits, 0.0, total)
-    safe = np.where(seen, total, 1.0)
-    columns[name] = _or_null(hits / safe, seen)
-    tail = (1.0 - LEVEL) / 2
-    for suffix, at in (("low", tail), ("high", 1.0 - tail)):
-        bound = betaincinv(told * hits + 0.5, told * (total - hits) + 0.5, at)
-        columns[f"{name}_{suffix}"] = _or_null(bound, seen)
+    A model without a level of its own keeps its own share, within an interval that includes what
+    such models overrate judges by.
+    """
+    value, low, high = estimate_shares(evidence, -OPTIMISM if level is None else level)
+    if level is None:
+        total = evidence.total + evidence.gold_total
+        value = (evidence.hits + evidence.gold_hits) / np.maximum(total, 1e-9)
+        low, high = np.minimum(low, value), np.maximum(high, value)
+    for suffix, column in (("", value), ("_low", low), ("_high", high)):
+        columns[f"{name}{suffix}"] = _or_null(column, evidence.known)
 
 
 def _or_null(values: NDArray[np.float64], known: NDArray[np.bool_]) -> Any:

@@ -36,7 +36,7 @@ from adjudge.models._calibration_features import (
     make_features,
 )
 from adjudge.models._families import Voices
-from adjudge.models._type_judges import normalise
+from adjudge.models._judge_rows import normalise
 
 _Floats = NDArray[np.float64]
 _PRECISION = {"slope": 6.0, "vote": 10.0, "truth": 6.0, "map": 10.0, "order": 60.0, "judge": 30.0}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, encode
 from adjudge.models._families import Voices
-from adjudge.models._type_judges import exact_sum, normalise
+from adjudge.models._judge_rows import exact_sum, normalise
 
 _PART = r"^(?P<part>[^_/:| ]+)[_/:| ]+[^_/:| ]"
 
@@ -92,7 +92,7 @@ def describe(
     judged = np.flatnonzero(spoken.counts_per_item > 0)
     for begin in range(0, len(judged), BLOCK):
         items = judged[begin : begin + BLOCK]
-        cast = _votes(spoken, voices, items, truths)
+        cast = count_votes(spoken, voices, items, truths)
         votes += exact_sum(cast)
         squares += float(exact_sum(exact_sum(_logs(posterior[items]) ** 2)))
         mean = _mean_grade(cast)
@@ -122,26 +122,17 @@ def describe(
     )
 
 
-def _votes(spoken: Judgments, voices: Voices, items: NDArray[np.int64], truths: int) -> _Floats:
-    """Weighted votes (item, truth) of some items."""
-    row, place = _rows(spoken, items)
+def count_votes(
+    spoken: Judgments, voices: Voices, items: NDArray[np.int64], truths: int
+) -> _Floats:
+    """Count the weighted votes (item, truth) of some items."""
+    row, place = spoken.rows_of(items)
     truth = np.array(spoken.scale.truth_of)[spoken.label[row]]
     voted = truth >= 0
     units = voices.units[spoken.judge[row[voted]]]
     cell = place[voted] * truths + truth[voted]
     sums = np.bincount(cell, weights=units, minlength=len(items) * truths)
     return np.asarray(sums.reshape(len(items), truths) / 2.0**20)
-
-
-def _rows(
-    spoken: Judgments, items: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The judgments of some items, and the place of each one's item among them."""
-    begin = spoken.offsets[items]
-    count = spoken.offsets[items + 1] - begin
-    place = np.repeat(np.arange(len(items)), count)
-    first = np.repeat(begin - np.concatenate([[0], np.cumsum(count)[:-1]]), count)
-    return first + np.arange(len(place)), place
 
 
 def _mean_grade(votes: _Floats) -> _Floats:  # (item,)
@@ -168,7 +159,7 @@ def make_features(
     """The features of some items."""
     count, truths = probabilities.shape
     own = _logs(probabilities)
-    votes = _votes(spoken, voices, items, truths)
+    votes = count_votes(spoken, voices, items, truths)
     unit = np.eye(truths)
     parts = [
         own[:, :, None],
@@ -186,7 +177,7 @@ def make_features(
             np.stack([np.outer(z, place), np.outer(z, bend), np.outer(z**2 - 1, place)], axis=2)
         )
     if len(scheme.told):
-        row, item = _rows(spoken, items)
+        row, item = spoken.rows_of(items)
         number = scheme.judges[voices.judge_of[spoken.judge[row]]]
         chosen = number >= 0
         units = np.rint(scheme.told * _UNIT).astype(np.int64)

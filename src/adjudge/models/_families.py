@@ -51,7 +51,8 @@ _SHARE_OF_ITEMS = 0.05
 _PARTNERS = 3
 _VOICES = 4  # at least, for what judges have in common to show
 _LOADING = 0.6  # of a judge of whom nothing is known
-_ALIKE, _ALIKE_COMMON = 0.75, 20  # correlation from which two share one weight in the medians
+_ALIKE, _ALIKE_COMMON = 0.5, 20  # excess from which two share one weight in the medians
+_SETTLED = 5  # iterations before that
 _REPORTED = 50  # suspected pairs kept
 _TOLD, _NAMED = 3, 6  # families told, judges named of each
 _ROWS = 1_000_000  # judgments looked through at a time
@@ -228,17 +229,24 @@ def _partners(known: NDArray[np.bool_]) -> list[tuple[NDArray[np.int64], NDArray
 
 
 def _loadings(pairs: _Pairs) -> _Floats:  # (row,)
-    """How far each judge follows what all have in common."""
+    """How closely each judge follows what all judges have in common.
+
+    Judges whose agreement the loadings do not explain share one weight in the medians. That is
+    looked at once the loadings have settled a little: good judges agree too, and are explained.
+    """
     known = pairs.common >= _COMMON
-    alike = known & (pairs.correlation >= _ALIKE) & (pairs.common >= _ALIKE_COMMON)
-    company = 1.0 + alike.sum(axis=1)
+    often = pairs.common >= _ALIKE_COMMON
+    company = np.ones(len(known))
     loading = np.full(len(known), _LOADING)
     blocks = []
     for rows, partner in _partners(known):
         common = np.where(partner < 0, 0.0, np.minimum(pairs.common[rows[:, None], partner], 50.0))
         followed = np.where(partner < 0, np.inf, pairs.correlation[rows[:, None], partner])
         blocks.append((rows, partner, common, followed))
-    for _ in range(30):
+    for iteration in range(40):
+        if iteration >= _SETTLED:
+            excess = 1.0 - (1.0 - pairs.correlation) / (1.0 - np.outer(loading, loading))
+            company = 1.0 + (known & often & (excess >= _ALIKE)).sum(axis=1)
         new = loading.copy()
         for rows, partner, common, followed in blocks:
             weight = common * loading[partner] / company[partner]
@@ -247,10 +255,10 @@ def _loadings(pairs: _Pairs) -> _Floats:  # (row,)
             sums = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1)
             middle = (sums < 0.5 * sums[:, -1:]).sum(axis=1)
             at = np.take_along_axis(order, middle[:, None], axis=1)
-            new[rows] = np.clip(np.take_along_axis(ratio, at, axis=1)[:, 0], 0.05, 0.9)
+            new[rows] = np.clip(np.take_along_axis(ratio, at, axis=1)[:, 0], 0.05, 0.95)
         moved = float(np.abs(new - loading).max())
         loading = 0.5 * (loading + new)
-        if moved < 1e-3:
+        if moved < 1e-3 and iteration > _SETTLED:
             break
     return loading
 

@@ -54,7 +54,7 @@ class Memory:
             self.engine,
             by_topic=by_topic,
             shared=self._shared,
-            families=_families_among(fitted.families, code),
+            families=families_among(fitted.families, code),
         )
         parameters = Parameters(prevalence=prevalence, confusion=confusion)
         posterior = counts = None
@@ -95,7 +95,7 @@ class Memory:
         return every[look_up(judgments.topics, known)], True
 
 
-def _families_among(
+def families_among(
     families: Families | None,
     code: NDArray[np.int32],  # (judge,) of the fit, -1 for a new one
 ) -> Families:

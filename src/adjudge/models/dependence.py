@@ -43,6 +43,7 @@ _WIDE = 1.645  # standard errors: 90%
 _FACTOR = 3.0  # of the odds, by which the estimate without gold may be wrong
 _ENDS = 0.05, 0.95  # of a correlation on the logit scale
 _MOST = 0.99
+_KIND = 1.3  # times the odds where all judges are LLMs, divided by it where all are people
 _WEAKEST = 0.02  # S, where judges hardly agree
 _UNIT = 2.0**14  # whole units of errors and weights, so that no order changes a sum
 _ROWS = 20_000  # judgments compared at a time, so that copies of them stay small
@@ -113,7 +114,16 @@ def _estimate(judgments: Judgments, families: Families) -> Dependence | None:
         return None
     chance = 1.0 / max(int(used.sum()), 2)
     odds = max((alike / pairs - chance) / (1.0 - chance), _WEAKEST)
+    odds *= _KIND ** kind_balance(judgments)
     return _around(odds / (1.0 + odds), odds, _FACTOR, 0)
+
+
+def kind_balance(judgments: Judgments) -> float:
+    """The share of judgments by LLMs less the share by people; 0 where nothing is declared."""
+    if judgments.kind is None or not len(judgments):
+        return 0.0
+    share = judgments.counts_per_judge / len(judgments)
+    return float(share[judgments.kind == 1].sum() - share[judgments.kind == 0].sum())
 
 
 def _around(correlation: float, odds: float, factor: float, items: int) -> Dependence:

@@ -1,22 +1,22 @@
-"""ItemTypes: items of more types than labels, read through a reference judge.
+"""ItemTypes, the default: items of more types than labels, read through a reference judge.
 
     t_i ~ Categorical(pi);  y_ij ~ Categorical(theta_j[t_i, :]);  theta_j[t, :] ~ Dirichlet(20 R_jt)
 
-Judges are not independent given the truth: items are hard for everybody, language models share
-their errors, one model asked five times is not five judges. Three things follow. Near copies have
-one voice between them (``adjudge.models._families``). Items come in an easy and a hard kind of
-every label, so that what makes judges err together has a place of its own. And a type is not taken
-for its label, but read through what a good judge says of it. What is believed of a judge's rows, R,
-comes in two structures, ``habit`` and ``slant``, and for ordered labels in a third, ``line``
-(all in ``adjudge.models._type_judges``); the answer is their mean, half of it the line's. Gold
-calibrates the answer (``adjudge.models._calibration``), outside the fit.
+Judges are not independent given the true label: some items are hard for everybody, and language
+models share their errors. So every label has two types of item, an easy and a hard kind, fitted by
+EM, and a type is not taken for its label: it means what a good judge says about it (Z). The answer
+is then blended with the vote share of the item,
 
-Each structure is fitted by EM: R is brought up to date in the first sweeps, and once it is frozen
-the objective, log-likelihood + 20 sum R log theta + 1/2 sum log pi, never falls. It stops early, by
-a coarse tolerance: on real judgments more sweeps made probabilities worse.
+    log P_i = a log(sum_t P_it Z_t) + b log(vote share)  + constant,
 
-No paper: the model is adjudge's own. Dawid and Skene (1979), doi:10.2307/2346806, is the case of
-one kind of every label, free rows, and types taken for labels.
+and the vote counts more where the types carry less information than the votes do. R, the expected
+rows of a judge, is in ``adjudge.models._judge_rows``; near-duplicate judges are in ``_families``;
+gold calibrates the answer afterwards (``_calibration``). All constants were chosen by
+leaving out one family of data sets at a time: docs/models/item-types.md has the figures, and
+``benchmarks/default_model.py`` makes them.
+
+Dawid and Skene (1979), doi:10.2307/2346806, is the case of one kind per label, free rows, types
+taken for labels, and no blend.
 """
 
 from __future__ import annotations
@@ -29,25 +29,19 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
+from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
+from adjudge.data.names import look_up
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine, Parameters
-from adjudge.engines.item_types import BeginTypes, ChooseItems, CountTops
+from adjudge.engines.item_types import BeginTypes, ChooseItems, CountTops, ReadTypes
 from adjudge.errors import BadSetting
+from adjudge.models import _type_answer as answer
+from adjudge.models._calibration import Calibration, calibrate_by
 from adjudge.models._families import key_judges
-from adjudge.models._type_judges import (
-    MANY,
-    FittedTypes,
-    HabitRows,
-    Rows,
-    SlantRows,
-    exact_sum,
-    normalise,
-    weighted_cells,
-    weights_of,
-    whole_cells,
-)
-from adjudge.models._type_reading import conclude_types
+from adjudge.models._judge_rows import JudgeRows, exact_sum, normalise
+from adjudge.models._notes import describe_unconverged
+from adjudge.models._prediction import families_among
+from adjudge.models.dependence import measure_dependence
 from adjudge.models.model import (
     Prepared,
     Progress,
@@ -55,41 +49,37 @@ from adjudge.models.model import (
     Ties,
     check_ties,
     checkpoint_of,
+    conclude,
     prepare,
 )
 
 _Floats = NDArray[np.float64]
-_BINS = 2**16  # of top shares, to find their median
-_WIDTH = 0.35  # grades: how far from its mean grade an item's first type lies
+_ITEMS = 5.0  # pseudo-items of each type, in the prevalence
+_TOPIC = 10.0  # pseudo-items of the overall prevalence, in that of a topic
+_UPDATES = 10  # iterations in which the expected rows are updated; then they are fixed
 _MANY_LABELS = 20  # labels above which there is one type of each
-_TOPIC = 10.0  # items' worth of all types in the prevalence of a topic
-_EVERY = 0.5  # pseudo-items of each type
-_SAMPLE = 100_000  # judgments that are fitted first, where there are many more
-_ONE_VOICE = 1.2  # what copies weigh together, at most
-_SWEEPS_FOR_ALL = 3  # over all items, for the prevalence of types, once some of them are fitted
-_FEWEST = 10  # sweeps before beliefs are frozen: where a label is rare the first gain little
-_TABLES = 25  # of rates (judge, truth, label) held at once
+_ONE_JUDGE = 1.2  # effective judges per item, up to which an item shows nothing about its judges
+_SAMPLE = 100_000  # judgments that are fitted first where there are more than twice as many
+_BINS = 2**16  # of top vote shares, to find their median
+_TABLES = 15  # of rates (judge, type, label) in memory at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemTypes:
-    """Near copies share one voice, items have types, types are read through a reference judge.
+    """Two types of item per label, read through a reference judge and blended with the vote.
 
-    ``structures`` are averaged; ``line`` counts only where labels are ordered and more than two.
-    ``kinds`` are the types of every label, ``strength`` the pseudo-judgments that draw a judge's
-    row to what is believed of them. Beliefs are frozen after ``frozen`` sweeps, or when a sweep
-    gains less than ten times ``tolerance``, in nats an item; below ``tolerance`` the fit stops.
+    ``kinds`` are the types of each label. ``strength`` is the number of pseudo-judgments that draw
+    a judge's row to the expected one. The fit stops when an iteration gains less than ``tolerance``
+    nats per item.
     """
 
     name: ClassVar[str] = "item-types"
     shared: ClassVar[bool] = False
 
-    structures: tuple[str, ...] = ("habit", "slant", "line")
     kinds: int = 2
     strength: float = 20.0
     iterations: int = 40
-    frozen: int = 20
-    tolerance: float = 5e-4
+    tolerance: float = 2e-3
     weigh_copies: bool = True
     calibrate: bool = True
     by_topic: bool = False
@@ -98,16 +88,11 @@ class ItemTypes:
 
     def __post_init__(self) -> None:
         check_ties(self.ties)
-        if not self.structures or set(self.structures) - {"habit", "slant", "line"}:
-            raise BadSetting("structures", self.structures, "some of habit, slant and line")
-        if self.kinds < 1:
-            raise BadSetting("kinds", self.kinds, "at least 1")
+        for name, least in (("kinds", 1), ("iterations", 1)):
+            if getattr(self, name) < least:
+                raise BadSetting(name, getattr(self, name), f"at least {least}")
         if not self.strength > 0:
             raise BadSetting("strength", self.strength, "more than 0")
-        if self.iterations < 1:
-            raise BadSetting("iterations", self.iterations, "at least 1")
-        if self.frozen < 1:
-            raise BadSetting("frozen", self.frozen, "at least 1")
         if not self.tolerance >= 0:
             raise BadSetting("tolerance", self.tolerance, "0 or more")
 
@@ -121,7 +106,7 @@ class ItemTypes:
         progress: Progress | None = None,
         start: Consensus | None = None,
     ) -> Consensus:
-        """The consensus of judgments; gold calibrates it. ``start``: go on from an earlier fit."""
+        """Fit judgments; gold calibrates the answer. ``start``: continue from an earlier fit."""
         prepared = prepare(
             judgments,
             gold,
@@ -131,83 +116,73 @@ class ItemTypes:
             repeats=True,
             tables=_TABLES,
         )
-        with threadpool_limits(1, "blas"):  # more would only wait for one another, and change bits
-            fitted = _fit_structures(self, prepared, progress, start)
-            return conclude_types(self, prepared, fitted)
+        with threadpool_limits(1, "blas"):  # more threads wait for each other and change bits
+            return _conclude(self, prepared, _fit(self, prepared, progress, start))
 
 
-@dataclass(frozen=True, slots=True)
-class _Pace:
-    """How soon a fit may settle: later from votes than from where another fit ended."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FittedTypes:
+    """The result of EM."""
 
-    fewest: int  # sweeps before beliefs are frozen
-    most: int
-    patience: float  # times the tolerance, below which a gain ends the fit
+    kinds: int  # types of each label
+    prevalence: _Floats  # (topic, type), or one row
+    overall: _Floats  # (type,)
+    rates: _Floats  # (judge, type, label)
+    typical: _Floats  # (type, label) the row of a judge about whom nothing is known
+    counts: _Floats  # (judge, type, label) under these rates; empty once used
+    trace: tuple[float, ...]  # the objective
+    frozen: int  # the iteration from which the objective never falls
+    converged: bool
+
+    @property
+    def parameters(self) -> Parameters:
+        """Prevalence and rates, as the engine takes them."""
+        return Parameters(prevalence=self.prevalence, confusion=self.rates, of_types=True)
 
 
 @dataclass(slots=True, eq=False)
-class _FitState:
-    """Where a fit stands."""
+class _State:
+    """A fit in progress."""
 
     counts: _Floats  # (judge, type, label)
     classes: _Floats  # (topic, type)
-    believed: _Floats = field(default_factory=lambda: np.empty(0))
+    expected: _Floats = field(default_factory=lambda: np.empty(0))  # (judge, type, label)
     trace: list[float] = field(default_factory=list)
-    frozen: int = 0
 
 
-def _names_of(model: ItemTypes, prepared: Prepared) -> tuple[str, ...]:
-    """The structures to fit: no line where labels have no order, or are two."""
-    scale = prepared.judgments.scale
-    ordered = scale.ordinal and len(scale.labels) > 2
-    return tuple(name for name in model.structures if name != "line" or ordered) or ("habit",)
-
-
-def _fit_structures(
+def _fit(
     model: ItemTypes, prepared: Prepared, progress: Progress | None, start: Consensus | None
-) -> list[FittedTypes]:
-    """Every structure that the model has for these judgments, fitted.
+) -> FittedTypes:
+    """Fit types.
 
-    Items that one voice judged tell nothing of how often it errs, so the others are fitted alone.
-    Where judgments are very many, a sample of these is fitted first, and all go on from there.
+    Items with one effective judge show nothing about how often that judge errs, so the others are
+    fitted alone. Of very many judgments a sample is fitted first, and all continue from there.
     """
-    begun: dict[str, tuple[Parameters, dict[str, _Floats]]] = {}
-    earlier = _earlier(start, prepared)
-    told = prepared
-    if len(prepared.judgments) > 2 * _SAMPLE:
-        if not earlier:
-            begun = _fit_sample(model, prepared, progress)
+    given, state = _earlier(start, prepared), None
+    if len(prepared.judgments) <= 2 * _SAMPLE:
+        part = _with_several_judges(prepared)
     else:
-        told = _told_by_several(prepared)
-    by_topic = model.by_topic and told is prepared
-    begun |= {name: (given, {}) for name, given in earlier.items()}
-    median = -1 if begun else _median_top(told)
-    fitted: list[FittedTypes] = []
-    for name in _names_of(model, prepared):
-        rows = _rows(model, prepared, told, name)
-        given, numbers = begun.pop(name, (None, {}))
-        if given is None or given.confusion.shape[1] != rows.types:
-            state = _begin(told, rows, median)
-            pace = _Pace(_FEWEST, model.frozen, 1)
-        else:
-            rows.recall({**rows.state, **numbers})
-            swept = told.sweeps.expect(_for_topics(given, told, by_topic=by_topic))
-            state = _FitState(swept.confusion, swept.classes)
-            pace = _Pace(1, 2, 10)
-        checkpoint = checkpoint_of(told, model)
-        one = _maximise(model, told, name, rows, state, progress, pace, checkpoint)[0]
-        if told is not prepared:
-            one = _for_all(model, prepared, one)
-        if len(prepared.judgments) > MANY and any(each.kinds for each in fitted):
-            one = replace(one, counts=np.empty(0))
-        fitted.append(one)
-    return fitted
+        part = prepared
+        if given is None:
+            given, state = _fit_sample(model, prepared, progress)
+    rows = _rows(model, prepared, part)
+    checkpoint = checkpoint_of(part, model)
+    if given is None or given.confusion.shape[1] != rows.types:
+        fitted = _maximise(model, part, rows, _begin(part, rows), progress, _UPDATES, checkpoint)
+    else:
+        if state is not None:
+            rows.restore(state)
+        by_topic = model.by_topic and part is prepared
+        counted = part.sweeps.expect(_for_topics(given, part, by_topic=by_topic))
+        begun = _State(counted.confusion, counted.classes)
+        fitted = _maximise(model, part, rows, begun, progress, 2, checkpoint)
+    return fitted if part is prepared else _for_all_items(model, prepared, fitted)
 
 
-def _told_by_several(prepared: Prepared) -> Prepared:
-    """The judgments of items that more than one voice judged, if there are others."""
-    several = prepared.voices_per_item() > _ONE_VOICE
-    return prepared if several.all() else _only(prepared, several)
+def _with_several_judges(prepared: Prepared) -> Prepared:
+    """The judgments of items with more than one effective judge."""
+    several = prepared.voices_per_item() > _ONE_JUDGE
+    return prepared if several.all() or not several.any() else _only(prepared, several)
 
 
 def _only(prepared: Prepared, items: NDArray[np.bool_]) -> Prepared:
@@ -216,11 +191,11 @@ def _only(prepared: Prepared, items: NDArray[np.bool_]) -> Prepared:
     return prepare(few, None, prepared.engine, repeats=True, families=prepared.families)
 
 
-def _for_all(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> FittedTypes:
-    """A fit to some items with the prevalence among all of them, and what is counted on all."""
-    given, overall = fitted.parameters, fitted.overall
-    given = _for_topics(given, prepared, by_topic=model.by_topic)
-    for _ in range(_SWEEPS_FOR_ALL):
+def _for_all_items(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> FittedTypes:
+    """A fit to some items with the prevalence and the counts of all items."""
+    given = _for_topics(fitted.parameters, prepared, by_topic=model.by_topic)
+    overall = fitted.overall
+    for _ in range(3):
         overall, prevalence = _prevalence(prepared.sweeps.expect(given).classes)
         given = replace(given, prevalence=prevalence)
     counts = prepared.sweeps.expect(given).confusion
@@ -228,28 +203,22 @@ def _for_all(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Fitte
 
 
 def _prevalence(classes: _Floats) -> tuple[_Floats, _Floats]:  # (type,), (topic or 1, type)
-    """How common types are among all items, and in each topic, from their counts (topic, type)."""
-    overall = normalise(exact_sum(classes) + _EVERY)
+    """The prevalence of types among all items and in each topic, from counts (topic, type)."""
+    overall = normalise(exact_sum(classes) + _ITEMS)
     if len(classes) > 1:
         return overall, normalise(classes + _TOPIC * overall)
     return overall, overall[None]
 
 
-def _rows(model: ItemTypes, prepared: Prepared, told: Prepared, name: str) -> Rows:
-    """What is believed of judges in a structure, before anything is counted.
-
-    Which labels they like to give all their judgments show, not only those that are fitted.
-    """
+def _rows(model: ItemTypes, prepared: Prepared, part: Prepared) -> JudgeRows:
+    """The expected rows of judges before anything is counted."""
     kinds = model.kinds if len(prepared.judgments.scale.labels) <= _MANY_LABELS else 1
-    cells, weight = weighted_cells(prepared), weights_of(told)
-    if name == "slant":
-        return SlantRows(cells, weight, kinds, model.strength)
-    count = weighted_cells(told).sum(axis=1)
-    return HabitRows(cells, count, weight, kinds, line=name == "line")
+    cells = prepared.voices.fold(prepared.voice_cells(), weighted=True)
+    return JudgeRows(cells, answer.weight_judges(part), kinds, model.strength)
 
 
 def _for_topics(given: Parameters, prepared: Prepared, *, by_topic: bool) -> Parameters:
-    """Parameters with a row of prevalence for every topic, if topics have their own."""
+    """Parameters with one row of prevalence per topic, if topics have their own."""
     topics = prepared.judgments.topic_count if by_topic else 1
     if len(given.prevalence) == topics or prepared.judgments.topic is None:
         return given
@@ -259,131 +228,226 @@ def _for_topics(given: Parameters, prepared: Prepared, *, by_topic: bool) -> Par
 
 def _fit_sample(
     model: ItemTypes, prepared: Prepared, progress: Progress | None
-) -> dict[str, tuple[Parameters, dict[str, _Floats]]]:
-    """Parameters and numbers about judges from a sample of the items, by structure."""
-    whole = prepared.judgments
-    key = key_judges(whole_cells(prepared))[prepared.voices.judge_of]
-    several = prepared.voices_per_item() > _ONE_VOICE
-    share = _SAMPLE / max(int(whole.counts_per_item[several].sum()), 1)
+) -> tuple[Parameters | None, dict[str, _Floats] | None]:
+    """Fit a sample of the items with several judges: the parameters, and the state of rows."""
+    judgments = prepared.judgments
+    key = key_judges(prepared.sweeps.cells())[prepared.voices.judge_of]
+    several = prepared.voices_per_item() > _ONE_JUDGE
+    share = _SAMPLE / max(int(judgments.counts_per_item[several].sum()), 1)
     chosen = prepared.sweeps.rows(ChooseItems(key, min(share, 1.0)), 1)[:, 0] > 0
     few = _only(prepared, chosen & several)
     if not len(few.judgments):
-        return {}
-    median = _median_top(few)
-    found = {}
-    for name in _names_of(model, few):
-        rows = _rows(model, few, few, name)
-        state = _begin(few, rows, median)
-        pace = _Pace(_FEWEST, model.frozen, 1)
-        fitted, numbers = _maximise(model, few, name, rows, state, progress, pace, None)
-        found[name] = (fitted.parameters, numbers)
-    return found
+        return None, None
+    rows = _rows(model, few, few)
+    fitted = _maximise(model, few, rows, _begin(few, rows), progress, _UPDATES, None)
+    return fitted.parameters, rows.state
 
 
-def _earlier(start: Consensus | None, prepared: Prepared) -> dict[str, Parameters]:
-    """The parameters of an earlier fit for these judges, by structure."""
-    from adjudge.models._type_memory import TypesMemory
-
+def _earlier(start: Consensus | None, prepared: Prepared) -> Parameters | None:
+    """The parameters of an earlier fit for these judges."""
     memory = None if start is None else start.predictor
     if not isinstance(memory, TypesMemory):
-        return {}
+        return None
     if memory.fitted.scale.labels != prepared.judgments.scale.labels:
-        return {}
-    found, _ = memory.parameters(prepared.judgments)
-    return {each.name: parameters for each, parameters in zip(memory.types, found, strict=True)}
+        return None
+    return memory.parameters(prepared.judgments)[0]
 
 
-def _median_top(prepared: Prepared) -> int:
-    """The bin of the median share that the most voted label of an item has."""
-    (bins,) = prepared.sweeps.ask(CountTops(prepared.voices.units, _BINS))
-    return int(np.searchsorted(np.cumsum(bins), 0.5 * bins.sum()))
-
-
-def _begin(prepared: Prepared, rows: Rows, median: int) -> _FitState:
-    """Counts by votes alone."""
+def _begin(prepared: Prepared, rows: JudgeRows) -> _State:
+    """Start from votes: an item is easy where its top vote share is above the median."""
     sweeps, units = prepared.sweeps, prepared.voices.units
-    task = BeginTypes(units, rows.kinds, rows.place, _WIDTH, median, _BINS)
-    found = sweeps.counts(*sweeps.ask(task))
-    return _FitState(found.confusion, found.classes)
-
-
-def _kept(state: _FitState, rows: Rows) -> dict[str, NDArray[Any]]:
-    """What a checkpoint keeps of a fit."""
-    return {
-        "counts": state.counts,
-        "classes": state.classes,
-        "believed": state.believed,
-        "trace": np.array(state.trace),
-        "frozen": np.array(state.frozen),
-        **{f"rows {name}": values for name, values in rows.state.items()},
-    }
-
-
-def _recall(state: _FitState, kept: tuple[dict[str, NDArray[Any]], Any] | None, rows: Rows) -> None:
-    """Bring a fit to where a checkpoint says that it stood."""
-    if kept is None:
-        return
-    arrays, _ = kept
-    state.counts, state.classes = arrays["counts"], arrays["classes"]
-    state.believed, state.trace = arrays["believed"], arrays["trace"].tolist()
-    state.frozen = int(arrays["frozen"])
-    rows.recall({name: arrays[f"rows {name}"] for name in rows.state})
+    (bins,) = sweeps.ask(CountTops(units, _BINS))
+    median = int(np.searchsorted(np.cumsum(bins), 0.5 * bins.sum()))
+    found = sweeps.counts(*sweeps.ask(BeginTypes(units, rows.kinds, median, _BINS)))
+    return _State(found.confusion, found.classes)
 
 
 def _maximise(
     model: ItemTypes,
     prepared: Prepared,
-    name: str,
-    rows: Rows,
-    state: _FitState,
+    rows: JudgeRows,
+    state: _State,
     progress: Progress | None,
-    pace: _Pace,
+    updates: int,
     checkpoint: Checkpoint | None,
-) -> tuple[FittedTypes, dict[str, _Floats]]:
-    """Sweep until the objective gains too little, the beliefs being frozen on the way."""
-    strength = model.strength * weights_of(prepared)[:, None, None]
+) -> FittedTypes:
+    """Run EM; expected rows are updated in the first iterations and fixed afterwards.
+
+    From then on it maximises log-likelihood + strength sum R log theta + 5 sum log pi.
+    """
+    strength = model.strength * rows.weight[:, None, None]
     least = model.tolerance * max(prepared.judgments.item_count, 1)
-    _recall(state, None if checkpoint is None else checkpoint.load(f"types-{name}"), rows)
-    typical, prevalence = np.empty(0), np.empty(0)
-    rates, overall = np.empty(0), np.empty(0)
+    if checkpoint is not None:
+        _restore(state, checkpoint.load("types"), rows)
+    rates, typical, overall, prevalence = (np.empty(0) for _ in range(4))
     converged = False
     for done in range(len(state.trace) + 1, model.iterations + 1):
-        if not state.frozen:
-            state.believed = rows.update(state.counts)
+        if done <= updates:
+            state.expected = rows.update(state.counts)
         typical = rows.typical(state.counts)
-        rates = normalise(state.counts + strength * state.believed)
+        rates = normalise(state.counts + strength * state.expected)
         overall, prevalence = _prevalence(state.classes)
         given = Parameters(prevalence=prevalence, confusion=rates, of_types=True)
-        swept = prepared.sweeps.expect(given)
-        state.counts, state.classes = swept.confusion, swept.classes
-        prior = strength * state.believed * np.log(np.maximum(rates, 1e-300))
+        counted = prepared.sweeps.expect(given)
+        state.counts, state.classes = counted.confusion, counted.classes
+        prior = strength * state.expected * np.log(np.maximum(rates, 1e-300))
         state.trace.append(
-            swept.log_likelihood
+            counted.log_likelihood
             + float(exact_sum(exact_sum(prior).reshape(-1)))
-            + _EVERY * float(np.log(overall).sum())
+            + _ITEMS * float(np.log(overall).sum())
         )
         if progress is not None:
-            progress(Step(f"fitting {name}", done, model.iterations))
-        gain = abs(state.trace[-1] - state.trace[-2]) if done > 1 else np.inf
-        if state.frozen and done > state.frozen + 1 and gain <= pace.patience * least:
+            progress(Step("fitting", done, model.iterations))
+        if done > updates + 1 and abs(state.trace[-1] - state.trace[-2]) <= least:
             converged = True
             break
-        settled = done >= pace.fewest and gain <= 10 * least
-        if not state.frozen and (done >= pace.most or settled):
-            state.frozen = done
         if checkpoint is not None and checkpoint.due(done) and done < model.iterations:
-            checkpoint.save(f"types-{name}", _kept(state, rows))
-    fitted = FittedTypes(
-        name=name,
-        kinds=0 if len(rows.place) else rows.kinds,
+            checkpoint.save("types", _to_arrays(state, rows))
+    return FittedTypes(
+        kinds=rows.kinds,
         prevalence=prevalence,
         overall=overall,
         rates=rates,
-        believed=state.believed,
         typical=typical,
         counts=state.counts,
         trace=tuple(state.trace),
-        frozen=state.frozen,
+        frozen=updates,
         converged=converged,
     )
-    return fitted, rows.state
+
+
+def _to_arrays(state: _State, rows: JudgeRows) -> dict[str, NDArray[Any]]:
+    """What a checkpoint keeps of a fit."""
+    kept = {"counts": state.counts, "classes": state.classes, "expected": state.expected}
+    return {**kept, "trace": np.array(state.trace), **rows.state}
+
+
+def _restore(state: _State, kept: tuple[dict[str, Any], Any] | None, rows: JudgeRows) -> None:
+    """Continue a fit from a checkpoint."""
+    if kept is not None:
+        arrays, _ = kept
+        state.counts, state.classes = arrays["counts"], arrays["classes"]
+        state.expected, state.trace = arrays["expected"], arrays["trace"].tolist()
+        rows.restore(arrays)
+
+
+def _conclude(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Consensus:
+    """Read types as true labels, blend with the vote, calibrate by gold, measure judges."""
+    reading = answer.read_types(prepared, fitted.overall, fitted.rates)
+    posterior = _read_items(prepared, fitted.parameters, reading)
+    powers = answer.choose_powers(prepared, posterior)
+    answer.blend(prepared, posterior, powers)
+    notes = answer.describe(prepared)
+    calibration = None
+    if prepared.known is not None and model.calibrate:
+        plain = answer.confusion_of(answer.count_judgments(prepared, posterior))
+        calibration = calibrate_by(
+            prepared.known, prepared.spoken, prepared.voices, posterior, plain, score=True
+        )
+        if calibration is not None:
+            calibration = calibration.apply(prepared.spoken, prepared.voices, posterior)
+            notes.append(calibration.told)
+    prevalence = answer.prevalence_of(prepared.judgments, posterior, by_topic=model.by_topic)
+    answer.fill_empty(prepared.judgments, posterior, prevalence)
+    level = answer.level_of(prepared, fitted.counts, fitted.kinds, posterior)
+    if prepared.known is not None:
+        known = prepared.known >= 0
+        posterior[known] = np.eye(posterior.shape[1])[prepared.known[known]]
+    counts = answer.count_judgments(prepared, posterior)
+    if not fitted.converged:
+        notes.append(describe_unconverged(model.iterations))
+    consensus = conclude(
+        model,
+        prepared,
+        Parameters(prevalence=prevalence, confusion=answer.confusion_of(counts)),
+        posterior=posterior,
+        counts=counts,
+        trace=fitted.trace,
+        converged=fitted.converged,
+        notes=tuple(notes),
+    )
+    dependence = measure_dependence(prepared.judgments, prepared.known, prepared.families)
+    consensus = replace(
+        consensus,
+        level=level,
+        dependence=dependence,
+        effective=answer.count_effective_judgments(prepared, dependence),
+    )
+    fitted = replace(fitted, counts=np.empty(0))
+    memory = TypesMemory(model, consensus, prepared.engine, fitted, reading, powers, calibration)
+    return replace(consensus, predictor=memory)
+
+
+def _read_items(prepared: Prepared, given: Parameters, reading: _Floats) -> _Floats:
+    """The probabilities of every item's true label, (item, truth)."""
+    task = ReadTypes(prepared.sweeps.tables(given), reading)
+    return prepared.sweeps.rows(task, len(prepared.judgments.scale.truths))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TypesMemory:
+    """A fit, called with other judgments to label them."""
+
+    model: ItemTypes
+    fitted: Consensus
+    engine: Engine
+    types: FittedTypes
+    reading: _Floats  # (type, truth)
+    powers: tuple[float, float]
+    calibration: Calibration | None
+
+    def parameters(self, judgments: Judgments) -> tuple[Parameters, int]:
+        """The parameters for other judges, and how many of them are new."""
+        code = look_up(judgments.judges, self.fitted.judgments.judges)
+        rates = np.concatenate([self.types.rates, self.types.typical[None]])[code]  # -1: the last
+        prevalence = self.types.overall[None]
+        known = self.fitted.judgments.topics
+        if self.model.by_topic and judgments.topics is not None and known is not None:
+            every = np.concatenate([self.types.prevalence, self.types.overall[None]])
+            prevalence = every[look_up(judgments.topics, known)]
+        given = Parameters(prevalence=prevalence, confusion=rates, of_types=True)
+        return given, int((code < 0).sum())
+
+    def __call__(self, judgments: Judgments) -> Consensus:
+        """Label other judgments with what was learnt."""
+        fitted = self.fitted
+        if judgments.scale.labels != fitted.scale.labels:
+            judgments = judgments.with_scale(fitted.scale)
+        code = look_up(judgments.judges, fitted.judgments.judges)
+        by_topic = self.model.by_topic and judgments.topics is not None
+        prepared = prepare(
+            judgments,
+            None,
+            self.engine,
+            by_topic=by_topic,
+            repeats=True,
+            families=families_among(fitted.families, code),
+        )
+        parameters, new = self.parameters(judgments)
+        posterior = _read_items(prepared, parameters, self.reading)
+        answer.blend(prepared, posterior, self.powers)
+        if self.calibration is not None:
+            self.calibration.for_judges(code).apply(prepared.spoken, prepared.voices, posterior)
+        answer.fill_empty(judgments, posterior, fitted.overall_prevalence[None])
+        counts = answer.count_judgments(prepared, posterior)
+        prevalence = answer.prevalence_of(judgments, posterior, by_topic=by_topic)
+        notes = (
+            (f"{new:,} of {judgments.judge_count:,} judges are new: treated as typical judges",)
+            if new
+            else ()
+        )
+        consensus = conclude(
+            replace(self.model, by_topic=by_topic),
+            prepared,
+            Parameters(prevalence=prevalence, confusion=answer.confusion_of(counts)),
+            posterior=posterior,
+            counts=counts,
+            notes=notes,
+        )
+        return replace(
+            consensus,
+            level=fitted.level,
+            dependence=fitted.dependence,
+            effective=answer.count_effective_judgments(prepared, fitted.dependence),
+            predictor=self,
+        )

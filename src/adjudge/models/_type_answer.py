@@ -1,0 +1,223 @@
+"""From fitted types to the answer: what types mean, the blend with the vote, judges' counts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.consensus import Dependence
+from adjudge.data.judges import OPTIMISM, logit
+from adjudge.data.judgments import MODEL, PERSON, Judgments
+from adjudge.kernels.fixed import SHARE
+from adjudge.models._calibration_features import count_votes
+from adjudge.models._judge_rows import exact_sum, normalise
+from adjudge.models.dependence import count_effective, kind_balance
+from adjudge.models.model import Prepared
+
+_Floats = NDArray[np.float64]
+_KNOWN = 20.0  # judgments of a judge, or judges, that are enough to show something
+_EXPONENT = 4.0  # of a judge's information, in the weight of the reference judge
+_VOTE = 0.5  # votes added to each label
+# The powers of types and vote share: by themselves, and added where types carry no information.
+_TYPES, _TYPES_LESS = 0.86, -0.63
+_SHARE, _SHARE_MORE = 0.19, 0.29
+_KIND = 0.09  # power that types lose where all judges are LLMs, and gain where all are people
+_KIND_LEVEL = 0.13  # logit by which LLMs are overrated more than average, and people less
+_TOPIC = 10.0  # pseudo-items of the overall prevalence, in that of a topic
+_BLOCK = 100_000  # items at a time
+_FEW_JUDGMENTS = 4  # per item, below which labels cannot show whether judges are independent
+
+
+def weight_judges(prepared: Prepared) -> _Floats:  # (judge,)
+    """The mean weight of each judge's judgments of an item.
+
+    Priors weigh as much, so that two duplicates of weight one half are one judge.
+    """
+    voices = prepared.voices
+    total = voices.fold(prepared.voice_cells(), weighted=True).sum(axis=1)
+    return np.asarray(np.where(voices.items > 0, total / np.maximum(voices.items, 1), 1.0))
+
+
+def read_types(prepared: Prepared, prevalence: _Floats, rates: _Floats) -> _Floats:
+    """What each type means, (type, truth): what a reference judge says about it.
+
+    The reference judge is a mean over judges, weighted by how informative they are; with few judges
+    all weigh about the same. A share of 1 / (judges + 1) is spread evenly: few judges cannot show
+    that they do not err together.
+    """
+    count, weight = prepared.voices.items.astype(np.float64), weight_judges(prepared)
+    judges = float(exact_sum(weight * np.minimum(1.0, count / _KNOWN)))
+    exponent = _EXPONENT * judges**2 / (judges**2 + _KNOWN**2)
+    mean = np.einsum("t,jtl->jl", prevalence, rates)
+    ratio = np.log(np.maximum(rates, 1e-300) / np.maximum(mean[:, None, :], 1e-300))
+    bits = np.einsum("t,jtl,jtl->j", prevalence, rates, ratio) * count / (count + _KNOWN)
+    bits = np.maximum(bits, 1e-6)
+    say = np.where(count > 0, weight, 0.0) * (bits / bits.max(initial=1e-6)) ** exponent
+    if not say.max(initial=0.0) > 0:
+        say = np.ones(len(say))
+    meaning = normalise(exact_sum(say[:, None, None] / say.max() * rates, fine=True))
+    unknown = 1.0 / (judges + 1.0)
+    meaning = (1.0 - unknown) * meaning + unknown / meaning.shape[1]
+    scale = prepared.judgments.scale
+    if scale.truth_of == tuple(range(len(scale.truths))):
+        return np.asarray(meaning)
+    stands = np.array(scale.truth_of)[:, None] == np.arange(len(scale.truths))
+    return normalise(meaning @ stands.astype(np.float64) + 1e-9)
+
+
+def choose_powers(prepared: Prepared, posterior: _Floats) -> tuple[float, float]:
+    """The powers of the types' answer and of the vote share.
+
+    x is 0 where the types' answer carries as much information as the vote share, 1 where none.
+    """
+    types, votes = _Information(posterior.shape[1]), _Information(posterior.shape[1])
+    for items in _blocks(posterior):
+        judged = items[prepared.judgments.counts_per_item[items] > 0]
+        types.add(posterior[judged])
+        votes.add(_vote_share(prepared, judged, posterior.shape[1]))
+    x = 1.0 - min(types.value / max(votes.value, 1e-9), 1.0)
+    power = _TYPES - _KIND * kind_balance(prepared.judgments)
+    return power + _TYPES_LESS * x, _SHARE + _SHARE_MORE * x
+
+
+class _Information:
+    """The mutual information of items and labels: entropy of the mean less mean entropy."""
+
+    def __init__(self, truths: int) -> None:
+        self.rows, self.mean, self.entropy = 0, np.zeros(truths), 0.0
+
+    def add(self, rows: _Floats) -> None:
+        """Add the probabilities of some items."""
+        self.rows += len(rows)
+        self.mean += exact_sum(rows)
+        self.entropy += float(exact_sum(_entropy(rows)))
+
+    @property
+    def value(self) -> float:
+        """The information in nats."""
+        rows = max(self.rows, 1)
+        return float(_entropy(self.mean / rows)) - self.entropy / rows
+
+
+def _entropy(rows: _Floats) -> _Floats:
+    return np.asarray(-(rows * np.log(np.maximum(rows, 1e-12))).sum(axis=-1))
+
+
+def _blocks(posterior: _Floats) -> list[NDArray[np.int64]]:
+    return [
+        np.arange(begin, min(begin + _BLOCK, len(posterior)))
+        for begin in range(0, len(posterior), _BLOCK)
+    ]
+
+
+def _vote_share(prepared: Prepared, items: NDArray[np.int64], truths: int) -> _Floats:
+    votes = count_votes(prepared.spoken, prepared.voices, items, truths)
+    return normalise(votes + _VOTE)
+
+
+def blend(prepared: Prepared, posterior: _Floats, powers: tuple[float, float]) -> None:
+    """Blend the types' answer with the vote share, in place."""
+    for items in _blocks(posterior):
+        share = _vote_share(prepared, items, posterior.shape[1])
+        logs = powers[0] * np.log(np.maximum(posterior[items], 1e-12)) + powers[1] * np.log(share)
+        posterior[items] = normalise(np.exp(logs - logs.max(axis=1, keepdims=True)))
+
+
+def count_judgments(prepared: Prepared, posterior: _Floats) -> _Floats:  # (judge, truth, label)
+    """How often each judge gave each label to items of each true label, in expectation."""
+    judgments, truths = prepared.judgments, posterior.shape[1]
+    labels = len(judgments.scale.labels)
+    sums = np.zeros((truths, judgments.judge_count * labels))
+    for items in _blocks(posterior):
+        row, place = judgments.rows_of(items)
+        cell = judgments.judge[row].astype(np.int64) * labels + judgments.label[row]
+        units = np.rint(posterior[items] * SHARE)
+        for truth in range(truths):
+            sums[truth] += np.bincount(cell, units[place, truth], minlength=sums.shape[1])
+    return np.moveaxis(sums.reshape(truths, -1, labels), 0, 1) / SHARE
+
+
+def confusion_of(counts: _Floats) -> _Floats:  # (judge, truth, label)
+    """Judges' rates from their counts, drawn to everybody's by one judgment per true label."""
+    return normalise(counts + normalise(exact_sum(counts) + 1e-3))
+
+
+def count_effective_judgments(prepared: Prepared, dependence: Dependence | None) -> _Floats:
+    """The effective number of judgments of each item, (item,)."""
+    correlation = 0.0 if dependence is None else dependence.correlation
+    return count_effective(prepared.voices_per_item(), correlation)
+
+
+def level_of(prepared: Prepared, counts: _Floats, kinds: int, posterior: _Floats) -> float:
+    """What to add to the logit of judges' accuracies, as ``posterior`` has them.
+
+    The blended answer is cautious, and judges look too bad by it; types taken for labels make them
+    look too good, on real data by about .41. The level is the second less that; judges differ as
+    the first has it.
+    """
+    judgments, truths = prepared.judgments, posterior.shape[1]
+    judge_counts = judgments.counts_per_judge
+    if not len(judgments):
+        return 0.0
+    truth_of = np.array(judgments.scale.truth_of)
+    stands = truth_of[None, :] == np.arange(truths)[:, None]  # (truth, label)
+    own = np.repeat(truth_of, kinds)  # (type,)
+    right = (own[:, None] == truth_of[None, :]) & (own[:, None] >= 0)
+    trusted = np.einsum("jtl,tl->j", counts, right) / np.maximum(counts.sum(axis=(1, 2)), 1e-9)
+    cautious = np.einsum("jkl,kl->j", count_judgments(prepared, posterior), stands)
+    cautious = cautious / np.maximum(judge_counts, 1)
+    weight = judge_counts / (judge_counts + _KNOWN)
+    apart = exact_sum(weight * (logit(trusted) - logit(cautious))) / exact_sum(weight)
+    return float(apart) - OPTIMISM - _KIND_LEVEL * kind_balance(judgments)
+
+
+def describe(prepared: Prepared) -> list[str]:
+    """What was assumed about judges, and what cannot be seen without gold."""
+    judgments, notes = prepared.judgments, []
+    if judgments.kind is not None and (judgments.kind >= 0).any():
+        people, models = (int((judgments.kind == kind).sum()) for kind in (PERSON, MODEL))
+        notes.append(
+            f"{people:,} judges are declared people and {models:,} LLMs: LLM judges are assumed to "
+            "err together more often"
+        )
+    if prepared.known is not None or not len(judgments):
+        return notes
+    active = judgments.counts_per_judge > 0
+    if len(np.unique(prepared.families.family[active])) == 1:
+        notes.append(
+            "all judgments come from one judge or family, so its error rate cannot be estimated: "
+            "labels are the judge's own and probabilities are a guess; add gold or a second judge"
+        )
+    else:
+        per_item = prepared.voices_per_item()
+        mean = float(per_item[per_item > 0].mean())
+        if mean < _FEW_JUDGMENTS:
+            notes.append(
+                f"with {mean:.1f} judgments per item and no gold, labels cannot show whether "
+                "judges err independently: how sure labels are rests on an assumption"
+            )
+    return notes
+
+
+def prevalence_of(judgments: Judgments, posterior: _Floats, *, by_topic: bool) -> _Floats:
+    """The share of each true label among judged items; that of a topic is drawn to all."""
+    truths = posterior.shape[1]
+    topics = judgments.topic if by_topic else None
+    sums = np.zeros((1 if topics is None else judgments.topic_count, truths))
+    for items in _blocks(posterior):
+        judged = items[judgments.counts_per_item[items] > 0]
+        units = np.rint(posterior[judged] * SHARE)
+        np.add.at(
+            sums, np.zeros(len(judged), np.int64) if topics is None else topics[judged], units
+        )
+    total = sums.sum(axis=0)
+    overall = normalise(total) if total.sum() > 0 else np.full(truths, 1.0 / truths)
+    return overall[None] if topics is None else normalise(sums / SHARE + _TOPIC * overall)
+
+
+def fill_empty(judgments: Judgments, posterior: _Floats, prevalence: _Floats) -> None:
+    """Give items without judgments the prevalence of their topic, or of all."""
+    empty = np.flatnonzero(judgments.counts_per_item == 0)
+    if len(prevalence) > 1 and judgments.topic is not None:
+        prevalence = prevalence[judgments.topic[empty]]
+    posterior[empty] = prevalence
