@@ -81,8 +81,8 @@ def estimate_shares(evidence: Evidence, level: float) -> tuple[_Floats, _Floats,
     if alone.any():  # like the others, as far as anybody knows
         prior[alone] = fsum(prior[~alone]) / (~alone).sum() if not alone.all() else 0.0
         sampled[alone] = _ALONE**2
-    common, spread = _common_error(evidence, prior, _OWN**2 + sampled)
-    prior, spread = prior + common, _OWN**2 + sampled + spread
+    common, unsure = _common_error(evidence, prior, _OWN**2 + sampled)
+    prior, spread = prior + common, _OWN**2 + sampled + unsure
     z = prior.copy()
     for _ in range(_STEPS):
         p = _expit(z)
