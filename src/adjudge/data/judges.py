@@ -2,7 +2,7 @@
 
 Labels alone do not show how often judges err: where judges err together, a model takes the errors
 for the truth. On real data with gold, the logit of a judge's accuracy is off by a standard
-deviation of about .55, of which .35 is common to all judges of a data set. So a share with no gold
+deviation of about .6, of which .38 is common to all judges of a data set. So a share with no gold
 behind it has that uncertainty on top of its sampling error, and gold on a judge's items reduces it.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 LEVEL = 0.9  # of every interval in the table
 OPTIMISM = 0.41  # logit by which models that take their classes for labels overrate judges
 _NORMAL = 1.645  # standard errors at that level
-_COMMON, _OWN = 0.35, 0.42  # standard deviations: common to all judges, and of each
+_COMMON, _OWN = 0.38, 0.46  # standard deviations: common to all judges, and of each
 _ALONE = 1.0  # the same of a judge whose judgments nothing can be compared with
 _STEPS = 12  # of Newton's method
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,10 +20,10 @@ _Floats = NDArray[np.float64]
 _KNOWN = 20.0  # judgments of a judge, or judges, that are enough to show something
 _EXPONENT = 4.0  # of a judge's information, in the weight of the reference judge
 _VOTE = 0.5  # votes added to each label
-# The powers of types and vote share: by themselves, and added where types carry no information.
-_TYPES, _TYPES_LESS = 0.86, -0.63
-_SHARE, _SHARE_MORE = 0.19, 0.29
-_KIND = 0.09  # power that types lose where all judges are LLMs, and gain where all are people
+# Power of the types' answer: less where it carries no information, and for each unit of the log of
+# an item's judgments; the latter more for LLMs and less for people.
+_TYPES, _TYPES_LESS, _TYPES_MANY, _TYPES_KIND = 0.94, 0.67, 0.087, 0.075
+_SHARE, _SHARE_MORE = 0.24, 0.25  # power of the vote share: more where types carry no information
 _KIND_LEVEL = 0.13  # logit by which LLMs are overrated more than average, and people less
 _TOPIC = 10.0  # pseudo-items of the overall prevalence, in that of a topic
 _BLOCK = 100_000  # items at a time
@@ -65,8 +67,17 @@ def read_types(prepared: Prepared, prevalence: _Floats, rates: _Floats) -> _Floa
     return normalise(meaning @ stands.astype(np.float64) + 1e-9)
 
 
-def choose_powers(prepared: Prepared, posterior: _Floats) -> tuple[float, float]:
-    """The powers of the types' answer and of the vote share.
+@dataclass(frozen=True, slots=True)
+class Powers:
+    """The powers of the two parts of the blend."""
+
+    types: float  # of the types' answer for an item with one judgment
+    many: float  # taken from it for each unit of the log of an item's judgments
+    share: float  # of the vote share
+
+
+def choose_powers(prepared: Prepared, posterior: _Floats) -> Powers:
+    """Choose the powers of the types' answer and of the vote share.
 
     x is 0 where the types' answer carries as much information as the vote share, 1 where none.
     """
@@ -74,10 +85,10 @@ def choose_powers(prepared: Prepared, posterior: _Floats) -> tuple[float, float]
     for items in _blocks(posterior):
         judged = items[prepared.judgments.counts_per_item[items] > 0]
         types.add(posterior[judged])
-        votes.add(_vote_share(prepared, judged, posterior.shape[1]))
+        votes.add(normalise(_count_votes(prepared, judged, posterior.shape[1]) + _VOTE))
     x = 1.0 - min(types.value / max(votes.value, 1e-9), 1.0)
-    power = _TYPES - _KIND * kind_balance(prepared.judgments)
-    return power + _TYPES_LESS * x, _SHARE + _SHARE_MORE * x
+    many = _TYPES_MANY + _TYPES_KIND * kind_balance(prepared.judgments)
+    return Powers(_TYPES - _TYPES_LESS * x, many, _SHARE + _SHARE_MORE * x)
 
 
 class _Information:
@@ -110,16 +121,17 @@ def _blocks(posterior: _Floats) -> list[NDArray[np.int64]]:
     ]
 
 
-def _vote_share(prepared: Prepared, items: NDArray[np.int64], truths: int) -> _Floats:
-    votes = count_votes(prepared.spoken, prepared.voices, items, truths)
-    return normalise(votes + _VOTE)
+def _count_votes(prepared: Prepared, items: NDArray[np.int64], truths: int) -> _Floats:
+    return count_votes(prepared.spoken, prepared.voices, items, truths)
 
 
-def blend(prepared: Prepared, posterior: _Floats, powers: tuple[float, float]) -> None:
+def blend(prepared: Prepared, posterior: _Floats, powers: Powers) -> None:
     """Blend the types' answer with the vote share, in place."""
     for items in _blocks(posterior):
-        share = _vote_share(prepared, items, posterior.shape[1])
-        logs = powers[0] * np.log(np.maximum(posterior[items], 1e-12)) + powers[1] * np.log(share)
+        votes = _count_votes(prepared, items, posterior.shape[1])
+        many = np.log(np.maximum(votes.sum(axis=1, keepdims=True), 1.0))
+        logs = (powers.types - powers.many * many) * np.log(np.maximum(posterior[items], 1e-12))
+        logs += powers.share * np.log(normalise(votes + _VOTE))
         posterior[items] = normalise(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
 
