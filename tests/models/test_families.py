@@ -269,7 +269,7 @@ def test_loadings_are_weighted_medians_over_partners(judges: int, met: float, se
             loading[judge] = np.sqrt(np.clip(own[(len(own) - 1) // 2], 0.05**2, 0.95**2))
     for _ in range(40):
         excess = 1.0 - (1.0 - correlation) / (1.0 - np.outer(loading, loading))
-        company = 1.0 + ((common >= 20) & (excess >= 0.4)).sum(axis=1)
+        company = 1.0 + ((common >= 20) & (excess >= 0.35)).sum(axis=1)
         new = loading.copy()
         for judge in range(judges):
             partners = np.flatnonzero(common[judge] >= 5)

@@ -44,17 +44,14 @@ _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
 _UNIT = 2.0**30  # whole units of a share of labels
 _LEAST = 10  # judgments of a judge who is compared
-_JUDGES, _JUDGES_OF_MANY = 1500, 500  # at most, the busiest
-_MANY = 1_000_000  # judgments
-_PAIRS_OF_ITEM = 1770.0  # of sixty judgments
-_PAIRS = 2e7  # in all, about
+_JUDGES, _JUDGES_OF_MANY, _MANY = 1500, 500, 1_000_000  # the busiest, up to so many judgments
+_PAIRS_OF_ITEM, _PAIRS = 1770.0, 2e7  # compared of an item (sixty judgments), and in all, about
 _COMMON, _OFTEN = 5, 20  # items in common: to compare two judges, to let them share a weight
-_COPY, _ALIKE = 0.9, 0.4  # excess: merged; suspected, and sharing one weight in the medians
-_ERRORS = 2.0  # standard errors by which the excess of a suspected pair is above _ALIKE
+_COPY, _SUSPECT, _ALIKE = 0.9, 0.4, 0.35  # excess: merged; reported; sharing a weight in medians
+_ERRORS = 2.0  # standard errors by which the excess of a reported pair is above _SUSPECT
 _EXPECTED = 10.0  # disagreements of the two, were they independent
-_SHARE_OF_ITEMS = 0.05
-_PARTNERS = 3
-_INDEPENDENT = 4  # judges at least, for a common factor to show
+_SHARE_OF_ITEMS = 0.05  # that the two have in common
+_PARTNERS, _INDEPENDENT = 3, 4  # of a judge, and judges in all, for a common factor to show
 _LOADING = 0.6  # of a judge whom nobody can be compared with
 _LOWEST, _HIGHEST = 0.05, 0.95  # loadings
 _ROWS = 1_000_000  # judgments looked through at a time
@@ -171,8 +168,6 @@ def _exact_duplicates(sweeps: Sweeps, loading: _Floats) -> _Links:
     habit = cells / np.maximum(count, 1)[:, None]
     expected = count * (1.0 - loading**2) * (1.0 - (habit**2).sum(axis=1))
     able = np.flatnonzero(expected >= _EXPECTED)
-    if len(able) < 2:
-        return np.empty(0, _LINK)
     (prints,) = sweeps.ask(Prints(key_judges(cells)))
     able = able[np.lexsort((able, prints[able]))]
     first, second = able[:-1], able[1:]
@@ -275,7 +270,7 @@ def _alike(judgments: Judgments, pairs: _Pairs, loading: _Floats) -> _Links:
     wide = _SHARE_OF_ITEMS * _share_of_items(judgments) * judgments.item_count
     sure = known & (expected >= _EXPECTED) & (pairs.common >= wide) & np.outer(enough, enough)
     error = np.sqrt(np.maximum(1.0 - excess, 0.0) / np.maximum(expected, _EXPECTED))
-    found = sure & ((excess >= _COPY) | (excess - _ERRORS * error >= _ALIKE))
+    found = sure & ((excess >= _COPY) | (excess - _ERRORS * error >= _SUSPECT))
     first, second = np.nonzero(np.triu(found, 1))
     ends = pairs.judges[first], pairs.judges[second]
     return _link(*ends, np.clip(excess[first, second], 0.0, 1.0), pairs.common[first, second])
