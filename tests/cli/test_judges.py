@@ -190,6 +190,15 @@ def test_families_for_people_and_programs(
     assert found["correlation"] is not None
 
 
+def test_several_rules_declare_several_families(adjudge: Run, demo_folder: Path) -> None:
+    rules = ("--family", "^(?:judge-0001|judge-0005)()$", "--family", "(judge-002)[12]")
+    rows = adjudge("judges", demo_folder / "judgments.csv", *rules, "--show", "families").rows
+    assert sorted((row["kind"], row["judges"]) for row in rows) == [
+        ("declared", "judge-0001, judge-0005"),
+        ("declared", "judge-0021, judge-0022"),
+    ]
+
+
 def test_judges_of_numbers_have_a_bias_and_a_noise(
     adjudge: Run, at_terminal: Run, folder: Path
 ) -> None:

@@ -31,6 +31,7 @@ _PLAIN = (bool, int, float, str, type(None))
 
 # Classes of which files of earlier versions say that they stand elsewhere.
 _MOVED = {
+    "adjudge.data.consensus:Pair": "adjudge.data.consensus:LookAlikes",
     "adjudge.models.reference_judge:Trust": "adjudge.models.type_judges:Trust",
     "adjudge.models.type_fitting:FittedTypes": "adjudge.models.type_judges:FittedTypes",
     "adjudge.models.type_reading:TypesMemory": "adjudge.models.type_memory:TypesMemory",
@@ -38,7 +39,10 @@ _MOVED = {
 }
 
 # Fields that classes had in earlier versions.
-_DROPPED = {"adjudge.data.consensus:Consensus": {"correlation"}}
+_DROPPED = {
+    "adjudge.data.consensus:Consensus": {"correlation"},
+    "adjudge.data.consensus:Families": {"merged"},
+}
 
 
 def _save(value: Any, path: str | Path) -> None:
