@@ -255,7 +255,7 @@ class Consensus(Saved):
         a topic that is not gets the overall prevalence.
         """
         if self.predictor is None:
-            raise BadData(f"{self.model} keeps nothing to predict with", wanted="a fitted model")
+            raise BadData(f"this {self.model} consensus cannot predict", wanted="a new fit")
         from adjudge.data._predicted import keep_fitted
 
         return keep_fitted(self, self.predictor(take_judgments(judgments)))

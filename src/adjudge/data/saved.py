@@ -29,13 +29,8 @@ _MARK, _VERSION = "adjudge saved consensus", 1
 _VALUES = "saved.json"
 _PLAIN = (bool, int, float, str, type(None))
 
-# Classes of which files of earlier versions say that they stand elsewhere.
-_MOVED = {
-    "adjudge.models.reference_judge:Trust": "adjudge.models.type_judges:Trust",
-    "adjudge.models.type_fitting:FittedTypes": "adjudge.models.type_judges:FittedTypes",
-    "adjudge.models.type_reading:TypesMemory": "adjudge.models.type_memory:TypesMemory",
-    "adjudge.models.type_reading:_Meanings": "adjudge.models.type_reading:Meanings",
-}
+# The default's predictor in earlier versions: a fit is read without it.
+_GONE = {"adjudge.models.type_memory:TypesMemory", "adjudge.models.type_reading:TypesMemory"}
 
 # Fields that classes had in earlier versions.
 _DROPPED = {"adjudge.data.consensus:Consensus": {"correlation"}}
@@ -163,6 +158,8 @@ class _Loader:
         if kind == "engine":
             return import_module("adjudge.engines.threads").ThreadsEngine()
         if kind == "object":
+            if held in _GONE:
+                return None
             return self._object(held, plain["fields"])
         name = f"array-{held}.npy" if kind == "array" else f"table-{held}.arrow"
         if name not in self.read:
@@ -178,7 +175,7 @@ class _Loader:
         return table.column(0).combine_chunks() if kind == "names" else table
 
     def _object(self, name: str, given: dict[str, Any]) -> Any:
-        module, _, qualified = _MOVED.get(name, name).partition(":")
+        module, _, qualified = name.partition(":")
         kind = getattr(_module_of(module), qualified, None) if _is_ours(module) else None
         if not (isinstance(kind, type) and is_dataclass(kind)):
             raise ValueError(f"it holds a {name}, which this version does not know")

@@ -372,6 +372,7 @@ def _conclude(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Cons
         level=level,
         dependence=dependence,
         effective=answer.count_effective_judgments(prepared, dependence),
+        predictor=None,
     )
     fitted = replace(fitted, counts=np.empty(0))
     memory = TypesMemory(model, consensus, prepared.engine, fitted, reading, powers, calibration)
