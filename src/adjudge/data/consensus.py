@@ -117,7 +117,7 @@ class Consensus(Saved):
     families: Families | None = None  # judges who are one voice, found or declared
     dependence: Dependence | None = None  # how strongly judges err on the same items
     effective: NDArray[np.float64] | None = None  # (item,) effective number of judgments, n_eff
-    level: float | None = None  # added to the logit of judges' accuracies; None: nothing is known
+    level: NDArray[np.float64] | None = None  # (judge,) added to the logit of their accuracy
     about_judges: Any = None  # Arrow table, a row a judge: what a model adds to the table of judges
     notes: tuple[str, ...] = ()
     predictor: Callable[[Judgments], Consensus] | None = field(default=None, repr=False)

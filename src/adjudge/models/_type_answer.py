@@ -22,6 +22,7 @@ _VOTE = 0.5  # votes added to each label
 _TYPES, _TYPES_LESS = 0.86, -0.63
 _SHARE, _SHARE_MORE = 0.19, 0.29
 _KIND = 0.09  # power that types lose where all judges are LLMs, and gain where all are people
+_JUDGE = 0.25  # weight of types, against the answer, in how judges differ in accuracy
 _KIND_LEVEL = 0.13  # logit by which LLMs are overrated more than average, and people less
 _TOPIC = 10.0  # pseudo-items of the overall prevalence, in that of a topic
 _BLOCK = 100_000  # items at a time
@@ -148,17 +149,19 @@ def count_effective_judgments(prepared: Prepared, dependence: Dependence | None)
     return count_effective(prepared.voices_per_item(), correlation)
 
 
-def level_of(prepared: Prepared, counts: _Floats, kinds: int, posterior: _Floats) -> float:
-    """What to add to the logit of judges' accuracies, as ``posterior`` has them.
+def level_of(  # (judge,)
+    prepared: Prepared, counts: _Floats, kinds: int, posterior: _Floats
+) -> _Floats:
+    """What to add to the logit of each judge's accuracy, as ``posterior`` has it.
 
-    The blended answer is cautious, and judges look too bad by it; types taken for labels make them
-    look too good, on real data by about .41. The level is the second less that; judges differ as
-    the first has it.
+    The blended answer is cautious, and judges look too bad and too similar by it; types taken for
+    labels make them look too good, on real data by about .41, and too different. The mean over
+    judges is the second less that; how judges differ is a mean of both.
     """
     judgments, truths = prepared.judgments, posterior.shape[1]
     judge_counts = judgments.counts_per_judge
     if not len(judgments):
-        return 0.0
+        return np.zeros(len(judge_counts))
     truth_of = np.array(judgments.scale.truth_of)
     stands = truth_of[None, :] == np.arange(truths)[:, None]  # (truth, label)
     own = np.repeat(truth_of, kinds)  # (type,)
@@ -167,8 +170,10 @@ def level_of(prepared: Prepared, counts: _Floats, kinds: int, posterior: _Floats
     cautious = np.einsum("jkl,kl->j", count_judgments(prepared, posterior), stands)
     cautious = cautious / np.maximum(judge_counts, 1)
     weight = judge_counts / (judge_counts + _KNOWN)
-    apart = exact_sum(weight * (logit(trusted) - logit(cautious))) / exact_sum(weight)
-    return float(apart) - OPTIMISM - _KIND_LEVEL * kind_balance(judgments)
+    apart = logit(trusted) - logit(cautious)
+    mean = exact_sum(weight * apart) / exact_sum(weight)
+    level = mean - OPTIMISM - _KIND_LEVEL * kind_balance(judgments)
+    return np.asarray(level + _JUDGE * weight * (apart - mean))
 
 
 def describe(prepared: Prepared) -> list[str]:
