@@ -25,7 +25,7 @@ _KIND = 0.09  # power that types lose where all judges are LLMs, and gain where 
 _JUDGE = 0.25  # weight of types, against the answer, in how judges differ in accuracy
 _KIND_LEVEL = 0.13  # logit by which LLMs are overrated more than average, and people less
 _TOPIC = 10.0  # pseudo-items of the overall prevalence, in that of a topic
-_BLOCK = 100_000  # items at a time
+_BLOCK = 5_000  # items at a time
 _FEW_JUDGMENTS = 4  # per item, below which labels cannot show whether judges are independent
 
 
