@@ -121,7 +121,7 @@ class Consensus(Saved):
     families: Families | None = None  # judges who count as one, found or declared
     dependence: Dependence | None = None  # how strongly judges err on the same items
     effective: NDArray[np.float64] | None = None  # (item,) effective number of judgments, n_eff
-    level: float | None = None  # added to the logit of judges' accuracies; None: nothing is known
+    level: NDArray[np.float64] | None = None  # (judge,) added to the logit of their accuracy
     about_judges: Any = None  # Arrow table, a row a judge: what a model adds to the table of judges
     notes: tuple[str, ...] = ()
     predictor: Callable[[Judgments], Consensus] | None = field(default=None, repr=False)
@@ -259,7 +259,7 @@ class Consensus(Saved):
         a topic that is not gets the overall prevalence.
         """
         if self.predictor is None:
-            raise BadData(f"{self.model} keeps nothing to predict with", wanted="a fitted model")
+            raise BadData(f"this {self.model} consensus cannot predict", wanted="a new fit")
         from adjudge.data._predicted import keep_fitted
 
         return keep_fitted(self, self.predictor(take_judgments(judgments)))

@@ -24,9 +24,10 @@ _VOTE = 0.5  # votes added to each label
 # an item's judgments; the latter more for LLMs and less for people.
 _TYPES, _TYPES_LESS, _TYPES_MANY, _TYPES_KIND = 0.94, 0.67, 0.087, 0.075
 _SHARE, _SHARE_MORE = 0.24, 0.25  # power of the vote share: more where types carry no information
+_JUDGE = 0.25  # weight of types, against the answer, in how judges differ in accuracy
 _KIND_LEVEL = 0.13  # logit by which LLMs are overrated more than average, and people less
 _TOPIC = 10.0  # pseudo-items of the overall prevalence, in that of a topic
-_BLOCK = 100_000  # items at a time
+_BLOCK = 5_000  # items at a time
 _FEW_JUDGMENTS = 4  # per item, below which labels cannot show whether judges are independent
 
 
@@ -160,17 +161,19 @@ def count_effective_judgments(prepared: Prepared, dependence: Dependence | None)
     return count_effective(prepared.voices_per_item(), correlation)
 
 
-def level_of(prepared: Prepared, counts: _Floats, kinds: int, posterior: _Floats) -> float:
-    """What to add to the logit of judges' accuracies, as ``posterior`` has them.
+def level_of(  # (judge,)
+    prepared: Prepared, counts: _Floats, kinds: int, posterior: _Floats
+) -> _Floats:
+    """What to add to the logit of each judge's accuracy, as ``posterior`` has it.
 
-    The blended answer is cautious, and judges look too bad by it; types taken for labels make them
-    look too good, on real data by about .41. The level is the second less that; judges differ as
-    the first has it.
+    The blended answer is cautious, and judges look too bad and too similar by it; types taken for
+    labels make them look too good, on real data by about .41, and too different. The mean over
+    judges is the second less that; how judges differ is a mean of both.
     """
     judgments, truths = prepared.judgments, posterior.shape[1]
     judge_counts = judgments.counts_per_judge
     if not len(judgments):
-        return 0.0
+        return np.zeros(len(judge_counts))
     truth_of = np.array(judgments.scale.truth_of)
     stands = truth_of[None, :] == np.arange(truths)[:, None]  # (truth, label)
     own = np.repeat(truth_of, kinds)  # (type,)
@@ -179,8 +182,10 @@ def level_of(prepared: Prepared, counts: _Floats, kinds: int, posterior: _Floats
     cautious = np.einsum("jkl,kl->j", count_judgments(prepared, posterior), stands)
     cautious = cautious / np.maximum(judge_counts, 1)
     weight = judge_counts / (judge_counts + _KNOWN)
-    apart = exact_sum(weight * (logit(trusted) - logit(cautious))) / exact_sum(weight)
-    return float(apart) - OPTIMISM - _KIND_LEVEL * kind_balance(judgments)
+    apart = logit(trusted) - logit(cautious)
+    mean = exact_sum(weight * apart) / exact_sum(weight)
+    level = mean - OPTIMISM - _KIND_LEVEL * kind_balance(judgments)
+    return np.asarray(level + _JUDGE * weight * (apart - mean))
 
 
 def describe(prepared: Prepared) -> list[str]:

@@ -372,6 +372,7 @@ def _conclude(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Cons
         level=level,
         dependence=dependence,
         effective=answer.count_effective_judgments(prepared, dependence),
+        predictor=None,
     )
     fitted = replace(fitted, counts=np.empty(0))
     memory = TypesMemory(model, consensus, prepared.engine, fitted, reading, powers, calibration)
@@ -444,9 +445,10 @@ class TypesMemory:
             counts=counts,
             notes=notes,
         )
+        level = fitted.level if fitted.level is not None else np.zeros(fitted.judgments.judge_count)
         return replace(
             consensus,
-            level=fitted.level,
+            level=np.append(level, exact_sum(level) / max(len(level), 1))[code],  # -1: the mean
             dependence=fitted.dependence,
             effective=answer.count_effective_judgments(prepared, fitted.dependence),
             predictor=self,
