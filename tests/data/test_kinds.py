@@ -48,8 +48,8 @@ def test_llm_judges_are_trusted_less_than_people() -> None:
     assert accuracy == sorted(accuracy)
     dependence = [measure_dependence(f.judgments, None, f.families) for f in (people, models)]
     assert dependence[0].correlation < dependence[1].correlation
-    assert any("declared" in note for note in models.notes)
-    assert not any("declared" in note for note in unknown.notes)
+    assert any("declared:" in note for note in models.notes)
+    assert not any("declared:" in note for note in unknown.notes)
 
 
 def test_balance_counts_judgments() -> None:

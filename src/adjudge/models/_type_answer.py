@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Dependence
 from adjudge.data.judges import OPTIMISM, logit
 from adjudge.data.judgments import MODEL, PERSON, Judgments
+from adjudge.data.source import count_of
 from adjudge.kernels.fixed import SHARE
 from adjudge.models._calibration_features import count_votes
 from adjudge.models._judge_rows import exact_sum, normalise
@@ -194,8 +195,8 @@ def describe(prepared: Prepared) -> list[str]:
     if judgments.kind is not None and (judgments.kind >= 0).any():
         people, models = (int((judgments.kind == kind).sum()) for kind in (PERSON, MODEL))
         notes.append(
-            f"{people:,} judges are declared people and {models:,} LLMs: LLM judges are assumed to "
-            "err together more often"
+            f"declared: {count_of(people, 'human judge')}, {count_of(models, 'LLM judge')}; "
+            "LLM judges are assumed to err together more often than people"
         )
     if prepared.known is not None or not len(judgments):
         return notes

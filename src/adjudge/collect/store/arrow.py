@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.engine import Connection
 
@@ -183,18 +182,16 @@ def read_judgments(
     item, judge, label, time, seconds = found
     texts = _Lookup(on, items, snapshot.id, "name", "topic", "document", *_ITEM_FIELDS)
     who = _Lookup(on, judges, snapshot.id, "public", "kind")
-    kinds = who.take(judge, "kind")
     columns = {
         "item": texts.take(item, "name"),
         "topic": texts.take(item, "topic"),
         "judge": who.take(judge, "public"),
+        "kind": who.take(judge, "kind"),
         "label": pa.array(label, pa.large_string()),
         "time": _times(time),
     }
     if any(one is not None for one in seconds):
         columns["seconds"] = pa.array(seconds, pa.float64())
-    if pc.any(pc.equal(kinds, "model")).as_py():  # people next to LLM judges
-        columns["kind"] = kinds
     made = Judgments.from_table(
         pa.table(columns), scale=snapshot.scale, source=f"project {snapshot.slug}"
     )
