@@ -17,6 +17,7 @@ from adjudge.models.model import Prepared
 _Floats = NDArray[np.float64]
 _KNOWN = 20.0  # judgments of a judge, or judges, that are enough to show something
 _EXPONENT = 4.0  # of a judge's information, in the weight of the reference judge
+_EVEN = 1.0  # judges who give every label alike, added to the reference judge
 _VOTE = 0.5  # votes added to each label
 # The powers of types and vote share: by themselves, and added where types carry no information.
 _TYPES, _TYPES_LESS = 0.86, -0.63
@@ -42,8 +43,8 @@ def read_types(prepared: Prepared, prevalence: _Floats, rates: _Floats) -> _Floa
     """What each type means, (type, truth): what a reference judge says about it.
 
     The reference judge is a mean over judges, weighted by how informative they are; with few judges
-    all weigh about the same. A share of 1 / (judges + 1) is spread evenly: few judges cannot show
-    that they do not err together.
+    all weigh about the same. One more judge who gives every label alike has a share of
+    1 / (judges + 1): few judges cannot show that they do not err together.
     """
     count, weight = prepared.voices.items.astype(np.float64), weight_judges(prepared)
     judges = float(exact_sum(weight * np.minimum(1.0, count / _KNOWN)))
@@ -56,7 +57,7 @@ def read_types(prepared: Prepared, prevalence: _Floats, rates: _Floats) -> _Floa
     if not say.max(initial=0.0) > 0:
         say = np.ones(len(say))
     meaning = normalise(exact_sum(say[:, None, None] / say.max() * rates, fine=True))
-    unknown = 1.0 / (judges + 1.0)
+    unknown = _EVEN / (judges + _EVEN)
     meaning = (1.0 - unknown) * meaning + unknown / meaning.shape[1]
     scale = prepared.judgments.scale
     if scale.truth_of == tuple(range(len(scale.truths))):
@@ -66,18 +67,20 @@ def read_types(prepared: Prepared, prevalence: _Floats, rates: _Floats) -> _Floa
 
 
 def choose_powers(prepared: Prepared, posterior: _Floats) -> tuple[float, float]:
-    """The powers of the types' answer and of the vote share.
+    """The powers of the types' answer and of the vote share."""
+    x = measure_loss(prepared, posterior)
+    power = _TYPES - _KIND * kind_balance(prepared.judgments)
+    return power + _TYPES_LESS * x, _SHARE + _SHARE_MORE * x
 
-    x is 0 where the types' answer carries as much information as the vote share, 1 where none.
-    """
+
+def measure_loss(prepared: Prepared, posterior: _Floats) -> float:
+    """x: 0 where the types' answer carries as much information as the vote share, 1 where none."""
     types, votes = _Information(posterior.shape[1]), _Information(posterior.shape[1])
     for items in _blocks(posterior):
         judged = items[prepared.judgments.counts_per_item[items] > 0]
         types.add(posterior[judged])
-        votes.add(_vote_share(prepared, judged, posterior.shape[1]))
-    x = 1.0 - min(types.value / max(votes.value, 1e-9), 1.0)
-    power = _TYPES - _KIND * kind_balance(prepared.judgments)
-    return power + _TYPES_LESS * x, _SHARE + _SHARE_MORE * x
+        votes.add(share_votes(prepared, judged, posterior.shape[1]))
+    return 1.0 - min(types.value / max(votes.value, 1e-9), 1.0)
 
 
 class _Information:
@@ -110,7 +113,8 @@ def _blocks(posterior: _Floats) -> list[NDArray[np.int64]]:
     ]
 
 
-def _vote_share(prepared: Prepared, items: NDArray[np.int64], truths: int) -> _Floats:
+def share_votes(prepared: Prepared, items: NDArray[np.int64], truths: int) -> _Floats:
+    """The vote share of each true label among the judgments of some items."""
     votes = count_votes(prepared.spoken, prepared.voices, items, truths)
     return normalise(votes + _VOTE)
 
@@ -118,7 +122,7 @@ def _vote_share(prepared: Prepared, items: NDArray[np.int64], truths: int) -> _F
 def blend(prepared: Prepared, posterior: _Floats, powers: tuple[float, float]) -> None:
     """Blend the types' answer with the vote share, in place."""
     for items in _blocks(posterior):
-        share = _vote_share(prepared, items, posterior.shape[1])
+        share = share_votes(prepared, items, posterior.shape[1])
         logs = powers[0] * np.log(np.maximum(posterior[items], 1e-12)) + powers[1] * np.log(share)
         posterior[items] = normalise(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
