@@ -219,6 +219,12 @@ class Judgments(Named):
 
         return self.with_families(name_families(self, pattern))
 
+    def with_kind_rule(self, pattern: str, kind: str) -> Judgments:
+        """Judges in whose names a pattern is found are people ("person") or LLMs ("model")."""
+        from adjudge.data._reshaping import put_kind
+
+        return put_kind(self, pattern, kind)
+
     def with_items(
         self, items: Names, *, topics: Names | None = None, documents: Names | None = None
     ) -> Judgments:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.engine import Connection
 
@@ -181,7 +182,8 @@ def read_judgments(
         return None
     item, judge, label, time, seconds = found
     texts = _Lookup(on, items, snapshot.id, "name", "topic", "document", *_ITEM_FIELDS)
-    who = _Lookup(on, judges, snapshot.id, "public")
+    who = _Lookup(on, judges, snapshot.id, "public", "kind")
+    kinds = who.take(judge, "kind")
     columns = {
         "item": texts.take(item, "name"),
         "topic": texts.take(item, "topic"),
@@ -191,6 +193,8 @@ def read_judgments(
     }
     if any(one is not None for one in seconds):
         columns["seconds"] = pa.array(seconds, pa.float64())
+    if pc.any(pc.equal(kinds, "model")).as_py():  # people next to LLM judges
+        columns["kind"] = kinds
     made = Judgments.from_table(
         pa.table(columns), scale=snapshot.scale, source=f"project {snapshot.slug}"
     )
