@@ -17,7 +17,7 @@ import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -289,25 +289,19 @@ def tabulate_scores(cases: list[Case], *, each: bool) -> str:
     """Groups and complete or thinned (with ``each``: every kind of thinning), by side."""
     sides = [side for side in SIDES if side in cases[0].answers]
     found = {side: np.array([score(case, case.answers[side]) for case in cases]) for side in sides}
-    parts: dict[str, Callable[[Case], bool]] = {
-        COMPLETE: lambda case: case.how == COMPLETE,
-        "thinned": lambda case: case.how != COMPLETE,
-    }
+    parts = {COMPLETE: (COMPLETE,), "thinned": THINNINGS}
     if each:
-        parts = {how: partial(lambda how, case: case.how == how, how) for how in _HOWS}
+        parts = {how: (how,) for how in (COMPLETE, *THINNINGS)}
     rows = []
     for group in (*GROUPS, "all"):
-        for part, belongs in parts.items():
+        for part, hows in parts.items():
             chosen = [k for k, case in enumerate(cases)
-                      if group in (case.group, "all") and belongs(case)]  # fmt: skip
+                      if group in (case.group, "all") and case.how in hows]  # fmt: skip
             if chosen:
                 some = [cases[k] for k in chosen]
                 cells = [average(side, some, found[side][chosen]) for side in sides]
                 rows.append([group, part, str(len(chosen)), *cells])
     return render(["sets", "", "cases", *sides], rows)
-
-
-_HOWS = (COMPLETE, *THINNINGS)
 
 
 def list_losses(cases: list[Case]) -> str:
