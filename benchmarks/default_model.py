@@ -57,8 +57,11 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "judges of the reading alike (exponent 0)": {"_EXPONENT": 0.0},
     "exponent 8": {"_EXPONENT": 8.0},
 }
+# x: the information that types lose against the vote share; v: the judgments of an item
+POWERS = ("types", "types, times x", "types, times log v", "vote share", "vote share, times x")
+TYPES_ALONE = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
 _Floats = NDArray[np.float64]
-Powers = dict[str, _Floats]  # family -> (types and vote share, constant and times x)
+Powers = dict[str, _Floats]  # family -> (power,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,13 +74,16 @@ class Case:
     how: str
     gold: NDArray[np.int64]  # (gold item,) label, -1 if no judge gave it
     answers: dict[str, _Floats]  # side -> (gold item, label)
-    logs: _Floats  # (gold item, label, 2) of the types' answer and of the vote share
-    x: float  # information that types lose against the vote share
+    logs: _Floats  # (gold item, label, power) what the answer's log is a sum of, by powers
     judges: _Floats  # (judge, 3) interval, and accuracy on gold; NaN where there is no figure
 
     def blend(self, powers: _Floats) -> _Floats:
         """The answer with other powers."""
-        return np.asarray(softmax(self.logs @ (powers @ (1.0, self.x)), axis=1))
+        return np.asarray(softmax(self.logs @ powers, axis=1))
+
+    def without(self, *names: str) -> Case:
+        """The case with some powers left out of the blend."""
+        return replace(self, logs=self.logs * [power not in names for power in POWERS])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,13 +179,19 @@ def measure(table: pd.DataFrame, group: str, how: str, options: Options) -> dict
     answers[DEFAULT] = _probabilities(consensus, names)[rows]
     if options.peers:
         answers[PEER] = _probabilities(adjudge.fit(judged, model="dawid-skene"), names)[rows]
-    logs, x = np.empty(0), 0.0
-    if not options.scores_only:
-        types, share, x = consensus.predictor.unblend()
-        logs = np.log(np.maximum(np.stack([types[rows], share[rows]], axis=-1), 1e-12))
+    logs = np.empty(0) if options.scores_only else take_logs(consensus, rows)
     judges = np.empty((0, 3)) if how != COMPLETE else check_judges(consensus.judges, table)
     codes = _codes(gold["gold"], names)
-    return {"gold": codes, "answers": answers, "logs": logs, "x": x, "judges": judges}
+    return {"gold": codes, "answers": answers, "logs": logs, "judges": judges}
+
+
+def take_logs(consensus: Any, rows: NDArray[np.int64]) -> _Floats:  # (row, label, power)
+    """What the default blends for some items: the powers of ``POWERS`` multiply it."""
+    types, votes, x = consensus.predictor.unblend()
+    answer = np.log(np.maximum(types[rows], 1e-12))
+    share = np.log((votes[rows] + 0.5) / (votes[rows] + 0.5).sum(axis=1, keepdims=True))
+    many = np.log(np.maximum(votes[rows].sum(axis=1, keepdims=True), 1.0))
+    return np.stack([answer, x * answer, many * answer, share, x * share], axis=-1)
 
 
 def fit(judged: pd.DataFrame, changed: dict[str, Any]) -> Any:
@@ -241,18 +253,16 @@ def fit_powers(cases: list[Case], start: _Floats) -> _Floats:
     """Find the powers with the least mean log loss over families, by Newton's method."""
     powers, weights = start, weigh(cases)
     for _ in range(50):
-        gradient, hessian = np.zeros(4), np.zeros((4, 4))
+        gradient, hessian = np.zeros(len(powers)), np.zeros((len(powers), len(powers)))
         for case, weight in zip(cases, weights, strict=True):
-            by = np.array([1.0, case.x])
             known = case.gold >= 0
             logs, given = case.logs[known], case.blend(powers)[known]
             mean = np.einsum("ik,ikf->if", given, logs)
             off = mean - logs[np.arange(len(logs)), case.gold[known]]
-            apart = logs - mean[:, None]
-            square = np.einsum("ikf,ikg->fg", given[..., None] * apart, apart)
-            gradient += weight / len(known) * np.kron(off.sum(axis=0), by)
-            hessian += weight / len(known) * np.kron(square, np.outer(by, by))
-        step = np.linalg.lstsq(hessian, gradient)[0].reshape(2, 2)
+            apart = (logs - mean[:, None]).reshape(-1, len(powers))
+            gradient += weight / len(known) * off.sum(axis=0)
+            hessian += weight / len(known) * (apart.T @ (given.reshape(-1, 1) * apart))
+        step = np.linalg.lstsq(hessian, gradient)[0]
         powers = powers - step
         if np.abs(step).max() < 1e-3:
             break
@@ -261,7 +271,7 @@ def fit_powers(cases: list[Case], start: _Floats) -> _Floats:
 
 def leave_out(cases: list[Case]) -> tuple[_Floats, Powers]:
     """Fit the powers to all families, and for each family to all the others."""
-    every = fit_powers(cases, np.array([[1.0, 0.0], [0.0, 0.0]]))
+    every = fit_powers(cases, TYPES_ALONE)
     families = sorted({case.family for case in cases})
     others = ([case for case in cases if case.family != family] for family in families)
     return every, {
@@ -320,13 +330,20 @@ def list_losses(cases: list[Case]) -> str:
     return f"Complete sets more than .01 below the vote share: {text or 'none'}."
 
 
+def list_shipped() -> _Floats:
+    """The powers of the default."""
+    from adjudge.models import _type_answer as answer
+
+    types = (answer._TYPES, -answer._TYPES_LESS, -answer._TYPES_MANY)
+    return np.array([*types, answer._SHARE, answer._SHARE_MORE])
+
+
 def tabulate_powers(every: _Floats, held_out: Powers, shipped: _Floats) -> str:
     """The powers: shipped, fitted to all families, and their spread over families left out."""
-    folds = np.array([powers.ravel() for powers in held_out.values()])
+    folds = np.array(list(held_out.values()))
     spread = folds.std(axis=0, ddof=1)
     jackknife = spread * (len(folds) - 1) / np.sqrt(len(folds))
-    names = ("types", "types, times x", "vote share", "vote share, times x")
-    columns = zip(names, shipped.ravel(), every.ravel(), spread, jackknife, strict=True)
+    columns = zip(POWERS, shipped, every, spread, jackknife, strict=True)
     rows = [[name, *(f"{value:+.3f}" for value in values)] for name, *values in columns]
     heads = ["power", "shipped", "fitted to all", "deviation over folds", "standard error"]
     return render(heads, rows)
@@ -373,10 +390,13 @@ def tabulate_ablations(cases: list[Case], rows: list[dict[str, str]], options: O
         return [name, f"{apart.mean():+.4f}", f"{error:.4f}", f"{np.mean(below):.0%}"]
 
     found = [describe("default", cases, held_out)]
-    plain = np.array([[1.0, 0.0], [0.0, 0.0]])
-    found.append(describe("no blend", cases, dict.fromkeys(held_out, plain)))
-    without = [replace(case, x=0.0) for case in cases]
-    found.append(describe("powers without x", without, leave_out(without)[1]))
+    found.append(describe("no blend", cases, dict.fromkeys(held_out, TYPES_ALONE)))
+    for name, left_out in (
+        ("powers without x", ("types, times x", "vote share, times x")),
+        ("powers without log v", ("types, times log v",)),
+    ):
+        some = [case.without(*left_out) for case in cases]
+        found.append(describe(name, some, leave_out(some)[1]))
     for name, changed in ABLATIONS.items():
         again = measure_all(rows, replace(options, peers=False, changed=tuple(changed.items())))
         found.append(describe(name, again, leave_out(again)[1]))
@@ -413,13 +433,10 @@ def report(asked: argparse.Namespace, data: Path) -> Iterator[str]:
     )
     cases = measure_all(rows, options)
     if not (asked.scores_only or asked.declare):
-        from adjudge.models import _type_answer as answer
-
         every, held_out = leave_out(cases)
         for case in cases:
             case.answers[HELD_OUT] = case.blend(held_out[case.family])
-        shipped = [[answer._TYPES, answer._TYPES_LESS], [answer._SHARE, answer._SHARE_MORE]]
-        yield tabulate_powers(every, held_out, np.array(shipped))
+        yield tabulate_powers(every, held_out, list_shipped())
     yield tabulate_scores(cases, each=False)
     if asked.each:
         yield tabulate_scores(cases, each=True)

@@ -63,7 +63,7 @@ def test_scores_by_hand(script: Any) -> None:
     answer = np.array([[0.5, 0.5], [0.4, 0.6], [0.2, 0.8]])
     case = script.Case(
         group="crowds", name="", family="", how="complete", gold=np.array([0, 0, -1]),
-        answers={script.VOTE: vote}, logs=np.empty(0), x=0.0, judges=np.empty((0, 3)),
+        answers={script.VOTE: vote}, logs=np.empty(0), judges=np.empty((0, 3)),
     )  # fmt: skip
     accuracy, loss, below = script.score(case, answer)
     assert accuracy == pytest.approx(0.5 / 3)  # a tie, a wrong label, a label that no judge gave
@@ -74,7 +74,7 @@ def test_scores_by_hand(script: Any) -> None:
 def test_families_weigh_alike_and_so_do_kinds_of_thinning(script: Any) -> None:
     case = script.Case(
         group="crowds", name="", family="a", how="complete", gold=np.zeros(1, np.int64),
-        answers={}, logs=np.empty(0), x=0.0, judges=np.empty((0, 3)),
+        answers={}, logs=np.empty(0), judges=np.empty((0, 3)),
     )  # fmt: skip
     of = [("a", "complete"), ("a", "2 per item"), ("a", "2 per item"), ("b", "complete")]
     cases = [script.replace(case, family=family, how=how) for family, how in of]
@@ -92,10 +92,7 @@ def test_powers_are_fitted_to_the_other_families(
     rows = script.list_rows(shared_data, "duck,rte")
     cases = [case for row in rows for case in script.measure_sets(row, options)]
     assert [case.how for case in cases] == ["complete", "2 per item", "2 per item"] * 2
-    shipped = np.array([
-        [_type_answer._TYPES, _type_answer._TYPES_LESS],
-        [_type_answer._SHARE, _type_answer._SHARE_MORE],
-    ])  # fmt: skip
+    shipped = script.list_shipped()
     for case in cases:  # the fit's own parts, blended here
         assert case.blend(shipped) == pytest.approx(case.answers[script.DEFAULT], abs=1e-9)
     every, held_out = script.leave_out(cases)
@@ -125,9 +122,6 @@ def test_one_element_is_changed_at_a_time(script: Any) -> None:
 
 def test_what_was_blended_gives_the_answer(script: Any) -> None:
     consensus = script.fit(make_table()[["item", "judge", "label"]], {})
-    types, share, x = consensus.predictor.unblend()
-    powers = consensus.predictor.powers
-    blended = types ** powers[0] * share ** powers[1]
-    blended /= blended.sum(axis=1, keepdims=True)
+    logs = script.take_logs(consensus, np.arange(60)) @ script.list_shipped()
+    blended = np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
     assert blended == pytest.approx(consensus.posterior, abs=1e-9)
-    assert 0.0 <= x <= 1.0

@@ -1,0 +1,116 @@
+"""From types to the answer: what types mean and the blend with the vote, by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from adjudge import ItemTypes, Judgments
+from adjudge.data.judgments import MODEL, PERSON
+from adjudge.models import _type_answer as answer
+from adjudge.models._type_answer import _KIND, _SHARE, _SHARE_MORE, _TYPES, _TYPES_LESS
+from adjudge.models.item_types import TypesMemory
+from adjudge.models.model import Prepared, prepare
+from real_sets import share_votes
+
+
+@pytest.fixture
+def table() -> Judgments:
+    """Twelve judges of 40 items, four each, on three labels."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 40)
+    slip = rng.random(160) < 0.3
+    return Judgments.from_table(
+        {
+            "item": [f"i{n:02}" for n in range(40) for _ in range(4)],
+            "judge": [f"j{j:02}" for _ in range(40) for j in rng.choice(12, 4, replace=False)],
+            "label": np.where(slip, rng.integers(0, 3, 160), np.repeat(truth, 4)).tolist(),
+        }
+    )
+
+
+@pytest.fixture
+def prepared(table: Judgments) -> Prepared:
+    return prepare(table, None, None, repeats=True)
+
+
+def certain(items: int, truths: int) -> NDArray[np.float64]:
+    """An answer that carries all the information there is."""
+    return np.eye(truths)[np.arange(items) % truths]
+
+
+def test_the_powers_follow_what_types_carry(prepared: Prepared) -> None:
+    items = prepared.judgments.item_count
+    assert answer.choose_powers(prepared, certain(items, 3)) == pytest.approx((_TYPES, _SHARE))
+    nothing = np.full((items, 3), 1 / 3)
+    wanted = (_TYPES + _TYPES_LESS, _SHARE + _SHARE_MORE)
+    assert answer.choose_powers(prepared, nothing) == pytest.approx(wanted)
+
+
+def test_the_powers_between(prepared: Prepared) -> None:
+    rng = np.random.default_rng(1)
+    posterior = rng.dirichlet(np.ones(3), size=prepared.judgments.item_count)
+
+    def information(rows: NDArray[np.float64]) -> float:
+        mean = rows.mean(axis=0)
+        return float((rows * np.log(rows)).sum(axis=1).mean() - (mean * np.log(mean)).sum())
+
+    x = 1 - min(information(posterior) / information(share_votes(prepared.judgments)), 1.0)
+    assert 0 < x < 1
+    wanted = (_TYPES + _TYPES_LESS * x, _SHARE + _SHARE_MORE * x)
+    assert answer.choose_powers(prepared, posterior) == pytest.approx(wanted, abs=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "balance"), [(MODEL, 1.0), (PERSON, -1.0)])
+def test_the_power_of_types_depends_on_declared_kinds(
+    table: Judgments, kind: int, balance: float
+) -> None:
+    declared = dataclasses.replace(table, kind=np.full(table.judge_count, kind, dtype=np.int8))
+    prepared = prepare(declared, None, None, repeats=True)
+    power, _ = answer.choose_powers(prepared, certain(table.item_count, 3))
+    assert power == pytest.approx(_TYPES - _KIND * balance)
+
+
+def test_the_blend_by_hand(prepared: Prepared) -> None:
+    rng = np.random.default_rng(2)
+    posterior = rng.dirichlet(np.ones(3), size=prepared.judgments.item_count)
+    posterior[0] = [1.0, 0.0, 0.0]
+    wanted = np.maximum(posterior, 1e-12) ** 0.7 * share_votes(prepared.judgments) ** 0.3
+    wanted /= wanted.sum(axis=1, keepdims=True)
+    answer.blend(prepared, posterior, (0.7, 0.3))
+    assert posterior == pytest.approx(wanted)
+
+
+def test_a_fit_is_the_blend_of_its_types(table: Judgments, prepared: Prepared) -> None:
+    """The answer from fitted rates, what types mean, and powers, in NumPy alone."""
+    consensus = ItemTypes().fit(table)
+    memory = consensus.predictor
+    assert isinstance(memory, TypesMemory)
+    logs = np.tile(np.log(memory.types.overall), (table.item_count, 1))
+    np.add.at(logs, table.item, np.log(memory.types.rates[table.judge, :, table.label]))
+    types = np.exp(logs - logs.max(axis=1, keepdims=True))
+    types /= types.sum(axis=1, keepdims=True)
+    read = types @ memory.reading
+    assert memory.powers == pytest.approx(answer.choose_powers(prepared, read), abs=1e-6)
+    wanted = read ** memory.powers[0] * share_votes(table) ** memory.powers[1]
+    wanted /= wanted.sum(axis=1, keepdims=True)
+    assert consensus.posterior == pytest.approx(wanted, abs=1e-6)
+
+
+def test_what_types_mean_by_hand(prepared: Prepared) -> None:
+    """A mean of judges, weighted by their information; 1 / (judges + 1) is spread evenly."""
+    rng = np.random.default_rng(3)
+    rates = rng.dirichlet(np.ones(3), size=(12, 6))
+    prevalence = rng.dirichlet(np.ones(6))
+    count = prepared.judgments.counts_per_judge
+    judges = np.minimum(1, count / 20).sum()
+    exponent = 4 * judges**2 / (judges**2 + 20**2)
+    mean = np.einsum("t,jtl->jl", prevalence, rates)[:, None]
+    bits = np.einsum("t,jtl->j", prevalence, rates * np.log(rates / mean)) * count / (count + 20)
+    wanted = np.einsum("j,jtl->tl", bits**exponent, rates)
+    wanted /= wanted.sum(axis=1, keepdims=True)
+    wanted += (1 / 3 - wanted) / (judges + 1)
+    assert answer.read_types(prepared, prevalence, rates) == pytest.approx(wanted, rel=1e-6)
