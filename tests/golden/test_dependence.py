@@ -70,8 +70,8 @@ def test_crowds(shared_data: Path) -> None:
         found[name] = scores_of(consensus, gold)
     assert len(found) == 14
     accuracy, loss = np.mean(list(found.values()), axis=0)
-    assert accuracy >= 0.808
-    assert loss <= 0.507
+    assert accuracy >= 0.806
+    assert loss <= 0.515
     assert found["web-relevance"][0] >= 0.835
     assert found["zencrowd_us"][0] >= VOTE["zencrowd_us"] - 0.04
 
@@ -83,10 +83,10 @@ def test_panels_of_language_models(shared_data: Path) -> None:
         path = shared_data / "panels" / f"{name}.csv"
         found[name] = scores_of(_fit(path), _read(path).gold)
     accuracy, loss = np.mean(list(found.values()), axis=0)
-    assert accuracy >= 0.539
-    assert loss <= 1.121
+    assert accuracy >= 0.538
+    assert loss <= 1.107
     assert found["llmjudge"][0] >= 0.534
-    assert found["llmjudge"][1] <= 1.24
+    assert found["llmjudge"][1] <= 1.165
 
 
 @pytest.mark.data

@@ -126,7 +126,7 @@ def test_gold_calibrates_and_keeps_its_own_items() -> None:
     alone = evaluate(ItemTypes().fit(table), rest)["log_loss"].value
     model = ItemTypes()
     consensus = model.fit(table, known)
-    assert evaluate(consensus, rest)["log_loss"].value < alone - 0.05
+    assert evaluate(consensus, rest)["log_loss"].value < min(alone - 0.04, 0.54)
     assert np.all(consensus.probability[consensus.known >= 0] == 1)
     assert any("200 gold items calibrate the answer" in note for note in consensus.notes)
     plain = ItemTypes(calibrate=False).fit(table, known)

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from adjudge import ItemTypes, Judgments
 from adjudge.data.judgments import MODEL, PERSON
 from adjudge.models import _type_answer as answer
-from adjudge.models._type_answer import _KIND, _SHARE, _SHARE_MORE, _TYPES, _TYPES_LESS
+from adjudge.models._type_answer import (
+    _SHARE,
+    _SHARE_MORE,
+    _TYPES,
+    _TYPES_KIND,
+    _TYPES_LESS,
+    _TYPES_MANY,
+    Powers,
+)
 from adjudge.models.item_types import TypesMemory
 from adjudge.models.model import Prepared, prepare
 from real_sets import share_votes
@@ -42,12 +50,17 @@ def certain(items: int, truths: int) -> NDArray[np.float64]:
     return np.eye(truths)[np.arange(items) % truths]
 
 
+def near(powers: Powers, abs: float = 1e-6) -> object:
+    return pytest.approx(dataclasses.astuple(powers), abs=abs)
+
+
 def test_the_powers_follow_what_types_carry(prepared: Prepared) -> None:
     items = prepared.judgments.item_count
-    assert answer.choose_powers(prepared, certain(items, 3)) == pytest.approx((_TYPES, _SHARE))
-    nothing = np.full((items, 3), 1 / 3)
-    wanted = (_TYPES + _TYPES_LESS, _SHARE + _SHARE_MORE)
-    assert answer.choose_powers(prepared, nothing) == pytest.approx(wanted)
+    found = answer.choose_powers(prepared, certain(items, 3))
+    assert dataclasses.astuple(found) == near(Powers(_TYPES, _TYPES_MANY, _SHARE))
+    found = answer.choose_powers(prepared, np.full((items, 3), 1 / 3))
+    wanted = Powers(_TYPES - _TYPES_LESS, _TYPES_MANY, _SHARE + _SHARE_MORE)
+    assert dataclasses.astuple(found) == near(wanted)
 
 
 def test_the_powers_between(prepared: Prepared) -> None:
@@ -60,8 +73,9 @@ def test_the_powers_between(prepared: Prepared) -> None:
 
     x = 1 - min(information(posterior) / information(share_votes(prepared.judgments)), 1.0)
     assert 0 < x < 1
-    wanted = (_TYPES + _TYPES_LESS * x, _SHARE + _SHARE_MORE * x)
-    assert answer.choose_powers(prepared, posterior) == pytest.approx(wanted, abs=1e-5)
+    wanted = Powers(_TYPES - _TYPES_LESS * x, _TYPES_MANY, _SHARE + _SHARE_MORE * x)
+    found = answer.choose_powers(prepared, posterior)
+    assert dataclasses.astuple(found) == near(wanted, 1e-5)
 
 
 @pytest.mark.parametrize(("kind", "balance"), [(MODEL, 1.0), (PERSON, -1.0)])
@@ -70,17 +84,18 @@ def test_the_power_of_types_depends_on_declared_kinds(
 ) -> None:
     declared = dataclasses.replace(table, kind=np.full(table.judge_count, kind, dtype=np.int8))
     prepared = prepare(declared, None, None, repeats=True)
-    power, _ = answer.choose_powers(prepared, certain(table.item_count, 3))
-    assert power == pytest.approx(_TYPES - _KIND * balance)
+    found = answer.choose_powers(prepared, certain(table.item_count, 3))
+    assert found.many == pytest.approx(_TYPES_MANY + _TYPES_KIND * balance)
 
 
 def test_the_blend_by_hand(prepared: Prepared) -> None:
     rng = np.random.default_rng(2)
     posterior = rng.dirichlet(np.ones(3), size=prepared.judgments.item_count)
     posterior[0] = [1.0, 0.0, 0.0]
-    wanted = np.maximum(posterior, 1e-12) ** 0.7 * share_votes(prepared.judgments) ** 0.3
+    power = 0.7 - 0.1 * np.log(4)  # four judgments per item
+    wanted = np.maximum(posterior, 1e-12) ** power * share_votes(prepared.judgments) ** 0.3
     wanted /= wanted.sum(axis=1, keepdims=True)
-    answer.blend(prepared, posterior, (0.7, 0.3))
+    answer.blend(prepared, posterior, Powers(0.7, 0.1, 0.3))
     assert posterior == pytest.approx(wanted)
 
 
@@ -94,8 +109,9 @@ def test_a_fit_is_the_blend_of_its_types(table: Judgments, prepared: Prepared) -
     types = np.exp(logs - logs.max(axis=1, keepdims=True))
     types /= types.sum(axis=1, keepdims=True)
     read = types @ memory.reading
-    assert memory.powers == pytest.approx(answer.choose_powers(prepared, read), abs=1e-6)
-    wanted = read ** memory.powers[0] * share_votes(table) ** memory.powers[1]
+    powers = memory.powers
+    assert dataclasses.astuple(answer.choose_powers(prepared, read)) == near(powers, 1e-6)
+    wanted = read ** (powers.types - powers.many * np.log(4)) * share_votes(table) ** powers.share
     wanted /= wanted.sum(axis=1, keepdims=True)
     assert consensus.posterior == pytest.approx(wanted, abs=1e-6)
 
