@@ -186,17 +186,7 @@ def test_the_means_say_what_is_lost_and_where(modules: Any) -> None:
     )
 
 
-def test_the_default_page_says_where_the_vote_is_more_honest(
-    modules: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(modules.pages, "default_side", lambda: "hybrid-confusion:em")
-    text = modules.pages.default_page(made_lines())
-    assert text.startswith(
-        "- **Real crowds** (2): accuracy 0.795 (the vote 0.750; the most accurate, `dawid-skene`, "
-        "0.825), log loss 0.600 (the vote 0.500); its probabilities are worse than the vote's on "
-        "1 of 2."
-    )
-    assert "crowd-kit" not in text
+def test_the_page_has_every_set_and_peer(modules: Any) -> None:
     page = modules.pages.accuracy_page(made_lines(), made_lines())
     assert "| one (500; 100) | 0.700 / 0.60 | **0.750** / 1.50 | 0.740 / 0.90 |" in page
     assert "| two (500; 100) | **0.820** |" in page

@@ -20,6 +20,7 @@ from adjudge.models.model import Prepared
 _Floats = NDArray[np.float64]
 _KNOWN = 20.0  # judgments of a judge, or judges, that are enough to show something
 _EXPONENT = 4.0  # of a judge's information, in the weight of the reference judge
+_EVEN = 1.0  # judges who give every label alike, added to the reference judge
 _VOTE = 0.5  # votes added to each label
 # Power of the types' answer: less where it carries no information, and for each unit of the log of
 # an item's judgments; the latter more for LLMs and less for people.
@@ -46,8 +47,8 @@ def read_types(prepared: Prepared, prevalence: _Floats, rates: _Floats) -> _Floa
     """What each type means, (type, truth): what a reference judge says about it.
 
     The reference judge is a mean over judges, weighted by how informative they are; with few judges
-    all weigh about the same. A share of 1 / (judges + 1) is spread evenly: few judges cannot show
-    that they do not err together.
+    all weigh about the same. One more judge who gives every label alike has a share of
+    1 / (judges + 1): few judges cannot show that they do not err together.
     """
     count, weight = prepared.voices.items.astype(np.float64), weight_judges(prepared)
     judges = float(exact_sum(weight * np.minimum(1.0, count / _KNOWN)))
@@ -60,7 +61,7 @@ def read_types(prepared: Prepared, prevalence: _Floats, rates: _Floats) -> _Floa
     if not say.max(initial=0.0) > 0:
         say = np.ones(len(say))
     meaning = normalise(exact_sum(say[:, None, None] / say.max() * rates, fine=True))
-    unknown = 1.0 / (judges + 1.0)
+    unknown = _EVEN / (judges + _EVEN)
     meaning = (1.0 - unknown) * meaning + unknown / meaning.shape[1]
     scale = prepared.judgments.scale
     if scale.truth_of == tuple(range(len(scale.truths))):
@@ -79,18 +80,20 @@ class Powers:
 
 
 def choose_powers(prepared: Prepared, posterior: _Floats) -> Powers:
-    """Choose the powers of the types' answer and of the vote share.
+    """Choose the powers of the types' answer and of the vote share."""
+    x = measure_loss(prepared, posterior)
+    many = _TYPES_MANY + _TYPES_KIND * kind_balance(prepared.judgments)
+    return Powers(_TYPES - _TYPES_LESS * x, many, _SHARE + _SHARE_MORE * x)
 
-    x is 0 where the types' answer carries as much information as the vote share, 1 where none.
-    """
+
+def measure_loss(prepared: Prepared, posterior: _Floats) -> float:
+    """x: 0 where the types' answer carries as much information as the vote share, 1 where none."""
     types, votes = _Information(posterior.shape[1]), _Information(posterior.shape[1])
     for items in _blocks(posterior):
         judged = items[prepared.judgments.counts_per_item[items] > 0]
         types.add(posterior[judged])
-        votes.add(normalise(_count_votes(prepared, judged, posterior.shape[1]) + _VOTE))
-    x = 1.0 - min(types.value / max(votes.value, 1e-9), 1.0)
-    many = _TYPES_MANY + _TYPES_KIND * kind_balance(prepared.judgments)
-    return Powers(_TYPES - _TYPES_LESS * x, many, _SHARE + _SHARE_MORE * x)
+        votes.add(normalise(sum_votes(prepared, judged, posterior.shape[1]) + _VOTE))
+    return 1.0 - min(types.value / max(votes.value, 1e-9), 1.0)
 
 
 class _Information:
@@ -123,14 +126,15 @@ def _blocks(posterior: _Floats) -> list[NDArray[np.int64]]:
     ]
 
 
-def _count_votes(prepared: Prepared, items: NDArray[np.int64], truths: int) -> _Floats:
+def sum_votes(prepared: Prepared, items: NDArray[np.int64], truths: int) -> _Floats:
+    """The votes for each true label of some items; a family counts as one judge."""
     return count_votes(prepared.spoken, prepared.voices, items, truths)
 
 
 def blend(prepared: Prepared, posterior: _Floats, powers: Powers) -> None:
     """Blend the types' answer with the vote share, in place."""
     for items in _blocks(posterior):
-        votes = _count_votes(prepared, items, posterior.shape[1])
+        votes = sum_votes(prepared, items, posterior.shape[1])
         many = np.log(np.maximum(votes.sum(axis=1, keepdims=True), 1.0))
         logs = (powers.types - powers.many * many) * np.log(np.maximum(posterior[items], 1e-12))
         logs += powers.share * np.log(normalise(votes + _VOTE))

@@ -397,6 +397,25 @@ class TypesMemory:
     powers: answer.Powers
     calibration: Calibration | None
 
+    def unblend(self) -> tuple[_Floats, _Floats, float]:
+        """What the fit blended, for studies of the blend.
+
+        The types' answer and the votes, (item, truth) each, and the x of their powers.
+        """
+        prepared = prepare(
+            self.fitted.judgments,
+            None,
+            self.engine,
+            by_topic=self.model.by_topic,
+            copies=self.model.weigh_copies,
+            repeats=True,
+            families=self.fitted.families,
+        )
+        types = _read_items(prepared, self.types.parameters, self.reading)
+        items = np.arange(len(types))
+        votes = answer.sum_votes(prepared, items, types.shape[1])
+        return types, votes, answer.measure_loss(prepared, types)
+
     def parameters(self, judgments: Judgments) -> tuple[Parameters, int]:
         """The parameters for other judges, and how many of them are new."""
         code = look_up(judgments.judges, self.fitted.judgments.judges)
