@@ -1,6 +1,6 @@
 """Take the pages of a run of the replications into the docs.
 
-    adjudge replicate all -o FOLDER
+    ./scripts/replicate all -o FOLDER
     .venv/bin/python docs/tools/replications.py FOLDER
 
 Pages, CSV and PNG are taken, the pictures with few colours, which makes them small.

@@ -41,7 +41,6 @@ from adjudge.cli import (
     plot,
     rank,
     rank_pairs,
-    replicate,
     report,
     serve,
     simulate,
@@ -74,7 +73,6 @@ DECLARED = {
     "plot": plot.COMMAND,
     "rank": rank.COMMAND,
     "rank_pairs": rank_pairs.COMMAND,
-    "replicate": replicate.COMMAND,
     "report": report.COMMAND,
     "serve": serve.COMMAND,
     "simulate": simulate.COMMAND,
@@ -524,3 +522,10 @@ def test_stopped_when_all_is_done(folder: Path) -> None:
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout == f"adjudge {package.__version__}\n"
+
+
+def test_a_command_that_has_moved_names_its_place(adjudge: Run) -> None:
+    ended = adjudge("replicate", "zscore", "--quick")
+    assert ended.code == 2
+    assert ended.err.count("\n") == 1
+    assert "./scripts/replicate" in ended.err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store._opening import upgrade
 from adjudge.collect.store.database import Database
 from collecting import Bench, made_project
+from stores import copy_rows, new_postgresql
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -21,45 +21,20 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """A database of the first version."""
     if request.param == "sqlite":
         store = Database(tmp_path / "old.db", migrate=False)
+        with store.engine.begin() as on:
+            upgrade(on, "0001")
     else:
-        server = Database(request.getfixturevalue("postgres"), migrate=False)
-        name = f"old_{secrets.token_hex(4)}"
-        with server.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as on:
-            on.execute(sa.text(f"CREATE DATABASE {name}"))
-        url = server.url.set(database=name).render_as_string(hide_password=False)
-        server.close()
-        store = Database(url, migrate=False)
-    with store.engine.begin() as on:
-        upgrade(on, "0001")
+        store = new_postgresql(request.getfixturevalue("postgres"), revision="0001")
     yield store
     store.close()
-
-
-def fill(on: sa.Connection, made: Database) -> None:
-    """Copy what a store of today holds into one of the first version, column by column."""
-    before = sa.MetaData()
-    before.reflect(on)
-    with made.read() as reading:
-        for table in before.sorted_tables:
-            if table.name == "alembic_version":
-                continue
-            columns = ", ".join(f'"{column.name}"' for column in table.columns)
-            types = {column.name: column.type for column in table.columns}
-            text = sa.text(f'SELECT {columns} FROM "{table.name}"').columns(**types)
-            rows: list[dict[str, Any]] = [dict(row._mapping) for row in reading.execute(text)]
-            if rows:
-                on.execute(sa.insert(table), rows)
-            if rows and "id" in types and on.dialect.name == "postgresql":
-                wanted = f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id))"
-                on.execute(sa.text(f'{wanted} FROM "{table.name}"'))  # as if numbered here
 
 
 def test_the_first_version_with_data_becomes_the_newest(old: Database, sqlite: Database) -> None:
     bench = Bench(sqlite, topics=3, golds=12, judgments_per_item=2, training_pairs=4)
     for key in ("anna", "berta"):
         bench.turn(bench.trained(key))
-    with old.engine.begin() as on:
-        fill(on, sqlite)
+    with sqlite.read() as reading, old.engine.begin() as on:
+        copy_rows(reading, on)
     old.migrate()
     services = RequesterServices(old, clock=bench.clock)
     assert services.projects.get(bench.slug) == bench.services.projects.get(bench.slug)

@@ -402,7 +402,7 @@ def test_auto_chooses_and_fits() -> None:
     assert consensus.notes[0].startswith("rank 5, regularisation ")
 
 
-@pytest.mark.full  # and in every run as one of the methods of tests/replications/test_pmf.py
+@pytest.mark.full  # and in every run as one of the methods of tests/papers/test_pmf.py
 def test_on_real_judgments_it_beats_the_vote(shared_data: Path) -> None:
     content = trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv"))
     table, gold = content.judgments, content.gold

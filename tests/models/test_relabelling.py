@@ -7,8 +7,8 @@ import pytest
 
 from adjudge import DawidSkene, Gold, HybridConfusion, Judgments, Scale, SingleConfusion
 from adjudge.models._relabelling import order_of, separate
-from adjudge.replications.truelabel import _stack_runs
 from adjudge.simulation.panels import three_judges
+from papers.truelabel import stack_runs
 
 SCALE = Scale(labels=("a", "b", "c"))
 
@@ -58,7 +58,7 @@ def test_what_nothing_connects_is_apart() -> None:
 )
 def test_no_run_keeps_truths_that_traded_places(model) -> None:
     runs = [three_judges(5, seed).judgments for seed in range(1, 61)]
-    stack = _stack_runs(runs)
+    stack = stack_runs(runs)
     fit = model.fit(stack)
     parts = separate(stack, by_topic=True, topics=60)
     assert parts.count == 60

@@ -19,9 +19,9 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from adjudge.cli import _stopping
-from adjudge.cli._commands import COMMANDS
+from adjudge.cli._commands import COMMANDS, MOVED
 from adjudge.cli._console import be_quiet, remember
-from adjudge.cli._endings import EXPECTED, STOPPED, explain
+from adjudge.cli._endings import EXPECTED, STOPPED, USAGE, explain
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,8 @@ def _choose(given: Sequence[str]) -> Any:
     if "_ADJUDGE_COMPLETE" in os.environ:  # a shell asks for names and options
         return _build()
     module = given[0].replace("-", "_")
+    if module in MOVED:
+        raise USAGE(f"'adjudge {given[0]}' has moved: use {MOVED[module]}")
     return _get_command(module if module in COMMANDS else None)
 
 

@@ -23,7 +23,9 @@ COMMANDS = {
         "Compare models on your judgments: log loss, accuracy, calibration, time, and which "
         "to take."
     ),
-    "rank": "Rank search systems by noisy judgments, with intervals and the chance that A beats B.",
+    "rank": (
+        "Rank search systems by noisy judgments, with intervals and the probability that A beats B."
+    ),
     "rank_pairs": (
         "Rank items by comparisons of two, with intervals, and say how far judges can be trusted."
     ),
@@ -44,9 +46,6 @@ COMMANDS = {
     ),
     "simulate": "Make judgments from a stated crowd, with the truth that real judgments hide.",
     "crowd": "Send made judges to a server that collects judgments, and tell how it went.",
-    "replicate": (
-        "Run a paper's experiment, and show every published value beside the one obtained."
-    ),
     "models": "List the models, what each is, and its settings with their defaults.",
     "serve": "Serve the pages where judgments are collected, and the API, until it is stopped.",
     "project": (
@@ -56,3 +55,6 @@ COMMANDS = {
         "Let a language model judge a project's pages like any judge, or a table of items."
     ),
 }
+
+# Commands of earlier versions, and what to use in their place.
+MOVED = {"replicate": "./scripts/replicate in a checkout of the project"}

@@ -14,16 +14,16 @@ from adjudge.lazy import missing_extra
 STOPPED = 130
 _FAILED, _UNREAD = 2, 141
 # Every error about options and arguments is one; Typer has no public name for it.
-_USAGE: Any = typer.BadParameter.__base__
+USAGE: Any = typer.BadParameter.__base__
 EXPECTED: tuple[type[BaseException], ...] = (
-    *(_USAGE, AdjudgeError, ModuleNotFoundError, OSError, MemoryError),
+    *(USAGE, AdjudgeError, ModuleNotFoundError, OSError, MemoryError),
     *(SystemExit, KeyboardInterrupt, typer.Abort),
 )
 
 
 def explain(error: BaseException) -> int:
     """Say what went wrong, and give the code to end with; a missing module of ours is raised."""
-    if isinstance(error, _USAGE):
+    if isinstance(error, USAGE):
         return _fail(_describe_usage(error))
     if isinstance(error, AdjudgeError):
         return _fail(str(error))

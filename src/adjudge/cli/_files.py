@@ -179,7 +179,7 @@ def read_judgments(
         way = "; 'adjudge rank-pairs' ranks by them" if content.comparisons is not None else ""
         way = "; 'adjudge rank' takes runs" if content.run is not None else way
         raise BadData(f"there are no judgments in this file: {describe(content)}{way}", source=name)
-    if gold is None and reading.family is None and labelling == type(labelling)():
+    if gold is None and not reading.about_judges and labelling == type(labelling)():
         return Input(judgments=content.judgments, beside=content.gold, contents=(content,))
     from adjudge.cli._labels import shape_input
 

@@ -47,8 +47,7 @@ def shape_input(
     if content.judgments is None:
         raise BadData(f"there are no judgments: {describe(content)}")
     given, judgments, known, beside = None, content.judgments, None, content.gold
-    if reading.family is not None:
-        judgments = judgments.with_family_rule(reading.family)
+    judgments = reading.declare(judgments)
     if gold is not None:
         loose = labelling.bin is not None or judgments.scale.has_many_grades
         scale = None if loose else allow_labels(judgments.scale, labelling)

@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand
 
 from adjudge.cli import flag, option
+from adjudge.errors import BadSetting
+
+if TYPE_CHECKING:
+    from adjudge.data.judgments import Judgments
 
 JudgmentsFiles = Annotated[
     list[str],  # a path would lose a slash of s3://
@@ -102,13 +106,38 @@ class Reading:
         bool, flag("--skip-bad-rows", "Leave bad rows out, and list them, not stop.")
     ] = False
     family: Annotated[
-        str | None,
+        list[str] | None,
         option(
             "--family",
             "REGEX",
-            "Judges who share what this finds in their names are one source: '(.*)-run'.",
+            "Judges who share what this finds in their names are one source: '(.*)-run' (again "
+            "for more).",
         ),
     ] = None
+    kind: Annotated[
+        list[str] | None,
+        option(
+            "--kind",
+            "REGEX=KIND",
+            "Judges with this in their names are people or LLMs: '^gpt=model' (again for more).",
+        ),
+    ] = None
+
+    @property
+    def about_judges(self) -> bool:
+        """Whether anything is declared about judges."""
+        return bool(self.family or self.kind)
+
+    def declare(self, judgments: Judgments) -> Judgments:
+        """The judgments with what is declared about their judges."""
+        for pattern in self.family or ():
+            judgments = judgments.with_family_rule(pattern)
+        for rule in self.kind or ():
+            pattern, equals, kind = rule.rpartition("=")
+            if not equals:
+                raise BadSetting("--kind", rule, "REGEX=person or REGEX=model")
+            judgments = judgments.with_kind_rule(pattern, kind)
+        return judgments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,8 +105,7 @@ def _read(
             paths, format=reading.format, scale=scale, question=reading.question, **settings
         )
     tell_omissions(answers, place_of(places))
-    if reading.family is not None:
-        answers = replace(answers, judgments=answers.judgments.with_family_rule(reading.family))
+    answers = replace(answers, judgments=reading.declare(answers.judgments))
     if items is not None:
         table, _ = read_rows(File.at(items, reading.encoding), Options(**settings), lambda c: c)
         answers = answers.with_items(table, items.name)

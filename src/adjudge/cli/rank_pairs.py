@@ -149,8 +149,7 @@ def _read_grades(place: str, reading: o.Reading) -> Judgments:
     if content.judgments is None:
         problem = f"there are no judgments in this file: {describe(content)}"
         raise BadData(problem, source=place_of([place]))
-    judgments = content.judgments
-    return judgments if reading.family is None else judgments.with_family_rule(reading.family)
+    return reading.declare(content.judgments)
 
 
 def _tables(found: Preferences, wanted: _Wanted) -> tuple[dict[str, Any], dict[str, Any]]:

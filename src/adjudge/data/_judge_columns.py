@@ -106,6 +106,12 @@ def family_column(
     return names, chosen
 
 
+def kind_of_word(word: str) -> int | None:
+    """Whether a word means a person or a model; None where it means neither."""
+    letters = letters_of(word).rstrip("s")
+    return next((kind for kind, words in _KINDS.items() if letters in words), None)
+
+
 def kind_column(coded: Coded, where: dict[str, str], place: Source) -> NDArray[np.int8] | None:
     """Whether each judge is a person or a model, by a column that says so; None without one.
 
@@ -113,11 +119,10 @@ def kind_column(coded: Coded, where: dict[str, str], place: Source) -> NDArray[n
     """
     if "kind" not in coded:
         return None
-    words = {word: kind for kind, known in _KINDS.items() for word in known}
     judge, judges = coded["judge"]
     codes, names = coded["kind"]
-    found = [words.get(letters_of(name).rstrip("s"), -1) for name in names.to_pylist()]
-    value = np.array([*found, -1], dtype=np.int32)[codes]
+    found = [kind_of_word(name) for name in names.to_pylist()]
+    value = np.array([*(-1 if kind is None else kind for kind in found), -1], np.int32)[codes]
     if not (value >= 0).any():
         return None
     said = ("person", "model")

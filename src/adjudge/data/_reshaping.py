@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from adjudge.data._judge_columns import kind_of_word
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Codes, Named, Names, as_names, look_up
 from adjudge.data.scale import Scale
@@ -128,20 +129,54 @@ def code_families(names: Sequence[str | None]) -> tuple[Names, Codes]:
     return as_names(coded.dictionary), np.asarray(pc.fill_null(coded.indices, -1), dtype=np.int32)
 
 
-def name_families(given: Named, pattern: str) -> list[str | None]:
-    """The family of each judge: what a pattern finds in their name, or its first group."""
+def name_families(given: Any, pattern: str) -> list[str | None]:
+    """The family of each judge: what a pattern finds in their name, or its first group.
+
+    A family whose name would be empty is named after its first judge. Judges in whose names the
+    pattern finds nothing keep the family that they have.
+    """
+    judges = given.judges.to_pylist()
+    names: list[str | None] = [None] * len(judges)
+    if given.family is not None:
+        known = [*given.families.to_pylist(), None]  # -1 is no family
+        names = [known[code] for code in given.family]
+    unnamed = ""
+    for judge, match in enumerate(_search_judges(given, "family", pattern)):
+        name = None if match is None else match[1] if match.re.groups else match[0]
+        if name is not None:
+            unnamed = unnamed or ("" if name else judges[judge])
+            names[judge] = name or unnamed
+    return names
+
+
+def family_pattern(names: Sequence[str]) -> str:
+    """A pattern by which ``name_families`` makes one family of these judges alone."""
+    return f"^(?:{'|'.join(map(re.escape, names))})()$"
+
+
+def put_kind(given: Judgments, pattern: str, kind: str) -> Judgments:
+    """The same judgments, with the judges that a pattern finds declared people or LLMs."""
+    code = kind_of_word(kind)
+    if code is None:
+        raise BadSetting("kind", kind, "person or model")
+    found = [match is not None for match in _search_judges(given, "kind", pattern)]
+    before = np.full(given.judge_count, -1, np.int8) if given.kind is None else given.kind
+    return replace(given, kind=np.where(found, np.int8(code), before))
+
+
+def _search_judges(given: Named, setting: str, pattern: str) -> list[re.Match[str] | None]:
+    """What a pattern finds in the name of each judge; an error where it finds nothing at all."""
     try:
         rule = re.compile(pattern)
     except re.error as fault:
-        raise BadSetting("family", pattern, f"a regular expression ({fault})") from None
+        raise BadSetting(setting, pattern, f"a regular expression ({fault})") from None
     found = [rule.search(name) for name in given.judges.to_pylist()]
-    names = [None if match is None else (match[1] if rule.groups else match[0]) for match in found]
-    if all(name is None for name in names):
+    if all(match is None for match in found):
         first = given.judges[0].as_py() if given.judge_count else ""
         raise BadSetting(
-            "family", pattern, f"a pattern found in the name of a judge, such as {first!r}"
+            setting, pattern, f"a pattern found in the name of a judge, such as {first!r}"
         )
-    return names
+    return found
 
 
 def add_items(

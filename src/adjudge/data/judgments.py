@@ -213,11 +213,18 @@ class Judgments(Named):
         """Judges whose names share what a pattern finds are one family.
 
         What it finds is its first group, or all of it: ``(.*)-run[0-9]`` makes ``gpt-run1`` and
-        ``gpt-run2`` the family ``gpt``. Judges in whose names it finds nothing stay as they are.
+        ``gpt-run2`` the family ``gpt``. With an empty group all judges that match are one family:
+        ``^(?:ann|bob)()$``. Judges in whose names it finds nothing keep the family they have.
         """
         from adjudge.data._reshaping import name_families
 
         return self.with_families(name_families(self, pattern))
+
+    def with_kind_rule(self, pattern: str, kind: str) -> Judgments:
+        """Judges in whose names a pattern is found are people ("person") or LLMs ("model")."""
+        from adjudge.data._reshaping import put_kind
+
+        return put_kind(self, pattern, kind)
 
     def with_items(
         self, items: Names, *, topics: Names | None = None, documents: Names | None = None

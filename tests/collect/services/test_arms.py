@@ -15,9 +15,9 @@ from adjudge.collect.services.arms import _PAPER_LABELS, FIVE_MIXES, PRESETS, pr
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Arm
 from adjudge.errors import AdjudgeError, Refused
-from adjudge.replications.training import TABLE_1
-from adjudge.replications.training._crowd import LABELS as REPLICATED
 from collecting import LABELS, Bench, made_project, sqlite_first
+from papers.training import TABLE_1
+from papers.training.crowd import LABELS as REPLICATED
 
 
 def log_of(bench: Bench) -> list[Any]:
@@ -38,7 +38,7 @@ def draft(database: Database, **made: Any) -> Bench:
 
 def test_the_five_mixes_are_those_of_the_paper_and_of_its_replication() -> None:
     assert _PAPER_LABELS == REPLICATED
-    assert list(FIVE_MIXES.values()) == list(TABLE_1.values())
+    assert [list(mix) for mix in FIVE_MIXES.values()] == list(TABLE_1.values())
     five = preset_arms("five-mixes", labels=LABELS)
     assert [arm.name for arm in five] == ["mix-1", "mix-2", "mix-3", "mix-4", "mix-5"]
     third = {"Matching": 45.3, "Not Matching": 47.3, "Off Topic": 7.3, "Spam": 0.0}

@@ -42,7 +42,7 @@ def test_gold_is_suggested_approved_and_declined(site: Site, ada: Browser) -> No
     assert all(item.startswith("q") for item in items), "no gold among them"
     right = {"Good": "good lamp", "Bad": "bad lamp"}
     for label, title in right.items():
-        assert re.search(rf"A {title}, q\d d\d .*? Label {label} Probability (0.9|1.0)", ada.words)
+        assert re.search(rf"A {title}, q\d d\d .*? Label {label} Probability 0.[789]", ada.words)
     judges = {row.judge for row in site.services.judges.get_all(slug)}
     first = ada.text.partition("<h3")[2].partition("<form")[0]
     assert set(re.findall(r'/judges/([^"]+)"', first)) == judges, "who gave the label"

@@ -181,11 +181,12 @@ def read_judgments(
         return None
     item, judge, label, time, seconds = found
     texts = _Lookup(on, items, snapshot.id, "name", "topic", "document", *_ITEM_FIELDS)
-    who = _Lookup(on, judges, snapshot.id, "public")
+    who = _Lookup(on, judges, snapshot.id, "public", "kind")
     columns = {
         "item": texts.take(item, "name"),
         "topic": texts.take(item, "topic"),
         "judge": who.take(judge, "public"),
+        "kind": who.take(judge, "kind"),
         "label": pa.array(label, pa.large_string()),
         "time": _times(time),
     }

@@ -1,0 +1,477 @@
+"""Jung and Lease (2012), table 1: seven ways from judgments to labels, with and without gold.
+
+Data: TREC 2011 crowdsourcing, task 2 (binary). The paper's split was not published: here 1,000 test
+items, half of them relevant, are drawn from the gold for every seed, and the rest is for training.
+RMSE is that of 0/1 labels, as the published figures show. Methods are compared by a two-tailed
+paired t-test at 0.05 over the items of a split, as in the paper: splits share most of their items,
+so a test over splits would find any difference significant.
+
+PMF uses lambda = 0.1, as published, fitted to the minimum; also stopped early, and with lambda = 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+import adjudge
+from adjudge import AccuracyFilter, Feature, Gold, Judgments, Pmf, ThreadsEngine
+from adjudge.data.formats.trec_rf10 import BROKEN
+from adjudge.evaluation.significance import paired_t_test, rank_methods
+from adjudge.evaluation.tuning import ALPHAS, Tuner
+from adjudge.models.completion import Factors
+from adjudge.models.features import measure_features
+from adjudge.models.model import pick
+from adjudge.models.vote import choose_judges
+from adjudge.models.weighting import ACCURACY, Product
+from papers.charts import curves, published_and_obtained
+from papers.data import Split, both, find_file, read_content, read_trec_2011, split_gold
+from papers.results import Figure, Finding, Options, Replication, Run, compare, read_published
+
+_COLUMNS = ("ACC", "ACC rank", "RMSE", "RMSE rank", "SPE", "SPE rank")
+_PAPER = read_published("pmf")
+PUBLISHED: dict[str, dict[str, float]] = {
+    method: dict(zip(_COLUMNS, row, strict=True)) for method, row in _PAPER["table-1"].items()
+}
+ALPHA: dict[str, float] = _PAPER["alpha"]
+# Page 2, "Parameters": the grid, and what cross-validation chose of it.
+_RANKS, RIDGES = (10, 30, 50), (0.001, 0.01, 0.1, 0.5)
+RANK, RIDGE = 30, 0.1
+_BEYOND = (1.0, 2.0, 4.0)  # more values of lambda: the paper's grid ends too soon
+# How PMF is fitted, by what follows the method's name: lambda, and iterations (None: all).
+FITS: dict[str, tuple[float, int | None]] = {
+    "": (RIDGE, None),
+    ", stopped early": (RIDGE, 10),
+    ", λ = 2": (2.0, None),  # what the same cross-validation chooses from the longer grid
+}
+VARIANTS = {f"{name}{how}": name for name in ("3 PMF+MV", "7 PMF+WV+filter") for how in FITS if how}
+# Which gold judges are measured on, and the label of an item whose judges were all dropped; these
+# follow the names of methods 4 to 6, at the published alpha.
+LEAKED = (": all gold, plain vote", ": all gold, not relevant", ": training gold, not relevant")
+_RANK_COLUMNS = tuple(column for column in _COLUMNS if "rank" in column)
+
+Scores = dict[str, list[dict[str, float]]]  # method: split: column
+Marks = dict[str, list[NDArray[np.bool_]]]  # method: split: (test,), not relevant items first
+
+
+def score(
+    split: Split, choice: NDArray[np.int16], fell: NDArray[np.bool_] | None = None
+) -> dict[str, float]:
+    """Scores of test labels; ``fell`` marks items whose judges were all dropped."""
+    right = choice == split.truth
+    found = {
+        "ACC": float(right.mean()),
+        "RMSE": math.sqrt(1.0 - right.mean()),
+        "SPE": float(right[split.truth == 0].mean()),
+        "SEN": float(right[split.truth == 1].mean()),
+    }
+    if fell is not None:
+        found["coverage"] = float((~fell).mean())
+        found["ACC, covered"] = float(right[~fell].mean()) if not fell.all() else math.nan
+    return found
+
+
+def mark(split: Split, choice: NDArray[np.int16]) -> NDArray[np.bool_]:
+    """Right or wrong per test item, those that are not relevant first."""
+    order = np.argsort(split.truth, kind="stable")
+    return np.asarray((choice == split.truth)[order])
+
+
+@cache
+def _graded(path: Path) -> Judgments:
+    """The same judgments with their grades, and a binary truth."""
+    judgments, gold = both(read_content(path))
+    left = judgments.select(items=~gold.honeypots(judgments)).without_labels(BROKEN)
+    return left.with_scale(left.scale.with_binary_truth())
+
+
+@cache
+def _factors(path: Path, how: str) -> Factors:
+    ridge, steps = FITS[how]
+    plan = Pmf(rank=RANK, regularisation=ridge, iterations=steps, tolerance=0.01)
+    return plan.factors(read_trec_2011(path)[0])
+
+
+def _models(path: Path, quick: bool) -> dict[str, tuple[Any, Judgments]]:
+    """The Bayesian models, and the judgments that each gets."""
+    few: dict[str, Any] = {"warmup": 50, "draws": 50} if quick else {}
+    dense: dict[str, Any] = {**few, "thin": 1} if quick else {}
+    binary = read_trec_2011(path)[0]
+    return {
+        "DawidSkene": (adjudge.DawidSkene(), binary),
+        "HybridConfusion": (adjudge.HybridConfusion(**dense), binary),
+        "HierarchicalRelevance": (adjudge.HierarchicalRelevance(**few), binary),
+        "HierarchicalConfusion, grades": (adjudge.HierarchicalConfusion(**few), _graded(path)),
+    }
+
+
+def label_without_gold(path: Path, quick: bool) -> dict[str, NDArray[np.int16]]:
+    """Methods 1 to 3 and the models without gold: a label per item."""
+    judgments, _ = read_trec_2011(path)
+    choices = {"1 MV": adjudge.MajorityVote().fit(judgments).choice}
+    for how in FITS:
+        votes = _factors(path, how).votes()
+        choices[f"3 PMF+MV{how}"] = pick(votes, judgments, ties="random", seed=0)[0]
+    for name, (model, given) in _models(path, quick).items():
+        choices["2 EM" if name == "DawidSkene" else name] = model.fit(given).choice
+    return choices
+
+
+_Votes = tuple[NDArray[np.int16], NDArray[np.bool_] | None]  # (test,) labels, all judges dropped
+
+
+def label_with_gold(
+    path: Path, split: Split, quick: bool
+) -> tuple[dict[str, _Votes], dict[str, list[_Votes]], dict[str, float]]:
+    """Methods 4 to 7 and the models with gold; 5 to 7 under every alpha; the alpha chosen."""
+    judgments, gold = read_trec_2011(path)
+    alpha = Tuner(judgments, split.train, flip=True).choose(
+        lambda value: AccuracyFilter(alpha=value), ALPHAS, measure="binary", gentler="lower"
+    )
+    at = ALPHAS.index(alpha) + 1
+    weighted = _vote(judgments, split, Feature(ACCURACY), split.train)
+    filtered = _vote(judgments, split, None, split.train)
+    votes = {"4 WV": (weighted[0][0], None), "5 filter": filtered[at], "6 WV+filter": weighted[at]}
+    sweeps = {"5 filter": filtered[1:], "6 WV+filter": weighted[1:]}
+    alphas = dict.fromkeys(sweeps, alpha)
+    for how in FITS:
+        name = f"7 PMF+WV+filter{how}"
+        completed, best = _complete(path, how).sweep(judgments, split)
+        sweeps[name] = [(choice, np.zeros(len(choice), np.bool_)) for choice in completed]
+        votes[name], alphas[name] = sweeps[name][best], ALPHAS[best]
+    for name, (model, given) in _models(path, quick).items():
+        votes[f"{name}, gold"] = model.fit(given, split.train).choice[split.test], None
+    return votes | _leak(judgments, split, gold), sweeps, alphas
+
+
+def _leak(judgments: Judgments, split: Split, gold: Gold) -> dict[str, _Votes]:
+    """Methods 4 to 6 at the published alpha, with judges also measured on the test's gold.
+
+    This is leakage, not a fair score: it shows what letting the test be seen would give.
+    """
+    found: dict[str, _Votes] = {}
+    for name, weight in (("5 filter", None), ("6 WV+filter", Feature(ACCURACY))):
+        for reading in LEAKED:
+            known = gold if "all gold" in reading else split.train
+            plain, (choice, fell) = _vote(judgments, split, weight, known, (ALPHA["5 filter"],))
+            if reading.endswith("not relevant"):
+                choice = np.where(fell, 0, choice).astype(np.int16)
+            found[f"{name}{reading}"] = choice, fell
+            if weight:
+                found[f"4 WV{reading}"] = plain
+    return found
+
+
+def _vote(
+    judgments: Judgments,
+    split: Split,
+    weight: Product | None,
+    known: Gold,
+    alphas: tuple[float, ...] = ALPHAS,
+) -> list[Any]:  # of _Votes
+    """The vote without a filter, then under every alpha, with judges measured on known gold."""
+    held = np.zeros(judgments.item_count, dtype=np.bool_)
+    held[split.test] = True
+    part = judgments.select(items=held, keep_empty=True)
+    features = measure_features(judgments, known, names=(ACCURACY,))
+    loaded = ThreadsEngine().load(part, None)
+    found = []
+    for keep in (None, *(AccuracyFilter(alpha=alpha) for alpha in alphas)):
+        chosen = choose_judges(part, features, weight, keep, flip=True)
+        posterior, fell, _ = loaded.weigh(*chosen.units)
+        found.append((pick(posterior, part, ties="random", seed=0)[0], fell))
+    return found
+
+
+@cache
+def _complete(path: Path, how: str) -> _Completed:
+    """The completed labels of the gold items."""
+    judgments, gold = read_trec_2011(path)
+    known = gold.align(judgments)
+    items = np.flatnonzero(known >= 0)
+    fitted = _factors(path, how)
+    return _Completed(items, fitted.cuts.label(fitted.complete(items)), known[items])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Completed:
+    """What every judge would have said of every gold item."""
+
+    items: NDArray[np.int64]  # (gold,)
+    labels: NDArray[np.int64]  # (gold, judge)
+    truth: NDArray[np.int16]  # (gold,)
+
+    def sweep(self, judgments: Judgments, split: Split) -> tuple[list[NDArray[np.int16]], int]:
+        """Weighted, filtered votes under every alpha, and which the training items choose."""
+        seen = split.train.align(judgments)[self.items] >= 0
+        train, truth = self.labels[seen], self.truth[seen]
+        fold = np.arange(seen.sum()) % 5
+        correct = np.zeros(len(ALPHAS))
+        for held in range(5):
+            weight = _signed_accuracy(train[fold != held], truth[fold != held])
+            for at, alpha in enumerate(ALPHAS):
+                labels = _weighted_vote(train[fold == held], weight, alpha)
+                correct[at] += (labels == truth[fold == held]).sum()
+        weight = _signed_accuracy(train, truth)
+        test = self.labels[np.searchsorted(self.items, split.test)]
+        return [_weighted_vote(test, weight, alpha) for alpha in ALPHAS], int(np.argmax(correct))
+
+
+def _signed_accuracy(
+    labels: NDArray[np.int64], truth: NDArray[np.int16]
+) -> NDArray[np.float64]:  # (judge,)
+    """The accuracy of each judge's completed labels; below .5, minus that of the opposite."""
+    accuracy = (labels == truth[:, None]).mean(axis=0)
+    return np.asarray(np.where(accuracy < 0.5, accuracy - 1.0, accuracy))
+
+
+def _weighted_vote(
+    labels: NDArray[np.int64], weight: NDArray[np.float64], alpha: float
+) -> NDArray[np.int16]:  # (item,)
+    """The weighted vote of the judges at or above alpha; of all where there is none."""
+    kept = np.abs(weight) >= alpha
+    used = np.where(kept, weight, 0.0) if kept.any() else weight
+    return ((2.0 * labels - 1.0) @ used > 0).astype(np.int16)
+
+
+def try_ranks(path: Path, quick: bool) -> list[tuple[int, float, float]]:
+    """Rank, lambda and held-out error, by cross-validation over all labels."""
+    _, tried = Pmf(tolerance=1e-5).try_ranks(
+        read_trec_2011(path)[0],
+        ranks=(10, 30) if quick else _RANKS,
+        regularisations=(0.1, 0.5, 2.0) if quick else (*RIDGES, *_BEYOND),
+        folds=2 if quick else 3,
+    )
+    return [(entry.rank, entry.regularisation, entry.rmse) for entry in tried]
+
+
+def replicate(options: Options) -> Replication:
+    """Table 1, its variants, other models, the choice of D and lambda, and the claims."""
+    path, quick = find_file("trec-rf10", options.data), options.quick
+    judgments, gold = read_trec_2011(path)
+    splits = [split_gold(judgments, gold, seed) for seed in range(options.count(full=10, quick=4))]
+    choices = label_without_gold(path, quick)
+    labelled = [label_with_gold(path, split, quick) for split in splits]
+    fits = {FITS[how][0]: _factors(path, how) for how in ("", ", λ = 2")}
+    return gather(splits, choices, labelled, try_ranks(path, quick), fits)
+
+
+def gather(
+    splits: Sequence[Split],
+    choices: Mapping[str, NDArray[np.int16]],
+    labelled: Sequence[Any],
+    tried: Sequence[tuple[int, float, float]],
+    fits: Mapping[float, Factors],
+) -> Replication:
+    """Tables, figures and claims from the labels of all splits."""
+    scores: Scores = {}
+    marks: Marks = {}
+    for split, (votes, _, alphas) in zip(splits, labelled, strict=True):
+        alone = {name: (choice[split.test], None) for name, choice in choices.items()}
+        for name, vote in {**alone, **votes}.items():
+            alpha = {"α": alphas[name]} if name in alphas else {}
+            scores.setdefault(name, []).append(score(split, *vote) | alpha)
+            marks.setdefault(name, []).append(mark(split, vote[0]))
+    models = [name for name in scores if name[0].isalpha()]
+    for place in (_ranks(marks, list(PUBLISHED)), _ranks(marks, [*PUBLISHED, *models])):
+        for name, ranks in place.items():
+            scores[name] = [ranks | row for row in scores[name]]
+    published = {name: row | {"α": ALPHA.get(name, math.nan)} for name, row in PUBLISHED.items()}
+    published |= {f"{name}{how}": published[name] for name in PUBLISHED for how in (*FITS, *LEAKED)}
+    # Without a filter no item is lost: the second reading of WV is the first.
+    leaked = sorted(n for n in scores if ": " in n and n != f"4 WV{LEAKED[1]}")
+    table = partial(_table, scores, published)
+    table_1 = table(PUBLISHED, (*_COLUMNS, "SEN", "α", "coverage", "ACC, covered"))
+    grid: dict[str, dict[str, float]] = {}
+    for rank, ridge, error in sorted(tried, key=lambda entry: entry[1]):
+        grid.setdefault(f"λ = {ridge:g}", {})[f"D = {rank}"] = error
+    plotted = table_1[table_1.column.isin(["ACC", "SPE"])]
+    sweep = _alpha_data(splits, [sweeps for _, sweeps, _ in labelled])
+    best = sweep.loc[sweep[sweep.method == "5 filter"].covered.idxmax()]
+    return Replication(
+        tables={
+            "table-1": table_1,
+            "fits": table(VARIANTS, ("ACC", "RMSE", "SPE", "α")),
+            "leaked": table(leaked, ("ACC", "SPE", "SEN", "coverage")),
+            "models": table(models, ("ACC", "ACC rank", "RMSE", "SPE", "SPE rank")),
+            "rank-and-lambda": compare(
+                [grid], notes={(f"λ = {RIDGE:g}", f"D = {RANK}"): "(the paper's choice)"}, digits=4
+            ),
+        },
+        figures={
+            "table-1-plot": Figure(plotted, published_and_obtained(plotted, axis="share")),
+            "alpha": Figure(sweep, _alpha_chart(sweep)),
+        },
+        findings=findings(scores, marks)
+        | {"grid": grid_finding(tried)}
+        | _beyond(scores, marks, models),
+        values={
+            "splits": len(splits),
+            "alphas": {n: np.median([row["α"] for row in scores[n]]) for n in ALPHA},
+            "fits": fits,
+            "sensitivity": np.mean([row["SEN"] for row in scores["4 WV"]]),
+            "best": best,
+        },
+    )
+
+
+def _table(scores: Scores, published: Run, methods: Iterable[str], columns: Sequence[str]) -> Any:
+    """Some columns of some methods, where they have them."""
+    found = {
+        (method, column): [row[column] for row in scores[method]]
+        for method in methods
+        for column in columns
+        if column in scores[method][0]
+    }
+    return compare(found, published, exact=_RANK_COLUMNS)
+
+
+def _ranks(marks: Marks, methods: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Ranks by paired tests over the items of the first split; for SPE, those not relevant."""
+    right = {name: marks[name][0].astype(float) for name in methods}
+    half = {name: values[: len(values) // 2] for name, values in right.items()}
+    found: dict[str, dict[str, float]] = {name: {} for name in methods}
+    for column, values in zip(_RANK_COLUMNS, (right, right, half), strict=True):
+        for place in rank_methods(values):
+            found[place.method][column] = place.rank
+    return found
+
+
+def _alpha_data(splits: Sequence[Split], swept: Sequence[Mapping[str, list[_Votes]]]) -> Any:
+    """Scores on the test items under every alpha, mean and sd over splits."""
+    rows = []
+    for name in swept[0]:
+        for at, alpha in enumerate(ALPHAS):
+            pairs = zip(splits, swept, strict=True)
+            runs = pd.DataFrame([score(split, *sweeps[name][at]) for split, sweeps in pairs])
+            mean = runs.mean()
+            rows.append(
+                (name, alpha, mean.ACC, runs.ACC.std(), mean.coverage, mean["ACC, covered"])
+            )
+    columns = ["method", "alpha", "accuracy", "sd", "coverage", "covered"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _alpha_chart(data: Any) -> Any:
+    scale = alt.Scale(zero=False, nice=False)
+    x = alt.X("alpha:Q", title="α: accuracy below which judges are dropped", scale=scale)
+    colour = alt.Color("method:N", title=None, sort=None, legend=alt.Legend(labelLimit=300))
+    every = data.rename(columns={"accuracy": "mean", "sd": "spread"})
+    left = curves(every, x, colour, y="accuracy", band=True).properties(title="All test items")
+    own = data[data.method == "5 filter"].rename(
+        columns={"covered": "accuracy, covered items", "coverage": "items covered"}
+    )
+    shares = ["accuracy, covered items", "items covered"]
+    melted = own.melt("alpha", shares, var_name="method", value_name="mean").assign(spread=0.0)
+    right = curves(melted, x, colour, y="share").properties(title="Method 5, items it covers")
+    return alt.hconcat(left, right).resolve_scale(color="independent")
+
+
+def test_pair(marks: Marks, first: str, second: str) -> tuple[str, str]:
+    """How the first method relates to the second (">", "<" or "="), and the tests behind it.
+
+    A method is better if paired tests over the items say so in more than half of the splits.
+    """
+    pairs = zip(marks[first], marks[second], strict=True)
+    tests = [paired_t_test(one.astype(float), other.astype(float)) for one, other in pairs]
+    ahead = sum(test.different and test.mean > 0 for test in tests)
+    behind = sum(test.different and test.mean < 0 for test in tests)
+    sign = ">" if 2 * ahead > len(tests) else "<" if 2 * behind > len(tests) else "="
+    p = np.median([test.p for test in tests])
+    return sign, f"better in {ahead} of {len(tests)} splits, worse in {behind}, p {p:.2g}"
+
+
+Relation = tuple[str, str, str]  # a method, ">" or "=", another
+
+
+def findings(scores: Scores, marks: Marks) -> dict[str, Finding]:
+    """What the paper says of its methods, by its own test; its ranks come from such tests."""
+    one, two, three, four, five, six, seven = PUBLISHED
+    best = [(name, ">", other) for name in (five, six) for other in (one, two, three, four, seven)]
+    said: dict[str, list[Relation]] = {
+        "pmf-beats-vote": [(three, ">", one)],
+        "pmf-as-em": [(three, "=", two)],
+        "no-gold-as-weights": [(two, "=", four), (three, "=", four)],
+        "filter-beats-none": [(five, ">", one), (six, ">", four)],
+        "filters-best": best,
+        "weights-add-nothing": [(five, "=", six)],
+        "filter-without-pmf": [(six, ">", seven)],
+        "pmf-filter-beats-weights": [(seven, ">", four)],
+    }
+    return {name: _finding(relations, scores, marks) for name, relations in said.items()}
+
+
+def _finding(relations: list[Relation], scores: Scores, marks: Marks) -> Finding:
+    """Whether methods beat or equal others, by the tests here and by the published ranks."""
+    tests = {(a, b): test_pair(marks, a, b) for a, _, b in relations}
+    words = [f"{a[0]} {sign} {b[0]}: {how}" for (a, b), (sign, how) in tests.items()]
+    names = _methods(relations)
+    ranks = {name: row["ACC rank"] for name, row in PUBLISHED.items()}
+    readings = [_read(how, relations, scores, marks) for how in (*list(FITS)[1:], LEAKED[1])]
+    return Finding(
+        all(tests[a, b][0] == sign for a, sign, b in relations),
+        f"{_accuracies(scores, names)}; {'; '.join(words)}",
+        ", ".join(f"{n} {PUBLISHED[n]['ACC']:.3f} (rank {ranks[n]})" for n in names),
+        all(
+            ranks[a] < ranks[b] if sign == ">" else ranks[a] == ranks[b] for a, sign, b in relations
+        ),
+        "; ".join(filter(None, readings)),
+    )
+
+
+def _methods(relations: Sequence[Relation]) -> list[str]:
+    return list(dict.fromkeys(name for a, _, b in relations for name in (a, b)))
+
+
+def _mean(scores: Scores, name: str) -> float:
+    return float(np.mean([row["ACC"] for row in scores[name]]))
+
+
+def _accuracies(scores: Scores, names: Sequence[str]) -> str:
+    return ", ".join(f"{name} {_mean(scores, name):.3f}" for name in names)
+
+
+def _read(how: str, relations: Sequence[Relation], scores: Scores, marks: Marks) -> str:
+    """What another reading says of the relations; nothing where it has none of the methods."""
+    other = {name: f"{name}{how}" for name in _methods(relations) if f"{name}{how}" in marks}
+    if not other:
+        return ""
+    moved = [(other.get(a, a), sign, other.get(b, b)) for a, sign, b in relations]
+    holds = all(test_pair(marks, a, b)[0] == sign for a, sign, b in moved)
+    leak = " (leakage)" if how in LEAKED else ""
+    verdict = "holds" if holds else "does not hold"
+    return f"{how[2:]}{leak}: {_accuracies(scores, list(other.values()))}, {verdict}"
+
+
+def grid_finding(tried: Sequence[tuple[int, float, float]]) -> Finding:
+    """What cross-validation chooses, from the paper's grid and from a longer one."""
+    inside = [entry for entry in tried if entry[1] in RIDGES]
+    best, every = (min(entries, key=lambda entry: entry[2]) for entries in (inside, tried))
+    words = [f"D = {rank}, λ = {ridge:g} ({error:.4f})" for rank, ridge, error in (best, every)]
+    return Finding(
+        (best[0], best[1]) == (RANK, RIDGE),
+        f"{words[0]} from the paper's grid, {words[1]} from the longer one (held-out RMSE)",
+    )
+
+
+def _beyond(scores: Scores, marks: Marks, models: Sequence[str]) -> dict[str, Finding]:
+    """The best model against the best of the seven, without gold and with it."""
+    found = {}
+    for key, theirs in (("without gold", list(PUBLISHED)[:3]), ("with gold", list(PUBLISHED)[3:])):
+        ours = [n for n in models if n.endswith(", gold") == (key == "with gold")]
+        ours = [n for n in ours if "Dawid" not in n]
+        best, other = (max(names, key=partial(_mean, scores)) for names in (ours, theirs))
+        sign, how = test_pair(marks, best, other)
+        found[f"model@{key}"] = Finding(
+            sign == ">", f"{_accuracies(scores, [best, other])} ({how})"
+        )
+    return found
