@@ -116,11 +116,9 @@ def fit_calibrated(
     calibration.apply(spoken, voices, final)
     final[known >= 0] = np.eye(final.shape[1])[known[known >= 0]]
     choice = _pick(model, final, table)
-    note = calibration.describe_change(
-        int((choice != consensus.choice).sum()),
-        len(choice),
-        (float(consensus.posterior.max(axis=1).sum()), float(final.max(axis=1).sum())),
-    )
+    other = (known < 0) & (table.counts_per_item > 0)
+    before, after = (consensus.choice, consensus.probability), (choice, final.max(axis=1))
+    note = calibration.describe_change(other, before, after)
     memory = consensus.predictor
     if memory is not None and getattr(memory, "like_fit", True):
         memory = _CalibratedMemory(model, memory, calibration, table.judges)

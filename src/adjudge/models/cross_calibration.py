@@ -1,9 +1,8 @@
 """Probabilities calibrated by gold across its folds: an item's own gold has no part in its own.
 
 The model is fitted once, without gold. Gold is dealt into folds, and what the probabilities mean is
-learnt with each fold left out. What calibrates is ``adjudge.models._calibration``, with fewer
-candidates, since it is learnt once a fold: features are made once, and every fold learns from its
-part of them.
+learnt with each fold left out (``adjudge.models._calibration``). Features are made once, and every
+fold learns from its part of them.
 """
 
 from __future__ import annotations
@@ -14,10 +13,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from adjudge.data.consensus import Consensus, Families
 from adjudge.data.judgments import Judgments
-from adjudge.models._calibration import learn, topics_of
+from adjudge.models._calibration import learn
 from adjudge.models._calibration_features import (
     BLOCK,
     FeatureScheme,
@@ -56,7 +56,8 @@ class CrossFit:
             return np.array(self.consensus.posterior)
         fold = np.zeros(len(known), dtype=np.int64)
         fold[gold] = np.random.default_rng([seed, len(gold)]).permutation(len(gold)) % folds
-        return self._calibrate(known, fold)
+        with threadpool_limits(1, "blas"):  # more threads would change bits
+            return self._calibrate(known, fold)
 
     @cached_property
     def _scheme(self) -> FeatureScheme:
@@ -66,10 +67,8 @@ class CrossFit:
     @cached_property
     def _kept(self) -> _Floats | None:  # (item, truth, feature)
         """The features of all items, where they are few enough."""
-        posterior = self.consensus.posterior
-        if posterior.size * len(self._scheme.groups) > _KEPT:
-            return None
-        return self._make(np.arange(len(posterior)))
+        items = np.arange(len(self.consensus.posterior))
+        return self._make(items) if len(items) * self._make(items[:1]).size <= _KEPT else None
 
     def _make(self, items: NDArray[np.int64]) -> _Floats:  # (item, truth, feature)
         own = np.array(self.consensus.posterior[items])
@@ -107,8 +106,8 @@ class CrossFit:
             kept = of != number
             if kept.any():
                 given = (items[kept], features[kept], truth[kept], own[kept])
-                calibration = learn(self._scheme, groups, *given, few=True)
-                topic = topics_of(groups, calibration.scheme.topics, len(posterior))
+                calibration = learn(self._scheme, groups, *given)
+                topic = calibration.topics_of(groups, len(posterior))
                 learnt.append((number, calibration, topic))
         out = np.empty_like(posterior)
         where = np.full(len(posterior), -1, dtype=np.int64)

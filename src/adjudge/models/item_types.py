@@ -50,6 +50,7 @@ from adjudge.models.model import (
     check_ties,
     checkpoint_of,
     conclude,
+    pick,
     prepare,
 )
 
@@ -344,9 +345,10 @@ def _conclude(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Cons
         calibration = calibrate_by(
             prepared.known, prepared.spoken, prepared.voices, posterior, plain, score=True
         )
-        if calibration is not None:
-            calibration = calibration.apply(prepared.spoken, prepared.voices, posterior)
-            notes.append(calibration.told)
+    if calibration is not None:
+        choice, _ = pick(posterior, prepared.judgments, ties=model.ties, seed=model.seed)
+        before = choice, posterior.max(axis=1)
+        calibration.apply(prepared.spoken, prepared.voices, posterior)
     prevalence = answer.prevalence_of(prepared.judgments, posterior, by_topic=model.by_topic)
     answer.fill_empty(prepared.judgments, posterior, prevalence)
     level = answer.level_of(prepared, fitted.counts, fitted.kinds, posterior)
@@ -366,6 +368,11 @@ def _conclude(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Cons
         converged=fitted.converged,
         notes=tuple(notes),
     )
+    if calibration is not None and prepared.known is not None:
+        other = (prepared.known < 0) & (prepared.judgments.counts_per_item > 0)
+        after = consensus.choice, consensus.probability
+        note = calibration.describe_change(other, before, after)
+        consensus = replace(consensus, notes=(*consensus.notes, note))
     dependence = measure_dependence(prepared.judgments, prepared.known, prepared.families)
     consensus = replace(
         consensus,
