@@ -19,9 +19,10 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from adjudge.cli import _stopping
-from adjudge.cli._commands import COMMANDS
+from adjudge.cli._commands import COMMANDS, RETIRED
 from adjudge.cli._console import be_quiet, remember
 from adjudge.cli._endings import EXPECTED, STOPPED, explain
+from adjudge.errors import AdjudgeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,8 @@ def _choose(given: Sequence[str]) -> Any:
     """As much of the command line as the arguments need: most of it costs time to build."""
     if "_ADJUDGE_COMPLETE" in os.environ:  # a shell asks for names and options
         return _build()
+    if given[0] in RETIRED:
+        raise AdjudgeError(f"there is no command '{given[0]}' any more: {RETIRED[given[0]]}")
     module = given[0].replace("-", "_")
     return _get_command(module if module in COMMANDS else None)
 

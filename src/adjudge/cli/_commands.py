@@ -39,9 +39,6 @@ COMMANDS = {
     "convert": (
         "Convert judgments, gold or labels from any format that is read to any that is written."
     ),
-    "encode": (
-        "Encode judgments as integers on disk, once, to be fitted from there without reading again."
-    ),
     "simulate": "Make judgments from a stated crowd, with the truth that real judgments hide.",
     "crowd": "Send made judges to a server that collects judgments, and tell how it went.",
     "replicate": (
@@ -55,4 +52,9 @@ COMMANDS = {
     "judge_with_model": (
         "Let a language model judge a project's pages like any judge, or a table of items."
     ),
+}
+
+# Commands of earlier versions, and what to do instead.
+RETIRED = {
+    "encode": "judgments stay in Parquet; 'adjudge consensus ... --engine dask' reads large files",
 }
