@@ -154,7 +154,7 @@ SETTINGS: dict[str, tuple[list[str], str]] = {
     "a setting misspelt": (
         ["good.csv", "-m", "dawid-skene", "--set", "diagnal=3"],
         "there is no setting of dawid-skene 'diagnal'; did you mean 'diagonal'? Known: iterations, "
-        "tolerance, diagonal, weigh_copies, by_topic, ties, seed",
+        "tolerance, diagonal, prevalence, weigh_copies, by_topic, ties, seed",
     ),
     "a setting without a value": (
         ["good.csv", "--set", "diagonal"],

@@ -52,7 +52,8 @@ def test_the_page_of_a_binary_scale_fits_80_columns(at_terminal: Run, folder: Pa
     (folder / "j.csv").write_text("item,judge,label\n" + rows)
     lines = at_terminal("judges", "j.csv", *KNOWN).out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert len([line for line in lines if "A19IBSKBTABMR" in line and "0.75" in line]) == 3
+    shown = [line.split() for line in lines if line.startswith(" A19IBSKBTABMR")]
+    assert [line[1:3] for line in shown[:3]] == [["4", "-"]] * 3  # nothing is known of them
     alone = "watch   4 judgments, none of them on items that others"
     assert len([line for line in lines if alone in line]) == 3
 
@@ -188,6 +189,15 @@ def test_families_for_people_and_programs(
     assert 1 < found["mean_n_eff"] < 7
     assert found["suspected"] == []
     assert found["correlation"] is not None
+
+
+def test_several_rules_declare_several_families(adjudge: Run, demo_folder: Path) -> None:
+    rules = ("--family", "^(?:judge-0001|judge-0005)()$", "--family", "(judge-002)[12]")
+    rows = adjudge("judges", demo_folder / "judgments.csv", *rules, "--show", "families").rows
+    assert sorted((row["kind"], row["judges"]) for row in rows) == [
+        ("declared", "judge-0001, judge-0005"),
+        ("declared", "judge-0021, judge-0022"),
+    ]
 
 
 def test_judges_of_numbers_have_a_bias_and_a_noise(

@@ -146,7 +146,7 @@ def test_a_fit_keeps_the_ranking_and_its_report(database: Database) -> None:
     assert [row["item"] for row in kept.rows] == [f"engine {n}" for n in reversed(range(ENGINES))]
     assert kept.comparisons == 80
     assert [row["agreement"] for row in kept.judges] == [1.0, 1.0]
-    assert "agree more than all judges together explain" in "".join(kept.notes)
+    assert "agree more than the other judges explain" in "".join(kept.notes)
     assert "--family" not in "".join(kept.notes), "a page has no options of a command"
     report = read_ranking_report(bench.services, name)
     assert report is not None

@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import beta
 
 from adjudge import DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
 from adjudge.data._consensus_tables import _from_counts
@@ -94,7 +93,15 @@ def test_bias_of_a_kind_judge_is_positive() -> None:
     counts[0, 2, 2] = 10
     names = pa.array(["kind"], pa.large_string())
     even = np.ones(3) / 3
-    row = _from_counts(names=names, scale=scale, counts=counts, prevalence=even, told=np.ones(1))
+    row = _from_counts(
+        names=names,
+        scale=scale,
+        counts=counts,
+        prevalence=even,
+        compared=np.ones(1),
+        gold=np.zeros_like(counts),
+        level=None,
+    )
     assert row["bias"].to_pylist() == [0.5]
 
 
@@ -108,7 +115,10 @@ def test_a_judge_without_judgments_has_no_rates(table: Judgments) -> None:
 
 @pytest.mark.parametrize("model", [DawidSkene(), ItemTypes(), MajorityVote()])
 def test_judgments_that_nobody_shares_are_no_evidence(model) -> None:
-    """Of 200 judgments ten are on items that others judged: intervals are those of ten."""
+    """Of 200 judgments ten are on items that others judged: intervals are those of ten.
+
+    Nobody judged the items of a third judge: no accuracy is shown.
+    """
     rng = np.random.default_rng(0)
     label = rng.integers(0, 2, 200)
     rows = {
@@ -120,15 +130,19 @@ def test_judgments_that_nobody_shares_are_no_evidence(model) -> None:
     consensus = model.fit(table)
     assert consensus.evidence.sum(axis=(1, 2)) == pytest.approx([10, 10, 0])
     ann, _, cat = consensus.judges.to_pylist()
-    wanted = beta.ppf([0.05, 0.95], 10 * ann["accuracy"] + 0.5, 10 * (1 - ann["accuracy"]) + 0.5)
-    assert [ann["accuracy_low"], ann["accuracy_high"]] == pytest.approx(wanted.tolist())
-    assert cat["accuracy_high"] - cat["accuracy_low"] > 0.95  # nothing is known of them
+    compared = model.fit(table.select(items=table.counts_per_item == 2)).judges.to_pylist()[0]
+    for end in ("low", "high"):
+        assert ann[f"accuracy_{end}"] == pytest.approx(compared[f"accuracy_{end}"], abs=0.06)
+    assert [cat[name] for name in ("accuracy", "accuracy_low", "accuracy_high")] == [None] * 3
     card = diagnose(consensus).judges.to_pylist()
     alone = "40 judgments, none of them on items that others judged: too few to say"
     assert (card[2]["advice"], card[2]["why"]) == ("watch", alone)
     # gold is something to hold them against
     gold = Gold.of({f"i{n:03}": int(label[n]) for n in range(100, 150)})
-    assert model.fit(table, gold).evidence.sum(axis=(1, 2)) == pytest.approx([60, 10, 0])
+    with_gold = model.fit(table, gold)
+    assert with_gold.evidence.sum(axis=(1, 2)) == pytest.approx([60, 10, 0])
+    measured = with_gold.judges.to_pylist()[0]
+    assert measured["accuracy_low"] > ann["accuracy_low"] + 0.2  # right on all 50
     # copies of one source are one voice
     declared = table.with_families(["one", "one", "cat"])
     assert model.fit(declared).evidence.sum() == pytest.approx(0)

@@ -51,8 +51,7 @@ def stop_at(last: int) -> object:
         DawidSkene(tolerance=1e-9),
         HybridConfusion(method="em", tolerance=1e-9),
         HierarchicalConfusion(method="variational"),
-        ItemTypes(tolerance=0.0, structures=("habit",)),
-        ItemTypes(tolerance=0.0, structures=("slant",)),
+        ItemTypes(tolerance=0.0),
     ],
     ids=lambda model: model.name,
 )

@@ -1,18 +1,16 @@
-"""The sweeps of item types beside plain NumPy twins."""
+"""The passes of item types against plain NumPy."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from scipy.special import entr, rel_entr
+from numpy.typing import NDArray
 
 from adjudge import Judgments
 from adjudge.engines.engine import Parameters
-from adjudge.engines.item_types import AgreementBeyond, CountLeftOut, Prints, ReadTypes
+from adjudge.engines.item_types import BeginTypes, CountTops, Prints, ReadTypes
 from adjudge.engines.threads import ThreadsEngine
-from adjudge.kernels.fixed import LIKELIHOOD, SHARE, WEIGHT
+from adjudge.kernels.fixed import SHARE, WEIGHT
 from adjudge.models._families import key_judges
 
 
@@ -35,98 +33,49 @@ def parameters(table: Judgments) -> Parameters:
     return Parameters(prevalence=rng.dirichlet(np.ones(6))[None], confusion=rates, of_types=True)
 
 
-def types_of(table: Judgments, given: Parameters, item: int, without: tuple[int, ...] = ()):
+def types_of(table: Judgments, given: Parameters, item: int) -> NDArray[np.float64]:
     logs = np.log(given.prevalence[0]).copy()
     for m in range(table.offsets[item], table.offsets[item + 1]):
-        if m not in without:
-            logs += np.log(given.confusion[table.judge[m], :, table.label[m]])
+        logs += np.log(given.confusion[table.judge[m], :, table.label[m]])
     p = np.exp(logs - logs.max())
     return p / p.sum()
 
 
-def test_left_out_counts(table: Judgments, parameters: Parameters) -> None:
+@pytest.mark.parametrize("kinds", [1, 2])
+def test_a_fit_starts_from_vote_shares(table: Judgments, kinds: int) -> None:
+    """An item without votes is left open; one above the median top share is of the easy kind."""
+    table = table.select(judgments=table.item != 7, keep_empty=True)
+    rng = np.random.default_rng(4)
+    weight = rng.integers(WEIGHT // 4, WEIGHT, table.judge_count)
+    votes = np.zeros((table.item_count, 3))
+    np.add.at(votes, (table.item, table.label), weight[table.judge] / WEIGHT)
+    votes += 0.1
+    share = votes / votes.sum(axis=1, keepdims=True)
+    place = np.minimum((share.max(axis=1) * 64).astype(np.int64), 63)
+    judged = table.counts_per_item > 0
     sweeps = ThreadsEngine().load(table)
-    source = np.arange(table.judge_count, dtype=np.int32)
-    source[1] = 0  # two judges of one source: both are left out together
-    grouped = source != np.arange(table.judge_count)
-    grouped[0] = True
-    task = CountLeftOut(sweeps.tables(parameters), 6, source, grouped, key_judges(sweeps.cells()))
-    counts, on_gold = sweeps.ask(task)
-    assert not len(on_gold)
-    wanted = np.zeros((table.judge_count, 3, 6))
-    before = parameters.prevalence[0]
-    for item in range(table.item_count):
-        rows = range(table.offsets[item], table.offsets[item + 1])
-        for m in rows:
-            own = tuple(n for n in rows if source[table.judge[n]] == source[table.judge[m]])
-            p = types_of(table, parameters, item, own)
-            # as far as the others tell: the information gained, of all that there was to gain
-            told = rel_entr(p, before).sum() / entr(before).sum()
-            wanted[table.judge[m], table.label[m]] += np.sqrt(min(told, 1.0)) * p
-    assert counts.reshape(wanted.shape) / SHARE == pytest.approx(wanted, abs=1e-6)
-
-
-def test_left_out_counts_by_topic(table: Judgments, parameters: Parameters) -> None:
-    """What others tell is measured from the types of the item's own topic."""
-    rows = table.to_table().select(["item", "judge", "label"]).to_pydict()
-    rows["topic"] = [f"t{int(item[1:]) % 2}" for item in rows["item"]]
-    table = Judgments.from_table(rows)
-    assert table.topic is not None
-    rng = np.random.default_rng(3)
-    given = replace(parameters, prevalence=rng.dirichlet(np.ones(6), size=2))
-    sweeps = ThreadsEngine().load(table, by_topic=True)
-    source, grouped = np.arange(table.judge_count, dtype=np.int32), np.zeros(9, dtype=np.bool_)
-    task = CountLeftOut(sweeps.tables(given), 6, source, grouped, key_judges(sweeps.cells()))
-    counts, _ = sweeps.ask(task)
-    wanted = np.zeros((table.judge_count, 3, 6))
-    for item in range(table.item_count):
-        before = given.prevalence[table.topic[item]]
-        own = replace(given, prevalence=before[None])
-        for m in range(table.offsets[item], table.offsets[item + 1]):
-            p = types_of(table, own, item, (m,))
-            told = min(rel_entr(p, before).sum() / entr(before).sum(), 1.0)
-            wanted[table.judge[m], table.label[m]] += np.sqrt(told) * p
-    assert counts.reshape(wanted.shape) / SHARE == pytest.approx(wanted, abs=1e-6)
-
-
-def test_agreement_beyond_types(table: Judgments, parameters: Parameters) -> None:
-    sweeps = ThreadsEngine().load(table)
-    judges = np.arange(table.judge_count, dtype=np.int32)
-    task = AgreementBeyond(
-        sweeps.tables(parameters),
-        np.full(table.judge_count, int(WEIGHT)),
-        key_judges(sweeps.cells()),
-        judges,
-        judges,
-        parameters.confusion,
-        1.0,
-        300.0,
-    )
-    (sums,) = sweeps.ask(task)
-    wanted = np.zeros(3)
-    for item in range(table.item_count):
-        rows = range(table.offsets[item], table.offsets[item + 1])
-        for m in rows:
-            for n in rows:
-                if m < n:
-                    p = types_of(table, parameters, item, (m, n))
-                    one = parameters.confusion[table.judge[m]]
-                    other = parameters.confusion[table.judge[n]]
-                    same = float(table.label[m] == table.label[n])
-                    wanted += 2 / 5 * np.array([same, p @ (one * other).sum(axis=1), 1.0])
-    assert sums / LIKELIHOOD == pytest.approx(wanted, abs=1e-4)
+    (bins,) = sweeps.ask(CountTops(weight, 64))
+    assert bins.tolist() == np.bincount(place[judged], minlength=64).tolist()
+    median = int(np.median(place[judged]))
+    easy = np.where(place > median, 0.9, 0.1)
+    spread = np.stack([1 - easy, easy], axis=1) if kinds == 2 else np.ones((len(place), 1))
+    types = (share[:, :, None] * spread[:, None, :]).reshape(len(place), -1)
+    types[~judged] = 1 / types.shape[1]
+    wanted = np.zeros((table.judge_count, 3, types.shape[1]))
+    np.add.at(wanted, (table.judge, table.label), types[table.item])
+    counts, classes = sweeps.ask(BeginTypes(weight, kinds, median, 64))
+    found = counts.reshape(table.judge_count, 3, -1) / SHARE
+    assert found == pytest.approx(wanted[:, :, 1:], abs=1e-6)  # type 0 is the rest
+    assert classes / SHARE == pytest.approx(types.sum(axis=0)[1:], abs=1e-6)
 
 
 def test_types_are_read_as_truths(table: Judgments, parameters: Parameters) -> None:
-    rng = np.random.default_rng(2)
+    reading = np.random.default_rng(2).dirichlet(np.ones(2), size=6)
     sweeps = ThreadsEngine().load(table)
-    tables = sweeps.tables(parameters)
-    readings = [rng.dirichlet(np.ones(2), size=6) for _ in range(2)]
-    task = ReadTypes((tables, tables), tuple(readings), np.full(2, 0.5))
-    found = sweeps.rows(task, 2)
+    found = sweeps.rows(ReadTypes(sweeps.tables(parameters), reading), 2)
     for item in (0, 17, 59):
         p = types_of(table, parameters, item)
-        assert found[item] == pytest.approx(p @ (readings[0] + readings[1]) / 2, abs=1e-9)
+        assert found[item] == pytest.approx(p @ reading, abs=1e-9)
 
 
 def test_prints_are_equal_for_equal_judgments_only(table: Judgments) -> None:

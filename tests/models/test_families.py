@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shlex
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,10 +23,10 @@ from adjudge import (
     Vote,
 )
 from adjudge.data.consensus import Families
+from adjudge.data.names import as_names
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.models import _families as module
-from adjudge.models._families import find_families, voices_of
-from adjudge.models._voice_sweeps import VoiceSweeps
+from adjudge.models._families import find_families
 from strategies import shuffled
 
 
@@ -51,21 +54,6 @@ def found_in(table: Judgments) -> Families:
     return find_families(table, ThreadsEngine().load(table))
 
 
-def test_sweeps_over_voices_find_the_same_families() -> None:
-    """Voices are more than judges: tables of judges, read by their codes, end too soon."""
-    table = panel(copies=2)
-    plain = found_in(table)
-    assert plain.any
-    spoken, voices = voices_of(table, plain, repeats=True)
-    assert len(voices.judge_of) > table.judge_count
-    sweeps = VoiceSweeps(ThreadsEngine(), spoken, voices, None, by_topic=False, shared=False)
-    again = find_families(table, sweeps)
-    assert again.merged == plain.merged
-    assert again.suspected == plain.suspected
-    np.testing.assert_array_equal(again.family, plain.family)
-    np.testing.assert_array_equal(again.share, plain.share)
-
-
 def test_strangers_are_no_family() -> None:
     for seed in range(5):
         found = found_in(panel(seed=seed))
@@ -82,14 +70,57 @@ def test_exact_copies_are_one_voice(copies: int) -> None:
     assert found.voices() == pytest.approx(8)
 
 
-def test_noisy_copies_are_reported_but_not_merged() -> None:
-    table = panel(copies=1, rerolled=0.15)
+@pytest.mark.parametrize(("copies", "judges"), [(1, 8), (4, 8), (4, 6), (2, 3)])
+def test_noisy_copies_are_reported_as_one_group_but_not_merged(copies: int, judges: int) -> None:
+    table = panel(judges=judges, copies=copies, rerolled=0.15)
     found = found_in(table)
     assert not found.any
-    assert found.suspected[0].judges == (0, 8)
-    assert 0.7 <= found.suspected[0].excess < 0.9
-    notes = ItemTypes().fit(table).notes
-    assert any("judge-00 and judge-08 agree more than all judges together" in n for n in notes)
+    (alike,) = found.suspected
+    assert alike.judges == (0, *range(judges, judges + copies))
+    assert 0.4 < alike.excess < 0.9
+    assert alike.common == 400
+
+
+def test_a_group_has_the_families_that_it_joins() -> None:
+    """Two exact copies and two noisy ones: the exact ones are a family, and all are reported."""
+    table = panel(copies=4, rerolled=0.15)
+    own, exact = table.judge == 0, np.isin(table.judge, [8, 9])
+    label = table.label.copy()
+    for judge in (8, 9):
+        label[table.judge == judge] = label[own]
+    assert exact.sum() == 800
+    found = found_in(dataclasses.replace(table, label=label))
+    assert found.groups == ((0, 8, 9),)
+    assert [alike.judges for alike in found.suspected] == [(0, 8, 9, 10, 11)]
+
+
+def test_duplicates_that_would_leave_too_few_judges_are_reported() -> None:
+    table = panel(judges=3, copies=2)
+    found = found_in(table)
+    assert not found.any
+    assert [alike.judges for alike in found.suspected] == [(0, 3, 4)]
+
+
+def test_the_reported_option_declares_the_family() -> None:
+    names = ["it's (a)", "b|c", "d e$", "f.g", "h", "i", "j", "k"]
+    table = panel(copies=2, rerolled=0.15)
+    table = dataclasses.replace(table, judges=as_names([*names, "x-1\\", "y^"]))
+    (note,) = (note for note in ItemTypes().fit(table).notes if "--family" in note)
+    words = shlex.split(note.split("one source, declare it with ")[1])
+    declared = table.with_family_rule(words[1])
+    assert declared.families.to_pylist() == ["it's (a)"]
+    assert declared.family.tolist() == [0, *[-1] * 7, 0, 0]
+    found = found_in(declared)
+    assert found.groups == ((0, 8, 9),)
+    assert found.declared[[0, 8, 9]].all()
+    assert not found.suspected
+
+
+def test_rules_add_to_what_is_declared() -> None:
+    table = panel(judges=6).with_family_rule("^(?:judge-00|judge-01)()$")
+    more = table.with_family_rule("^(?:judge-02|judge-05)()$")
+    assert more.families.to_pylist() == ["judge-00", "judge-02"]
+    assert more.family.tolist() == [0, 0, 1, -1, -1, 1]
 
 
 def test_a_few_equal_judgments_of_many_make_a_copy() -> None:
@@ -167,8 +198,6 @@ def test_a_sampled_model_counts_copies_once() -> None:
 
 @pytest.mark.parametrize("model", MODELS, ids=[model.name for model in MODELS])
 def test_where_nothing_is_found_no_bit_changes(model) -> None:
-    import dataclasses
-
     table = panel()
     plain = dataclasses.replace(model, weigh_copies=False).fit(table)
     weighed = model.fit(table)
@@ -188,7 +217,8 @@ def test_a_column_declares_families() -> None:
     assert judgments.family.tolist()[2] == -1
     consensus = MajorityVote(ties="lower").fit(judgments)
     assert consensus.posterior == pytest.approx(0.5)
-    assert "x1 and x2 have one voice between them (declared)" in consensus.notes
+    assert consensus.families.groups == ((0, 1),)
+    assert consensus.families.declared.tolist() == [True, True, False]
 
 
 def test_a_model_beside_the_judge_is_a_family_and_alone_the_judge() -> None:
@@ -232,9 +262,14 @@ def test_loadings_are_weighted_medians_over_partners(judges: int, met: float, se
     correlation = np.triu(rng.normal(0.4, 0.4, (judges,) * 2).clip(-1, 1), 1)
     correlation = (correlation + correlation.T) * (common >= 5)
     pairs = module._Pairs(np.arange(judges), common, correlation, common)
-    alike = (common >= 20) & (correlation >= 0.75)
-    company, loading = 1.0 + alike.sum(axis=1), np.full(judges, 0.6)
-    for _ in range(30):
+    loading = np.full(judges, 0.6)
+    for judge in range(judges):
+        own = np.sort(correlation[judge, common[judge] >= 5])
+        if len(own) > 1:
+            loading[judge] = np.sqrt(np.clip(own[(len(own) - 1) // 2], 0.05**2, 0.95**2))
+    for _ in range(40):
+        excess = 1.0 - (1.0 - correlation) / (1.0 - np.outer(loading, loading))
+        company = 1.0 + ((common >= 20) & (excess >= 0.35)).sum(axis=1)
         new = loading.copy()
         for judge in range(judges):
             partners = np.flatnonzero(common[judge] >= 5)
@@ -246,7 +281,7 @@ def test_loadings_are_weighted_medians_over_partners(judges: int, met: float, se
             )
             order = np.argsort(ratio, kind="stable")
             sums = np.cumsum(weight[order])
-            new[judge] = np.clip(ratio[order][sums >= 0.5 * sums[-1]][0], 0.05, 0.9)
+            new[judge] = np.clip(ratio[order][sums >= 0.5 * sums[-1]][0], 0.05, 0.95)
         moved, loading = np.abs(new - loading).max(), 0.5 * (loading + new)
         if moved < 1e-3:
             break

@@ -7,15 +7,12 @@ import dataclasses
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import adjudge
 from adjudge import BadSetting, DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
 from adjudge.data.consensus import Consensus
 from adjudge.evaluation.against_gold import evaluate
-from adjudge.models._type_judges import sharpen
-from adjudge.models._type_memory import TypesMemory
-from adjudge.models._type_reading import said_of_truths
+from adjudge.models.item_types import TypesMemory
 from adjudge.simulation import Crowd, Population, demo
 from memory import Memory
 from sizes import sized
@@ -37,13 +34,12 @@ def with_copies(given: Judgments, judge: str, copies: int, *, renamed: str = "co
 
 
 @settings(max_examples=sized(25, full=1000))
-@given(table=judgments(), frozen=st.integers(1, 6))
+@given(table=judgments())
 @pytest.mark.slow
-def test_the_objective_never_falls_once_beliefs_are_frozen(table: Judgments, frozen: int) -> None:
-    model = ItemTypes(iterations=25, frozen=frozen, tolerance=0.0)
-    for fitted in memory_of(model.fit(table)).types:
-        steps = np.diff(fitted.trace[fitted.frozen - 1 :])
-        assert np.all(steps >= -1e-5 * np.abs(fitted.trace[-1]) - 1e-4), (fitted.name, steps)
+def test_the_objective_never_falls_once_expected_rows_are_fixed(table: Judgments) -> None:
+    fitted = memory_of(ItemTypes(iterations=25, tolerance=0.0).fit(table)).types
+    steps = np.diff(fitted.trace[fitted.frozen - 1 :])
+    assert np.all(steps >= -1e-5 * np.abs(fitted.trace[-1]) - 1e-4), steps
 
 
 @pytest.mark.parametrize("copies", [1, 4])
@@ -107,9 +103,8 @@ def test_it_is_not_surer_than_two_judges_can_make_it() -> None:
 def test_a_warm_start_goes_on_from_where_the_fit_ended() -> None:
     made = Crowd(items=600, population=Population.parse("two-coin:40")).make(2)
     first = ItemTypes().fit(made.judgments)
-    again = ItemTypes(frozen=1).fit(made.judgments, start=first)
-    cold, warm = memory_of(first).types, memory_of(again).types
-    assert sum(len(each.trace) for each in warm) < 0.7 * sum(len(each.trace) for each in cold)
+    again = ItemTypes().fit(made.judgments, start=first)
+    assert len(again.trace) < 0.7 * len(first.trace)
     assert (again.choice == first.choice).mean() > 0.98
 
 
@@ -131,7 +126,7 @@ def test_gold_calibrates_and_keeps_its_own_items() -> None:
     alone = evaluate(ItemTypes().fit(table), rest)["log_loss"].value
     model = ItemTypes()
     consensus = model.fit(table, known)
-    assert evaluate(consensus, rest)["log_loss"].value < alone - 0.05
+    assert evaluate(consensus, rest)["log_loss"].value < min(alone - 0.04, 0.54)
     assert np.all(consensus.probability[consensus.known >= 0] == 1)
     assert any("200 gold items calibrate the answer" in note for note in consensus.notes)
     plain = ItemTypes(calibrate=False).fit(table, known)
@@ -139,13 +134,9 @@ def test_gold_calibrates_and_keeps_its_own_items() -> None:
 
 
 @pytest.mark.parametrize(("others", "most"), [(1, 0.64), (4, 0.52)])
-def test_judges_are_measured_without_their_own_judgments(others: int, most: float) -> None:
-    """Coin throwers: their own labels must not vouch for them.
-
-    If they did, those with one other judge would seem right on three quarters of their items, and
-    those with four on .69. That chance agreement of two is taken for some skill is another matter.
-    """
-    found = []
+def test_coin_flippers_do_not_vouch_for_themselves(others: int, most: float) -> None:
+    """With own labels alone, those with one other judge would seem right on 75% of their items."""
+    found, covered = [], []
     for seed in range(6):
         rng = np.random.default_rng(seed)
         rows: dict[str, list[object]] = {"item": [], "judge": [], "label": []}
@@ -156,8 +147,11 @@ def test_judges_are_measured_without_their_own_judgments(others: int, most: floa
                 rows["label"].append(int(rng.integers(0, 2)))
         table = ItemTypes().fit(Judgments.from_table(rows)).judges
         found.append(table["accuracy"].to_numpy().mean())
-    assert 0.48 < np.mean(found) < most
+        low, high = (table[f"accuracy_{end}"].to_numpy() for end in ("low", "high"))
+        covered.append(((low <= 0.5) & (high >= 0.5)).mean())
+    assert 0.42 < np.mean(found) < most
     assert max(found) < most + 0.02
+    assert np.mean(covered) >= 0.85
 
 
 def test_effective_judgments_are_no_more_than_voices() -> None:
@@ -177,43 +171,19 @@ def test_many_labels_have_one_type_each() -> None:
         "label": [labels[n % 25] for n in range(50) for _ in range(3)],
     }
     consensus = ItemTypes().fit(Judgments.from_table(rows))
-    assert memory_of(consensus).types[0].kinds == 1
+    assert memory_of(consensus).types.kinds == 1
     assert consensus.labels["label"].to_pylist() == [labels[n % 25] for n in range(50)]
 
 
-@pytest.mark.parametrize("same", [0.0, 0.4, 1.0])
-def test_what_judges_said_of_truths_is_shared_out_by_their_own_rates(same: float) -> None:
-    rng = np.random.default_rng(5)
-    counts = rng.gamma(0.5, size=(7, 6, 4))  # (judge, type, label)
-    reading = rng.dirichlet(np.ones(3), size=6)  # (type, truth)
-    plain = np.einsum("jtl,tk->jkl", counts, reading)
-    pooled = plain.sum(axis=0) + 1e-3
-    rates = plain + pooled / pooled.sum(axis=-1, keepdims=True)
-    rates /= rates.sum(axis=-1, keepdims=True)
-    joint = reading[None, :, :, None] * rates[:, None]  # (judge, type, truth, label)
-    joint /= joint.sum(axis=2, keepdims=True)
-    wanted = (1 - same) * plain + same * np.einsum("jtl,jtkl->jkl", counts, joint)
-    found = said_of_truths(counts, reading, same)
-    assert found == pytest.approx(wanted, rel=1e-6)
-    assert found.sum(axis=1) == pytest.approx(counts.sum(axis=1))  # no judgment is lost
-
-
 @pytest.mark.parametrize(
-    ("setting", "value", "told"),
-    [
-        ("structures", (), "structures = (): wanted some of habit, slant and line"),
-        ("structures", ("wave",), "structures = ('wave',): wanted some of habit, slant and line"),
-        ("kinds", 0, "kinds = 0: wanted at least 1"),
-        ("strength", 0.0, "strength = 0.0: wanted more than 0"),
-        ("iterations", 0, "iterations = 0: wanted at least 1"),
-        ("frozen", 0, "frozen = 0: wanted at least 1"),
-        ("tolerance", -1.0, "tolerance = -1.0: wanted 0 or more"),
-    ],
+    ("setting", "value"),
+    [("kinds", 0), ("strength", 0.0), ("iterations", 0), ("tolerance", -1.0)],
 )
-def test_settings_that_cannot_be(setting: str, value: object, told: str) -> None:
+def test_settings_out_of_range(setting: str, value: object) -> None:
     with pytest.raises(BadSetting) as caught:
         ItemTypes(**{setting: value})
-    assert str(caught.value) == told
+    assert caught.value.setting == setting
+    assert caught.value.value == value
 
 
 def test_fit_takes_a_file_a_table_or_judgments(tmp_path) -> None:
@@ -238,23 +208,27 @@ def test_fit_takes_a_file_a_table_or_judgments(tmp_path) -> None:
         adjudge.fit(table, model="item-type")
 
 
-def test_judges_who_err_independently_are_measured_as_good_as_they_are() -> None:
-    """By the others' judgments alone everybody would seem worse: their own tell of an item too."""
+def test_independent_judges_are_measured_cautiously_and_better_with_gold() -> None:
+    """Without gold, judges are taken to err together as much as real ones do."""
     made = demo(1)
     table, truth = made.judgments, made.truth.align(made.judgments)
-    consensus = ItemTypes().fit(table)
-    found = consensus.counts.trace(axis1=1, axis2=2) / consensus.counts.sum(axis=(1, 2))
-    right = table.label == truth[table.item]
     many = table.counts_per_judge
-    real = np.bincount(table.judge, weights=right) / many
-    assert abs(np.average(found - real, weights=many)) < 0.02
-    assert np.average(np.abs(found - real), weights=many) < 0.04
-    again = consensus.predict(table)
-    np.testing.assert_allclose(again.counts, consensus.counts, atol=0.5)
+    real = np.bincount(table.judge, weights=table.label == truth[table.item]) / many
+    some = dict(list(zip(made.truth.items.to_pylist(), made.truth.texts(), strict=True))[:150])
+    errors = []
+    for gold in (None, Gold.of(some)):
+        judges = ItemTypes().fit(table, gold).judges
+        found, low, high = (
+            judges[name].to_numpy() for name in ("accuracy", "accuracy_low", "accuracy_high")
+        )
+        assert ((low <= real) & (real <= high)).mean() >= 0.85
+        errors.append(np.average(found - real, weights=many))
+    assert -0.1 < errors[0] < 0.02
+    assert abs(errors[1]) < 0.03
 
 
 def test_the_only_judge_is_believed() -> None:
-    """Where most items are of one label, the others' labels are the judge's all the same."""
+    """Labels are the judge's own, also rare ones; how often they are right cannot be known."""
     truth = [0] * 60 + [1] * 6 + [2] * 4
     table = {
         "item": [f"i{n:02}" for n in range(70)],
@@ -263,12 +237,13 @@ def test_the_only_judge_is_believed() -> None:
     }
     consensus = ItemTypes().fit(Judgments.from_table(table))
     assert consensus.labels["label"].to_pylist() == table["label"]
-    assert min(consensus.labels["probability"].to_pylist()) > 0.5
-    assert any(note.startswith("all judgments are of one source") for note in consensus.notes)
+    assert min(consensus.labels["probability"].to_pylist()) > 0.4
+    assert consensus.judges["accuracy"].to_pylist() == [None]
+    assert any("one judge" in note for note in consensus.notes)
     new = {"item": ["a", "b"], "judge": ["ann", "ann"], "label": ["2", "0"]}
     assert consensus.predict(new).labels["label"].to_pylist() == ["2", "0"]
     several = ItemTypes().fit(demo().judgments)
-    assert not any(note.startswith("all judgments are of one source") for note in several.notes)
+    assert not any("one judge" in note for note in several.notes)
 
 
 @pytest.mark.parametrize("both", sized([0, 3, 30], full=[0, 3, 10, 30, 100, 300]))
@@ -305,24 +280,32 @@ def test_items_of_one_voice_do_not_change_what_is_believed_of_judges() -> None:
     for column in ("item", "judge", "label"):
         rows[column] += rows[column][-50:]
     more = ItemTypes().fit(Judgments.from_table(rows))
-    for one, other in zip(memory_of(few).types, memory_of(more).types, strict=True):
-        assert other.rates == pytest.approx(one.rates, abs=0.03)  # habits move them a little
+    one, other = memory_of(few).types, memory_of(more).types
+    assert other.rates == pytest.approx(one.rates, abs=0.03)  # shares of labels move them a little
     assert len(more.posterior) == 3300
     cells = np.bincount(more.judgments.judge, minlength=len(names))
     np.testing.assert_allclose(more.counts.sum(axis=(1, 2)), cells)  # no judgment is lost
 
 
-def test_a_judge_of_whom_nobody_tells_is_taken_for_an_average_one() -> None:
+def test_a_judge_who_shares_no_item_has_no_accuracy_without_gold() -> None:
     made = Crowd(items=300, population=Population.parse("skilled(8,2):30")).make(4)
     rows = made.judgments.to_table().select(["item", "judge", "label"]).to_pydict()
     rows["item"] += [f"z{n}" for n in range(40)]
     rows["judge"] += ["stranger"] * 40
-    rows["label"] += (["0", "1"] if rows["label"][0] in ("0", "1") else rows["label"][:2]) * 20
-    consensus = ItemTypes().fit(Judgments.from_table(rows))
-    table = consensus.judges
-    accuracy = dict(zip(table["judge"].to_pylist(), table["accuracy"].to_pylist(), strict=True))
-    others = [value for name, value in accuracy.items() if name != "stranger"]
-    assert accuracy["stranger"] == pytest.approx(np.mean(others), abs=0.05)
+    rows["label"] += ["0", "1"] * 20
+    table = Judgments.from_table(rows)
+    columns = ["accuracy", "accuracy_low", "accuracy_high"]
+
+    def measure(gold: Gold | None) -> dict[str, list[float | None]]:
+        judges = ItemTypes().fit(table, gold).judges
+        return {row["judge"]: [row[name] for name in columns] for row in judges.to_pylist()}
+
+    without = measure(None)
+    assert without.pop("stranger") == [None, None, None]
+    assert all(None not in values for values in without.values())
+    value, low, high = measure(Gold.of({f"z{n}": str(n % 2) for n in range(20)}))["stranger"]
+    assert low is not None
+    assert 0.7 < low < value < high
 
 
 @pytest.mark.parametrize("seed", [0, 3, 4])
@@ -330,15 +313,11 @@ def test_rare_labels_are_told_from_doubtful_items(seed: int) -> None:
     """One item in twenty is relevant: a type of doubtful items is not taken for these."""
     people = Population.parse("two-coin:60")
     made = Crowd(items=2000, population=people, prevalence=(0.95, 0.05)).make(seed)
-    consensus = ItemTypes().fit(made.judgments)
-    assert (consensus.choice == made.truth.align(made.judgments)).mean() > 0.97
-
-
-def test_a_type_is_sharpened_only_to_what_it_means() -> None:
-    meaning = np.array([[0.8, 0.2], [0.45, 0.55], [0.4, 0.6], [0.6, 0.4]])
-    found = sharpen(meaning, np.array([0, 1, 1, 1]), 0.5)
-    wanted = [[0.9, 0.1], [0.225, 0.775], [0.2, 0.8], [0.6, 0.4]]
-    assert found == pytest.approx(np.array(wanted))
+    truth = made.truth.align(made.judgments)
+    models = (ItemTypes(), DawidSkene(), MajorityVote())
+    ours, skene, vote = ((model.fit(made.judgments).choice == truth).mean() for model in models)
+    assert ours >= skene  # which fits this crowd exactly
+    assert ours > vote + 0.02
 
 
 def test_a_model_that_is_made_is_fitted() -> None:

@@ -23,7 +23,9 @@ COMMANDS = {
         "Compare models on your judgments: log loss, accuracy, calibration, time, and which "
         "to take."
     ),
-    "rank": "Rank search systems by noisy judgments, with intervals and the chance that A beats B.",
+    "rank": (
+        "Rank search systems by noisy judgments, with intervals and the probability that A beats B."
+    ),
     "rank_pairs": (
         "Rank items by comparisons of two, with intervals, and say how far judges can be trusted."
     ),

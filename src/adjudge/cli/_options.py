@@ -106,11 +106,12 @@ class Reading:
         bool, flag("--skip-bad-rows", "Leave bad rows out, and list them, not stop.")
     ] = False
     family: Annotated[
-        str | None,
+        list[str] | None,
         option(
             "--family",
             "REGEX",
-            "Judges who share what this finds in their names are one source: '(.*)-run'.",
+            "Judges who share what this finds in their names are one source: '(.*)-run' (again "
+            "for more).",
         ),
     ] = None
     kind: Annotated[
@@ -125,12 +126,12 @@ class Reading:
     @property
     def about_judges(self) -> bool:
         """Whether anything is declared about judges."""
-        return self.family is not None or bool(self.kind)
+        return bool(self.family or self.kind)
 
     def declare(self, judgments: Judgments) -> Judgments:
         """The judgments with what is declared about their judges."""
-        if self.family is not None:
-            judgments = judgments.with_family_rule(self.family)
+        for pattern in self.family or ():
+            judgments = judgments.with_family_rule(pattern)
         for rule in self.kind or ():
             pattern, equals, kind = rule.rpartition("=")
             if not equals:

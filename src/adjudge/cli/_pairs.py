@@ -45,9 +45,10 @@ def read_comparisons(places: list[str], reading: o.Reading) -> tuple[Comparisons
     if content.comparisons is None:
         problem = f"there are no comparisons in this file: {describe(content)}"
         raise BadData(problem, source=place_of(places))
-    if reading.family is None:
-        return content.comparisons, content
-    return content.comparisons.with_family_rule(reading.family), content
+    comparisons = content.comparisons
+    for pattern in reading.family or ():
+        comparisons = comparisons.with_family_rule(pattern)
+    return comparisons, content
 
 
 def fit_pairs(

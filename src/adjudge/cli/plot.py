@@ -45,7 +45,7 @@ def _run(
             "--output -o", "PATH", "A file for one figure (.png, .svg, .html, .json), or a folder."
         ),
     ] = Path("figures"),
-    kind: Annotated[
+    file_type: Annotated[
         str, option("--as", "KIND", "In a folder: png, svg, html (interactive) or json.")
     ] = "png",
     theme: Annotated[
@@ -76,10 +76,10 @@ def _run(
     for name in figure or ():
         if name not in FIGURES:
             raise UnknownName("figure", name, FIGURES)
-    _check(output, figure or [], kind, theme)
+    _check(output, figure or [], file_type, theme)
     check_places({"--output": output}, inputs=(*judgments, gold), free=("--output",))
     results = gather_findings(judgments, gold, use_gold, fitting, labelling, reading)
-    written = _draw(results, figure or [], output, kind, theme)
+    written = _draw(results, figure or [], output, file_type, theme)
     for name, path in written.items():
         say(f"{name} written to {path}")
     if printing.json:
@@ -96,13 +96,13 @@ COMMAND = Command(
 )
 
 
-def _check(output: Path, names: list[str], kind: str, theme: str) -> None:
+def _check(output: Path, names: list[str], file_type: str, theme: str) -> None:
     """Refuse forms and places that cannot be, before any work is done."""
     from adjudge.report.theme import find_theme
 
     find_theme(theme)
-    if kind not in _KINDS:
-        raise BadSetting("--as", kind, f"one of {', '.join(_KINDS)}")
+    if file_type not in _KINDS:
+        raise BadSetting("--as", file_type, f"one of {', '.join(_KINDS)}")
     if output.suffix.lower()[1:] in _KINDS:
         if len(names) != 1:
             raise BadSetting("--output", str(output), "one --figure for a file, or a folder")
@@ -114,7 +114,7 @@ def _check(output: Path, names: list[str], kind: str, theme: str) -> None:
 
 
 def _draw(
-    results: Results, names: list[str], output: Path, kind: str, theme: str
+    results: Results, names: list[str], output: Path, file_type: str, theme: str
 ) -> dict[str, Path]:
     """Write the figures; of those not asked for by name, what cannot be drawn is told."""
     from adjudge.models.model import Step
@@ -137,7 +137,7 @@ def _draw(
         for done, name in enumerate(drawable):
             if on_step is not None:
                 on_step(Step("drawing", done, len(drawable), name))
-            written[name] = output if single else output / f"{name}.{kind}"
+            written[name] = output if single else output / f"{name}.{file_type}"
             save(draw(name, results), written[name], theme=theme)
     return written
 

@@ -100,7 +100,7 @@ def _from_counts(
     prevalence: NDArray[np.float64],  # (truth,)
     compared: NDArray[np.float64],  # (judge,)
     gold: NDArray[np.float64],  # (judge, truth, label)
-    level: float | None,
+    level: NDArray[np.float64] | None,  # (judge,)
 ) -> Any:
     """One row per judge: judgments, accuracy, bits per judgment, and rates, with 90% intervals.
 
@@ -186,13 +186,16 @@ def _drawn(columns: dict[str, Any], name: str, values: NDArray[Any]) -> None:  #
     columns[f"{name}_high"] = pa.array(high.astype(np.float64))
 
 
-def _share(columns: dict[str, Any], name: str, evidence: Evidence, level: float | None) -> None:
+def _share(
+    columns: dict[str, Any], name: str, evidence: Evidence, level: NDArray[np.float64] | None
+) -> None:
     """A share and its interval as three columns; null for judges about whom nothing is known.
 
     A model without a level of its own keeps its own share, within an interval that includes what
     such models overrate judges by.
     """
-    value, low, high = estimate_shares(evidence, -OPTIMISM if level is None else level)
+    given = np.full(len(evidence.total), -OPTIMISM) if level is None else level
+    value, low, high = estimate_shares(evidence, given)
     if level is None:
         total = evidence.total + evidence.gold_total
         value = (evidence.hits + evidence.gold_hits) / np.maximum(total, 1e-9)

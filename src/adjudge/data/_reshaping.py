@@ -111,12 +111,29 @@ def code_families(names: Sequence[str | None]) -> tuple[Names, Codes]:
     return as_names(coded.dictionary), np.asarray(pc.fill_null(coded.indices, -1), dtype=np.int32)
 
 
-def name_families(given: Named, pattern: str) -> list[str | None]:
-    """The family of each judge: what a pattern finds in their name, or its first group."""
-    found = _search_judges(given, "family", pattern)
-    return [
-        None if match is None else (match[1] if match.re.groups else match[0]) for match in found
-    ]
+def name_families(given: Any, pattern: str) -> list[str | None]:
+    """The family of each judge: what a pattern finds in their name, or its first group.
+
+    A family whose name would be empty is named after its first judge. Judges in whose names the
+    pattern finds nothing keep the family that they have.
+    """
+    judges = given.judges.to_pylist()
+    names: list[str | None] = [None] * len(judges)
+    if given.family is not None:
+        known = [*given.families.to_pylist(), None]  # -1 is no family
+        names = [known[code] for code in given.family]
+    unnamed = ""
+    for judge, match in enumerate(_search_judges(given, "family", pattern)):
+        name = None if match is None else match[1] if match.re.groups else match[0]
+        if name is not None:
+            unnamed = unnamed or ("" if name else judges[judge])
+            names[judge] = name or unnamed
+    return names
+
+
+def family_pattern(names: Sequence[str]) -> str:
+    """A pattern by which ``name_families`` makes one family of these judges alone."""
+    return f"^(?:{'|'.join(map(re.escape, names))})()$"
 
 
 def put_kind(given: Judgments, pattern: str, kind: str) -> Judgments:

@@ -20,31 +20,30 @@ from adjudge.errors import BadData, BadSetting
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """Two judges who agree more than what all judges have in common explains."""
+class LookAlikes:
+    """Judges who agree more than the other judges explain: they may be one source."""
 
-    judges: tuple[int, int]
-    excess: float  # 0: as strangers do; 1: always
-    common: int  # items that both judged
+    judges: tuple[int, ...]
+    excess: float  # mean over pairs; 0: as independent judges agree, 1: always
+    common: int  # items that two of them judged, on average
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Families:
-    """Which judges are one voice, and how far.
+    """Which judges count as one, and how far.
 
-    A judgment weighs 1 / (1 + (c - 1) share), c being the judgments of its family on the item:
-    where the share is 1, a family has one vote between its members.
+    A judgment weighs 1 / (1 + (c - 1) share), where c is the number of judgments of its family on
+    the item: with a share of 1, a family has one vote.
     """
 
-    family: NDArray[np.int32]  # (judge,) the family's first judge; oneself, if one has none
-    share: NDArray[np.float64]  # (judge,)
+    family: NDArray[np.int32]  # (judge,) the family's first judge; the judge where there is none
+    share: NDArray[np.float64]  # (judge,) 1 if declared, the mean excess if found
     declared: NDArray[np.bool_]  # (judge,) of a family that the user declared
-    merged: tuple[Pair, ...] = ()  # near copies that were found
-    suspected: tuple[Pair, ...] = ()  # alike, but not so far that it is certain
+    suspected: tuple[LookAlikes, ...] = ()  # alike, but not certainly one source
 
     @classmethod
     def none(cls, judges: int) -> Families:
-        """No families: every judge is a voice of their own."""
+        """No families: every judge counts as one."""
         return cls(
             family=np.arange(judges, dtype=np.int32),
             share=np.ones(judges),
@@ -54,10 +53,7 @@ class Families:
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """The judges of each family that has more than one."""
-        order = np.argsort(self.family, kind="stable")
-        ends = np.flatnonzero(np.diff(self.family[order], prepend=-1, append=-1))
-        groups = [tuple(order[a:b].tolist()) for a, b in pairwise(ends)]
-        return tuple(group for group in groups if len(group) > 1)
+        return list_groups(self.family)
 
     @property
     def any(self) -> bool:
@@ -65,9 +61,17 @@ class Families:
         return bool((self.family != np.arange(len(self.family))).any())
 
     def voices(self) -> float:
-        """How many voices the judges are, were each family to judge an item together."""
+        """The effective number of judges if every family judged an item together."""
         sizes = np.bincount(self.family, minlength=len(self.family))[self.family]
         return float((1.0 / (1.0 + (sizes - 1) * self.share)).sum())
+
+
+def list_groups(group: NDArray[np.int32]) -> tuple[tuple[int, ...], ...]:
+    """The members of each group that has more than one, in order."""
+    order = np.argsort(group, kind="stable")
+    ends = np.flatnonzero(np.diff(group[order], prepend=-1, append=-1))
+    groups = [tuple(order[a:b].tolist()) for a, b in pairwise(ends)]
+    return tuple(members for members in groups if len(members) > 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,10 +118,10 @@ class Consensus(Saved):
     trace: tuple[float, ...] = ()  # log-likelihood after each iteration
     converged: bool | None = None
     draws: Draws | None = None  # of a sampled model
-    families: Families | None = None  # judges who are one voice, found or declared
+    families: Families | None = None  # judges who count as one, found or declared
     dependence: Dependence | None = None  # how strongly judges err on the same items
     effective: NDArray[np.float64] | None = None  # (item,) effective number of judgments, n_eff
-    level: float | None = None  # added to the logit of judges' accuracies; None: nothing is known
+    level: NDArray[np.float64] | None = None  # (judge,) added to the logit of their accuracy
     about_judges: Any = None  # Arrow table, a row a judge: what a model adds to the table of judges
     notes: tuple[str, ...] = ()
     predictor: Callable[[Judgments], Consensus] | None = field(default=None, repr=False)
@@ -255,7 +259,7 @@ class Consensus(Saved):
         a topic that is not gets the overall prevalence.
         """
         if self.predictor is None:
-            raise BadData(f"{self.model} keeps nothing to predict with", wanted="a fitted model")
+            raise BadData(f"this {self.model} consensus cannot predict", wanted="a new fit")
         from adjudge.data._predicted import keep_fitted
 
         return keep_fitted(self, self.predictor(take_judgments(judgments)))

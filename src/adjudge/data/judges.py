@@ -2,7 +2,7 @@
 
 Labels alone do not show how often judges err: where judges err together, a model takes the errors
 for the truth. On real data with gold, the logit of a judge's accuracy is off by a standard
-deviation of about .55, of which .35 is common to all judges of a data set. So a share with no gold
+deviation of about .6, of which .38 is common to all judges of a data set. So a share with no gold
 behind it has that uncertainty on top of its sampling error, and gold on a judge's items reduces it.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 LEVEL = 0.9  # of every interval in the table
 OPTIMISM = 0.41  # logit by which models that take their classes for labels overrate judges
 _NORMAL = 1.645  # standard errors at that level
-_COMMON, _OWN = 0.35, 0.42  # standard deviations: common to all judges, and of each
+_COMMON, _OWN = 0.38, 0.46  # standard deviations: common to all judges, and of each
 _ALONE = 1.0  # the same of a judge whose judgments nothing can be compared with
 _STEPS = 12  # of Newton's method
 
@@ -66,44 +66,40 @@ class Evidence:
         return (self.total * self.compared > 1e-9) | (self.gold_total > 0)
 
 
-def estimate_shares(evidence: Evidence, level: float) -> tuple[_Floats, _Floats, _Floats]:
+def estimate_shares(evidence: Evidence, level: _Floats) -> tuple[_Floats, _Floats, _Floats]:
     """Estimate how often each judge is right: the most probable share, and its 90% interval.
 
-    ``level`` is added to the logit of the model's shares. The common error of all judges is
-    estimated from all gold first, then each judge's own.
+    ``level`` (judge,) is added to the logit of the model's shares. The true logit of a judge is
+    that, plus an error common to all judges, plus one of their own. Newton's method finds the most
+    probable values of all of these given gold; intervals are from the curvature there.
     """
     share = evidence.hits / np.maximum(evidence.total, 1e-9)
     compared = evidence.total * evidence.compared
     prior = logit(share) + level
     p = _expit(prior)
-    sampled = 1.0 / np.maximum(compared * p * (1.0 - p), 1e-9)
+    own = _OWN**2 + 1.0 / np.maximum(compared * p * (1.0 - p), 1e-9)
     alone = compared <= 1e-9
     if alone.any():  # like the others, as far as anybody knows
         prior[alone] = fsum(prior[~alone]) / (~alone).sum() if not alone.all() else 0.0
-        sampled[alone] = _ALONE**2
-    common, unsure = _common_error(evidence, prior, _OWN**2 + sampled)
-    prior, spread = prior + common, _OWN**2 + sampled + unsure
-    z = prior.copy()
+        own[alone] = _OWN**2 + _ALONE**2
+    z, common = prior.copy(), 0.0
     for _ in range(_STEPS):
         p = _expit(z)
-        gradient = evidence.gold_hits - evidence.gold_total * p - (z - prior) / spread
-        z = z + np.clip(gradient / (evidence.gold_total * p * (1.0 - p) + 1.0 / spread), -1.0, 1.0)
+        gold = evidence.gold_total * p * (1.0 - p)
+        curvature = gold + 1.0 / own
+        apart = (z - prior - common) / own
+        gradient = evidence.gold_hits - evidence.gold_total * p - apart
+        precision = 1.0 / _COMMON**2 + fsum(gold / own / curvature)
+        pull = fsum(apart + gradient / own / curvature) - common / _COMMON**2
+        step = min(max(pull / precision, -1.0), 1.0)
+        common += step
+        z = z + np.clip((gradient + step / own) / curvature, -1.0, 1.0)
     p = _expit(z)
-    error = _NORMAL / np.sqrt(evidence.gold_total * p * (1.0 - p) + 1.0 / spread)
+    curvature = evidence.gold_total * p * (1.0 - p) + 1.0 / own
+    precision = 1.0 / _COMMON**2 + fsum(1.0 / own - 1.0 / own**2 / curvature)
+    error = _NORMAL * np.sqrt(1.0 / curvature + 1.0 / (own * curvature) ** 2 / precision)
     return p, _expit(z - error), _expit(z + error)
 
 
-def _common_error(evidence: Evidence, prior: _Floats, own: _Floats) -> tuple[float, float]:
-    """The error in logit that all judges share, from gold, and its variance."""
-    found, precision = 0.0, 1.0 / _COMMON**2
-    for _ in range(_STEPS):
-        p = _expit(prior + found)
-        weight = 1.0 / (1.0 + own * evidence.gold_total * p * (1.0 - p))
-        gradient = fsum(weight * (evidence.gold_hits - evidence.gold_total * p))
-        precision = fsum(weight * evidence.gold_total * p * (1.0 - p)) + 1.0 / _COMMON**2
-        found += min(max((gradient - found / _COMMON**2) / precision, -1.0), 1.0)
-    return found, 1.0 / precision
-
-
 def _expit(z: _Floats) -> _Floats:
-    return np.asarray(1.0 / (1.0 + np.exp(-z)))
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * z)))  # never overflows

@@ -204,7 +204,8 @@ class Judgments(Named):
         """Judges whose names share what a pattern finds are one family.
 
         What it finds is its first group, or all of it: ``(.*)-run[0-9]`` makes ``gpt-run1`` and
-        ``gpt-run2`` the family ``gpt``. Judges in whose names it finds nothing stay as they are.
+        ``gpt-run2`` the family ``gpt``. With an empty group all judges that match are one family:
+        ``^(?:ann|bob)()$``. Judges in whose names it finds nothing keep the family they have.
         """
         from adjudge.data._reshaping import name_families
 

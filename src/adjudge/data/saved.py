@@ -29,16 +29,16 @@ _MARK, _VERSION = "adjudge saved consensus", 1
 _VALUES = "saved.json"
 _PLAIN = (bool, int, float, str, type(None))
 
-# Classes of which files of earlier versions say that they stand elsewhere.
-_MOVED = {
-    "adjudge.models.reference_judge:Trust": "adjudge.models.type_judges:Trust",
-    "adjudge.models.type_fitting:FittedTypes": "adjudge.models.type_judges:FittedTypes",
-    "adjudge.models.type_reading:TypesMemory": "adjudge.models.type_memory:TypesMemory",
-    "adjudge.models.type_reading:_Meanings": "adjudge.models.type_reading:Meanings",
-}
+# The default's predictor in earlier versions: a fit is read without it.
+_GONE = {"adjudge.models.type_memory:TypesMemory", "adjudge.models.type_reading:TypesMemory"}
+# Classes that have another name since.
+_MOVED = {"adjudge.data.consensus:Pair": "adjudge.data.consensus:LookAlikes"}
 
 # Fields that classes had in earlier versions.
-_DROPPED = {"adjudge.data.consensus:Consensus": {"correlation"}}
+_DROPPED = {
+    "adjudge.data.consensus:Consensus": {"correlation"},
+    "adjudge.data.consensus:Families": {"merged"},
+}
 
 
 def _save(value: Any, path: str | Path) -> None:
@@ -163,6 +163,8 @@ class _Loader:
         if kind == "engine":
             return import_module("adjudge.engines.threads").ThreadsEngine()
         if kind == "object":
+            if held in _GONE:
+                return None
             return self._object(held, plain["fields"])
         name = f"array-{held}.npy" if kind == "array" else f"table-{held}.arrow"
         if name not in self.read:

@@ -1,34 +1,38 @@
-"""Families of judges: who is a near copy of whom, found by agreement or declared by the user.
+"""Families of judges: near-duplicates, found by agreement or declared by the user.
 
-Judges agree because items are easy or hard for all of them: one common factor. With x the labels a
-judge gave as indicators less their shares of labels, and rho_ab the correlation of two judges over
-the items they have in common,
+Judges agree because some items are easy for all of them and others hard: one common factor. Let x
+be the labels of a judge as indicators, minus the shares of labels that the judge gives, and rho_ab
+the correlation of two judges over the items that both judged. The loading lambda says how closely
+a judge follows the common factor. The excess is the agreement that the factor does not explain:
 
     rho_ab ~ lambda_a lambda_b;    excess_ab = 1 - (1 - rho_ab) / (1 - lambda_a lambda_b)
 
-Loadings lambda are weighted medians over partners, look-alikes sharing one weight, so that a clique
-cannot explain itself. A pair whose excess is .9 or more is a near copy, if strangers would have
-disagreed on ten items at least and the two have a twentieth of all items in common; so is a judge
-who said just what another said of just the same items, however few of all they are. Labels alone
-cannot tell milder copies from two good judges, so those are only reported.
+Loadings are weighted medians over a judge's partners. Judges who look alike share one weight, so
+that a group of near-duplicates cannot make itself the common factor.
 
-What a judgment weighs depends on its judge, on how many of their family judged the item, and on how
-often they said the same of it. Sweeps know no weights, so each such case is a judge of its own to
-them, a *voice*: its log-probabilities are the judge's times its weight, and counts of voices are
-folded back into those of judges (``adjudge.models._voice_sweeps``). Where no judgment weighs less
-than one, nothing is wrapped, and no bit changes.
+Two judges are near-duplicates, and count as one, if their excess is at least .9. They must share a
+twentieth of all items, and independent judges would have disagreed on at least ten. So are two
+judges who gave the same labels to the same items, however few. Labels alone cannot tell noisy
+copies from good judges who agree: a smaller excess is only reported, by groups of judges, and the
+user declares who is one source.
+
+A judgment weighs less where others of its judge's family judged the item, or where the judge
+repeated it. The kernels know no weights. To them each judge with a weight is a *voice*, an
+effective judge: its log-probabilities are the judge's times the weight, and counts of voices are
+folded back into those of judges (``adjudge.models._voice_sweeps``). Where every weight is one,
+nothing is wrapped and no bit changes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.consensus import Families, Pair
+from adjudge.data.consensus import Families, LookAlikes, list_groups
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Sweeps
 from adjudge.engines.item_types import CountPairs, Prints
@@ -38,34 +42,30 @@ from adjudge.kernels.keys import judge_keys
 
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
-_UNIT = 2.0**30  # of a habit in whole numbers
-_LEAST = 10  # judgments of a judge who is looked at
-_JUDGES, _JUDGES_OF_MANY = 1500, 500  # at most, the busiest
-_MANY = 1_000_000  # judgments
-_PAIRS_OF_ITEM = 1770.0  # of sixty judgments
-_PAIRS = 2e7  # in all, about
-_COMMON = 5  # items below which two judges are not compared
-_COPY, _SUSPECT = 0.9, 0.7  # excess
-_EXPECTED = 10.0  # disagreements, were they strangers
-_SHARE_OF_ITEMS = 0.05
-_PARTNERS = 3
-_VOICES = 4  # at least, for what judges have in common to show
-_LOADING = 0.6  # of a judge of whom nothing is known
-_ALIKE, _ALIKE_COMMON = 0.5, 20  # excess from which two share one weight in the medians
-_SETTLED = 5  # iterations before that
-_REPORTED = 50  # suspected pairs kept
-_TOLD, _NAMED = 3, 6  # families told, judges named of each
+_UNIT = 2.0**30  # whole units of a share of labels
+_LEAST = 10  # judgments of a judge who is compared
+_JUDGES, _JUDGES_OF_MANY, _MANY = 1500, 500, 1_000_000  # the busiest, up to so many judgments
+_PAIRS_OF_ITEM, _PAIRS = 1770.0, 2e7  # compared of an item (sixty judgments), and in all, about
+_COMMON, _OFTEN = 5, 20  # items in common: to compare two judges, to let them share a weight
+_COPY, _SUSPECT, _ALIKE = 0.9, 0.4, 0.35  # excess: merged; reported; sharing a weight in medians
+_ERRORS = 2.0  # standard errors by which the excess of a reported pair is above _SUSPECT
+_EXPECTED = 10.0  # disagreements of the two, were they independent
+_SHARE_OF_ITEMS = 0.05  # that the two have in common
+_PARTNERS, _INDEPENDENT = 3, 4  # of a judge, and judges in all, for a common factor to show
+_LOADING = 0.6  # of a judge whom nobody can be compared with
+_LOWEST, _HIGHEST = 0.05, 0.95  # loadings
 _ROWS = 1_000_000  # judgments looked through at a time
+_Links = NDArray[Any]  # pairs of judges who may be one source, the most alike first
+_LINK = [("first", "i8"), ("second", "i8"), ("excess", "f8"), ("common", "i8")]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pairs:
+class _Pairs(NamedTuple):
     """How pairs of judges agree."""
 
-    judges: NDArray[np.int64]  # (row,) their codes
+    judges: _Whole  # (row,) their codes
     common: _Floats  # (row, row)
     correlation: _Floats  # (row, row)
-    chance: _Floats  # (row, row) how often their habits alone would agree
+    chance: _Floats  # (row, row) how often their shares of labels alone would agree
 
 
 def key_judges(cells: NDArray[np.int64]) -> NDArray[np.uint64]:  # (judge,)
@@ -75,117 +75,112 @@ def key_judges(cells: NDArray[np.int64]) -> NDArray[np.uint64]:  # (judge,)
     return found
 
 
-def share_of_items(judgments: Judgments, budget: float, most: float) -> float:
-    """The share of items whose pairs are looked at, so that there are about ``budget`` pairs."""
+def _share_of_items(judgments: Judgments) -> float:
+    """The share of items whose pairs are compared, so that there are about ``_PAIRS`` of them."""
     counts = judgments.counts_per_item.astype(np.float64)
-    pairs = float(np.minimum(counts * (counts - 1) / 2, most).sum())
-    return 1.0 if pairs <= budget else budget / pairs
+    pairs = float(np.minimum(counts * (counts - 1) / 2, _PAIRS_OF_ITEM).sum())
+    return 1.0 if pairs <= _PAIRS else _PAIRS / pairs
 
 
 def find_families(judgments: Judgments, sweeps: Sweeps, *, search: bool = True) -> Families:
-    """The families of judges: near copies, and what the user declared, which absorbs them.
-
-    Judgments are those of judges; sweeps may be over the same by voices.
-    """
-    none = Families.none(judgments.judge_count)
-    pairs = _count(judgments, sweeps) if search else None
-    families, loading = none, np.full(judgments.judge_count, _LOADING)
-    if pairs is not None:
-        loading[pairs.judges] = _loadings(pairs)
-        families = _near_copies(judgments, pairs, loading[pairs.judges], none)
-    if search:
-        families = _with_exact_copies(sweeps, families, loading)
-        active = judgments.counts_per_judge >= _LEAST
-        if families.any and len(np.unique(families.family[active])) < _VOICES:
-            # Three who agree against a fourth are as likely right as copies: who is one is asked.
-            pairs_found = (*families.merged, *families.suspected)
-            families = replace(none, suspected=pairs_found[:_REPORTED])
+    """Find near-duplicates, join them with declared families, and list groups that look alike."""
+    judges = judgments.judge_count
+    links = _find_links(judgments, sweeps) if search else np.empty(0, _LINK)
+    sure = links[links["excess"] >= _COPY]
+    family = _join(judges, sure["first"], sure["second"])
+    active = judgments.counts_per_judge >= _LEAST
+    if len(np.unique(family[active])) < _INDEPENDENT:
+        # Three judges who agree against a fourth may well be right: the user decides.
+        sure, family = sure[:0], np.arange(judges, dtype=np.int32)
+    excess = _means(family[sure["first"]], sure["excess"], judges)
+    share = np.where(excess > 0, excess, 1.0)[family]
+    declared = np.zeros(judges, dtype=np.bool_)
     if judgments.family is not None:
-        families = _declared(judgments.family, families)
-    return families
+        own = np.flatnonzero(judgments.family >= 0)
+        _, first, code = np.unique(judgments.family[own], return_index=True, return_inverse=True)
+        every = np.arange(judges)
+        family = _join(judges, np.append(every, own), np.append(family, own[first][code]))
+        declared = np.isin(family, family[own])
+        share[declared] = 1.0
+    found = _suspect(family, links)
+    return Families(family=family, share=share, declared=declared, suspected=found)
 
 
-def tell_families(families: Families, judgments: Judgments) -> tuple[str, ...]:
-    """What is to be said of families: who is one voice, and who may be."""
-    told = []
-    for group in families.groups[:_TOLD]:
-        how = "declared" if families.declared[group[0]] else "near copies"
-        told.append(f"{_names(group, judgments)} have one voice between them ({how})")
-    if len(families.groups) > _TOLD:
-        told.append(f"more families: {len(families.groups) - _TOLD:,}")
-    if families.suspected:
-        worst, more = families.suspected[0], len(families.suspected) - 1
-        told.append(
-            f"{_names(worst.judges, judgments)} agree more than all judges together explain "
-            f"({worst.excess:.2f} of the way to copies, {worst.common:,} items in common)"
-            + (f"; so do {more:,} more pairs" if more > 1 else "; so does one more pair" * more)
-            + "; if they are one source, say so with --family"
-        )
-    return tuple(told)
+def _suspect(family: NDArray[np.int32], links: _Links) -> tuple[LookAlikes, ...]:
+    """Groups of families that links join, those that would change most if declared first."""
+    links = links[family[links["first"]] != family[links["second"]]]
+    if not len(links):
+        return ()
+    ends = np.append(np.arange(len(family)), links["first"]), np.append(family, links["second"])
+    group = _join(len(family), *ends)
+    excess = _means(group[links["first"]], links["excess"], len(family))
+    common = _means(group[links["first"]], links["common"], len(family))
+    found = [
+        LookAlikes(members, float(excess[members[0]]), round(common[members[0]]))
+        for members in list_groups(group)
+        if excess[members[0]] > 0
+    ]
+    return tuple(sorted(found, key=lambda g: (-g.excess * (len(g.judges) - 1), g.judges)))
 
 
-def _names(judges: tuple[int, ...], judgments: Judgments) -> str:
-    """Judges by name, the first few of them."""
-    names = [str(judgments.judges[judge].as_py()) for judge in judges[:_NAMED]]
-    more = f" and {len(judges) - _NAMED:,} more" if len(judges) > _NAMED else ""
-    if more or len(names) < 2:
-        return ", ".join(names) + more
-    return ", ".join(names[:-1]) + " and " + names[-1]
+def _means(group: NDArray[np.int32], value: NDArray[Any], judges: int) -> _Floats:  # (judge,)
+    """The mean over the links of each group, at its first judge; 0 where there are none."""
+    count = np.bincount(group, minlength=judges)
+    return np.asarray(np.bincount(group, value, judges) / np.maximum(count, 1))
 
 
-def _with_exact_copies(sweeps: Sweeps, families: Families, loading: _Floats) -> Families:
-    """Families joined by judges who said the same of the same items.
+def _join(judges: int, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int32]:  # (judge,)
+    """The first judge of everybody's family, if links join ``first`` and ``second``."""
+    if not len(first):
+        return np.arange(judges, dtype=np.int32)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    Not those who follow closely what all have in common: perfect judges agree too.
+    graph = coo_array((np.ones(len(first)), (first, second)), shape=(judges, judges))
+    _, group = connected_components(graph, directed=False)
+    _, start = np.unique(group, return_index=True)
+    return np.asarray(start[group], dtype=np.int32)
+
+
+def _find_links(judgments: Judgments, sweeps: Sweeps) -> _Links:
+    """Pairs of judges who are near-duplicates or look alike."""
+    loading, parts = np.full(judgments.judge_count, _LOADING), []
+    pairs = _count(judgments, sweeps)
+    if pairs is not None:
+        loading[pairs.judges] = own = _loadings(pairs)
+        parts.append(_alike(judgments, pairs, own))
+    links = np.concatenate([*parts, _exact_duplicates(sweeps, loading)])
+    return links[np.lexsort((links["second"], links["first"], -links["excess"]))]
+
+
+def _link(*columns: NDArray[Any]) -> _Links:
+    """Links of their first judges, second judges, excess and items in common."""
+    return np.rec.fromarrays(columns, dtype=_LINK)
+
+
+def _exact_duplicates(sweeps: Sweeps, loading: _Floats) -> _Links:
+    """Judges who gave the same labels to the same items, however few of all items those are.
+
+    Judges who follow the common factor closely are left out: perfect judges agree too.
     """
     cells = sweeps.cells()
     count = cells.sum(axis=1)
     habit = cells / np.maximum(count, 1)[:, None]
     expected = count * (1.0 - loading**2) * (1.0 - (habit**2).sum(axis=1))
     able = np.flatnonzero(expected >= _EXPECTED)
-    if len(able) < 2:
-        return families
-    speaker = _speakers(sweeps, len(cells))
-    (spoken,) = sweeps.ask(Prints(key_judges(cells)[speaker]))
-    prints = np.zeros(len(cells), dtype=np.int64)
-    np.add.at(prints, speaker, spoken)
+    (prints,) = sweeps.ask(Prints(key_judges(cells)))
     able = able[np.lexsort((able, prints[able]))]
-    same = prints[able[1:]] == prints[able[:-1]]
-    same &= (cells[able[1:]] == cells[able[:-1]]).all(axis=1)
-    found = tuple(
-        Pair((int(a), int(b)), 1.0, int(count[a]))
-        for a, b in zip(able[:-1][same], able[1:][same], strict=True)
-    )
-    known = {pair.judges for pair in families.merged}
-    new = tuple(pair for pair in found if pair.judges not in known)
-    if not new:
-        return families
-    merged = (*families.merged, *new)
-    family, share = _joined(families.share, merged)
-    return replace(families, family=family, share=share, merged=merged)
-
-
-def _joined(before: _Floats, pairs: tuple[Pair, ...]) -> tuple[NDArray[np.int32], _Floats]:
-    """Everybody's family, pairs being of one, and its share: the mean of its pairs' excess."""
-    family, share = _components(len(before), pairs), before.copy()
-    for first in {int(family[pair.judges[0]]) for pair in pairs}:
-        own = [pair.excess for pair in pairs if family[pair.judges[0]] == first]
-        share[family == first] = sum(sorted(own)) / len(own)
-    return family, share
-
-
-def _speakers(sweeps: Sweeps, judges: int) -> NDArray[np.int32]:
-    """The judge behind each code that tasks meet: a voice's own, where sweeps are over voices."""
-    voices: Voices | None = getattr(sweeps, "voices", None)
-    return np.arange(judges, dtype=np.int32) if voices is None else voices.judge_of
+    first, second = able[:-1], able[1:]
+    same = (prints[first] == prints[second]) & (cells[first] == cells[second]).all(axis=1)
+    return _link(first[same], second[same], np.ones(same.sum()), count[first[same]])
 
 
 def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
-    """The agreement of pairs of judges; None where no two could be found to be copies."""
+    """The agreement of pairs of judges; None where no two could be near-duplicates."""
     cells = sweeps.cells()
     counts = cells.sum(axis=1)
     busy = counts >= max(_LEAST, _SHARE_OF_ITEMS * judgments.item_count)
-    if int((counts >= _LEAST).sum()) < 4 or int(busy.sum()) < 2:
+    if int((counts >= _LEAST).sum()) < _INDEPENDENT or int(busy.sum()) < 2:
         return None
     key = key_judges(cells)
     most = _JUDGES if len(judgments) <= _MANY else _JUDGES_OF_MANY
@@ -197,10 +192,7 @@ def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
     habit = cells[rows] + 5.0 * base / base.sum()
     habit /= habit.sum(axis=1, keepdims=True)
     units = np.rint(habit * _UNIT).astype(np.int64)
-    share = share_of_items(judgments, _PAIRS, _PAIRS_OF_ITEM)
-    who = _speakers(sweeps, len(counts))
-    task = CountPairs(key[who], row[who], units, share, _PAIRS_OF_ITEM)
-    (sums,) = sweeps.ask(task)
+    (sums,) = sweeps.ask(CountPairs(key, row, units, _share_of_items(judgments), _PAIRS_OF_ITEM))
     common, agreed = sums[0].astype(np.float64), sums[1]
     chance = habit @ habit.T
     other, own = sums[2] / _UNIT, sums[3] / _UNIT
@@ -211,10 +203,10 @@ def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
     return _Pairs(rows, common, correlation, chance)
 
 
-def _partners(known: NDArray[np.bool_]) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Judges with two partners or more, in blocks of about as many each: rows, and their partners.
+def _partners(known: NDArray[np.bool_]) -> list[tuple[_Whole, _Whole]]:
+    """Judges with at least two partners, in blocks of similar numbers: rows, and their partners.
 
-    Where a judge of a block has fewer, -1 stands. Most pairs of a crowd never met.
+    A judge with fewer partners than the block is wide has -1 instead. Most pairs never met.
     """
     first, second = np.nonzero(known)
     count = np.bincount(first, minlength=len(known))
@@ -228,116 +220,70 @@ def _partners(known: NDArray[np.bool_]) -> list[tuple[NDArray[np.int64], NDArray
     return blocks
 
 
-def _loadings(pairs: _Pairs) -> _Floats:  # (row,)
-    """How closely each judge follows what all judges have in common.
+def _excess(pairs: _Pairs, loading: _Floats) -> _Floats:  # (row, row)
+    """The agreement that the common factor does not explain: 0 none, 1 always agree."""
+    return np.asarray(1.0 - (1.0 - pairs.correlation) / (1.0 - np.outer(loading, loading)))
 
-    Judges whose agreement the loadings do not explain share one weight in the medians. That is
-    looked at once the loadings have settled a little: good judges agree too, and are explained.
+
+def _loadings(pairs: _Pairs) -> _Floats:  # (row,)
+    """How closely each judge follows the common factor.
+
+    The start is a judge's median correlation: what most of the others explain. So good judges
+    who are in the majority do not look alike, and a minority of near-duplicates does.
     """
-    known = pairs.common >= _COMMON
-    often = pairs.common >= _ALIKE_COMMON
-    company = np.ones(len(known))
-    loading = np.full(len(known), _LOADING)
+    often = pairs.common >= _OFTEN
+    loading = np.full(len(often), _LOADING)
     blocks = []
-    for rows, partner in _partners(known):
+    for rows, partner in _partners(pairs.common >= _COMMON):
         common = np.where(partner < 0, 0.0, np.minimum(pairs.common[rows[:, None], partner], 50.0))
         followed = np.where(partner < 0, np.inf, pairs.correlation[rows[:, None], partner])
         blocks.append((rows, partner, common, followed))
-    for iteration in range(40):
-        if iteration >= _SETTLED:
-            excess = 1.0 - (1.0 - pairs.correlation) / (1.0 - np.outer(loading, loading))
-            company = 1.0 + (known & often & (excess >= _ALIKE)).sum(axis=1)
+        median = _medians(followed, (partner >= 0).astype(np.float64))
+        loading[rows] = np.sqrt(np.clip(median, _LOWEST**2, _HIGHEST**2))
+    for _ in range(40):
+        alike = 1.0 + (often & (_excess(pairs, loading) >= _ALIKE)).sum(axis=1)
         new = loading.copy()
         for rows, partner, common, followed in blocks:
-            weight = common * loading[partner] / company[partner]
-            ratio = followed / loading[partner]
-            order = np.argsort(ratio, axis=1, kind="stable")
-            sums = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1)
-            middle = (sums < 0.5 * sums[:, -1:]).sum(axis=1)
-            at = np.take_along_axis(order, middle[:, None], axis=1)
-            new[rows] = np.clip(np.take_along_axis(ratio, at, axis=1)[:, 0], 0.05, 0.95)
+            weight = common * loading[partner] / alike[partner]
+            new[rows] = np.clip(_medians(followed / loading[partner], weight), _LOWEST, _HIGHEST)
         moved = float(np.abs(new - loading).max())
         loading = 0.5 * (loading + new)
-        if moved < 1e-3 and iteration > _SETTLED:
+        if moved < 1e-3:
             break
     return loading
 
 
-def _near_copies(judgments: Judgments, pairs: _Pairs, loading: _Floats, none: Families) -> Families:
-    """Families of judges who all but always agree, and pairs that seem to."""
-    shared = np.outer(loading, loading)
-    excess = 1.0 - (1.0 - pairs.correlation) / (1.0 - shared)
-    expected = pairs.common * (1.0 - shared) * (1.0 - pairs.chance)
+def _medians(value: _Floats, weight: _Floats) -> _Floats:  # (row,)
+    """The weighted median of each row, the lower one where two are in the middle."""
+    order = np.argsort(value, axis=1, kind="stable")
+    sums = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1)
+    middle = (sums < 0.5 * sums[:, -1:]).sum(axis=1)[:, None]
+    return np.take_along_axis(value, np.take_along_axis(order, middle, axis=1), axis=1)[:, 0]
+
+
+def _alike(judgments: Judgments, pairs: _Pairs, loading: _Floats) -> _Links:
+    """Pairs of judges whose excess is large, and larger than chance explains."""
+    excess = _excess(pairs, loading)
+    expected = pairs.common * (1.0 - np.outer(loading, loading)) * (1.0 - pairs.chance)
     known = pairs.common >= _COMMON
     enough = known.sum(axis=1) >= _PARTNERS
-    sure = known & (expected >= _EXPECTED) & enough[:, None] & enough[None, :]
-    wide = share_of_items(judgments, _PAIRS, _PAIRS_OF_ITEM) * judgments.item_count
-    merged = sure & (excess >= _COPY) & (pairs.common >= _SHARE_OF_ITEMS * wide)
-    suspected = sure & (excess >= _SUSPECT) & ~merged
-    found = _listed(pairs, np.clip(excess, 0.0, 1.0), merged)
-    family, share = _joined(none.share, found)
-    return Families(
-        family=family,
-        share=share,
-        declared=none.declared,
-        merged=found,
-        suspected=_listed(pairs, excess, suspected)[:_REPORTED],
-    )
-
-
-def _listed(pairs: _Pairs, excess: _Floats, chosen: NDArray[np.bool_]) -> tuple[Pair, ...]:
-    """The chosen pairs, the most alike first."""
-    first, second = np.nonzero(np.triu(chosen, 1))
-    listed = [
-        Pair((int(pairs.judges[a]), int(pairs.judges[b])), float(excess[a, b]), int(common))
-        for a, b, common in zip(first, second, pairs.common[first, second], strict=True)
-    ]
-    return tuple(sorted(listed, key=lambda pair: (-pair.excess, pair.judges)))
-
-
-def _components(judges: int, pairs: tuple[Pair, ...]) -> NDArray[np.int32]:  # (judge,)
-    """The first judge of everybody's family, pairs being of one family."""
-    if not pairs:
-        return np.arange(judges, dtype=np.int32)
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    ends = np.array([pair.judges for pair in pairs])
-    graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(judges, judges))
-    _, group = connected_components(graph, directed=False)
-    first = np.full(judges, judges, dtype=np.int32)
-    np.minimum.at(first, group, np.arange(judges, dtype=np.int32))
-    return np.asarray(first[group])
-
-
-def _declared(declared: NDArray[np.int32], found: Families) -> Families:
-    """Declared families put on top: each is one voice, and absorbs what overlaps it."""
-    family, share = found.family.copy(), found.share.copy()
-    marked = found.declared.copy()
-    for code in np.unique(declared[declared >= 0]):
-        own = np.isin(family, np.unique(family[declared == code]))
-        family[own] = np.flatnonzero(own)[0]
-        share[own] = 1.0
-        marked[own] = True
-    return Families(
-        family=family,
-        share=share,
-        declared=marked,
-        merged=found.merged,
-        suspected=tuple(
-            pair for pair in found.suspected if family[pair.judges[0]] != family[pair.judges[1]]
-        ),
-    )
+    wide = _SHARE_OF_ITEMS * _share_of_items(judgments) * judgments.item_count
+    sure = known & (expected >= _EXPECTED) & (pairs.common >= wide) & np.outer(enough, enough)
+    error = np.sqrt(np.maximum(1.0 - excess, 0.0) / np.maximum(expected, _EXPECTED))
+    found = sure & ((excess >= _COPY) | (excess - _ERRORS * error >= _SUSPECT))
+    first, second = np.nonzero(np.triu(found, 1))
+    ends = pairs.judges[first], pairs.judges[second]
+    return _link(*ends, np.clip(excess[first, second], 0.0, 1.0), pairs.common[first, second])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Voices:
-    """Judges as sweeps see them."""
+    """Effective judges: each judge, and each judge with each weight below one."""
 
     judge_of: NDArray[np.int32]  # (voice,)
     weight: NDArray[np.float64]  # (voice,)
     judges: int
-    items: _Whole  # (judge,) how many items each judged
+    items: _Whole  # (judge,) items that each judged
 
     @property
     def units(self) -> _Whole:  # (voice,)
@@ -350,19 +296,17 @@ class Voices:
             return np.asarray(counts, dtype=np.float64)
         folded = np.zeros((self.judges, *counts.shape[1:]))
         shape = (-1,) + (1,) * (counts.ndim - 1)
-        np.add.at(
-            folded, self.judge_of, counts * self.weight.reshape(shape) if weighted else counts
-        )
+        given = counts * self.weight.reshape(shape) if weighted else counts
+        np.add.at(folded, self.judge_of, given)
         return folded
 
 
 def voices_of(
     judgments: Judgments, families: Families, *, repeats: bool
 ) -> tuple[Judgments, Voices]:
-    """Judgments by voices. ``repeats``: several judgments of an item by one judge are one voice."""
-    judges = judgments.judge_count
-    whole = judgments.counts_per_judge
-    same = Voices(np.arange(judges, dtype=np.int32), np.ones(judges), judges, whole)
+    """Judgments by voice. With ``repeats``, repeated judgments of an item by a judge count once."""
+    judges, counts = judgments.judge_count, judgments.counts_per_judge
+    same = Voices(np.arange(judges, dtype=np.int32), np.ones(judges), judges, counts)
     if not repeats and not families.any:
         return judgments, same
     company = np.empty(len(judgments), dtype=np.uint8)
@@ -371,11 +315,15 @@ def voices_of(
     given, labels = (judgments.offsets, judgments.judge, judgments.label), judgments.scale.labels
     kernels.count_company(given, len(labels), families.family, company, repeated, items)
     share = families.share
-    if not repeats:  # alone in their family, they may say the same thing twice
+    if not repeats:  # a judge without a family counts as often as they judged
         alone = np.bincount(families.family, minlength=judges)[families.family] == 1
         share = np.where(alone, 0.0, share)
         repeated[:] = 1
-    rows = _shared_rows(company, repeated)
+    found = [np.empty(0, dtype=np.int64)]
+    for begin in range(0, len(judgments), _ROWS):  # in blocks, to save memory
+        block = slice(begin, begin + _ROWS)
+        found.append(begin + np.flatnonzero(np.maximum(company[block], repeated[block]) > 1))
+    rows = np.concatenate(found)
     rows = rows[(share[judgments.judge[rows]] > 0) | (repeated[rows] > 1)]
     if not rows.size:
         return judgments, same
@@ -388,15 +336,3 @@ def voices_of(
     spoken[rows] = (judges + which).astype(np.int32)
     names = judgments.judges.take(pa.array(judge_of))
     return replace(judgments, judge=spoken, judges=names), Voices(judge_of, weight, judges, items)
-
-
-def _shared_rows(company: NDArray[np.uint8], repeated: NDArray[np.uint8]) -> _Whole:
-    """Where a judgment is not alone, looked for in blocks: flags of all would be many."""
-    found = [
-        begin
-        + np.flatnonzero(
-            (company[begin : begin + _ROWS] > 1) | (repeated[begin : begin + _ROWS] > 1)
-        )
-        for begin in range(0, len(company), _ROWS)
-    ]
-    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.data._reshaping import family_pattern
+from adjudge.data.consensus import Families
 from adjudge.data.judgments import Judgments
 from adjudge.data.source import count_of
 
 _VOTED = 0.05  # share of the judgments from which a class is looked at
 _EMPTY = 0.25  # of that share: a class with less among the items is nearly empty
+_SHOWN, _NAMED = 3, 6  # families in notes, judges named of each
 
 
 def describe_unconverged(iterations: int) -> str:
@@ -41,3 +45,39 @@ def describe_empty_classes(
         f"of the items. Try {' or '.join((*tries, 'more gold labels'))}"
         for k in np.flatnonzero((voted >= _VOTED) & (found < _EMPTY * voted)).tolist()
     )
+
+
+def describe_families(families: Families, judgments: Judgments) -> tuple[str, ...]:
+    """Sentences on families and on groups that may be one, each without its full stop."""
+
+    def named(judges: tuple[int, ...]) -> list[str]:
+        return sorted(str(judgments.judges[judge].as_py()) for judge in judges)
+
+    notes = []
+    for group in families.groups[:_SHOWN]:
+        how = "one family, as declared," if families.declared[group[0]] else "near-duplicates"
+        notes.append(f"{_list_names(named(group))} are {how} and count as one judge")
+    if len(families.groups) > _SHOWN:
+        notes.append(f"{len(families.groups) - _SHOWN:,} more families count as one judge each")
+    for alike in families.suspected[:_SHOWN]:
+        names = named(alike.judges)
+        pattern = quote(family_pattern(names))
+        if len(names) > _NAMED:
+            pattern = "and the pattern in 'adjudge judges --show families -o FILE'"
+        notes.append(
+            f"{_list_names(names)} agree more than the other judges explain "
+            f"({alike.excess:.2f} of the way to duplicates, {count_of(alike.common, 'item')} in "
+            f"common). If they are one source, declare it with --family {pattern} "
+            "(with_family_rule in Python)"
+        )
+    if len(families.suspected) > _SHOWN:
+        more = count_of(len(families.suspected) - _SHOWN, "more group")
+        notes.append(f"{more} of judges may be one source each (adjudge judges --show families)")
+    return tuple(notes)
+
+
+def _list_names(names: list[str]) -> str:
+    """The first few names in a sentence."""
+    more = len(names) - _NAMED
+    last = f"{more:,} more" if more > 0 else names[-1]
+    return f"{', '.join(names[:_NAMED] if more > 0 else names[:-1])} and {last}"

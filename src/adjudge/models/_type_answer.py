@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,13 +20,14 @@ _Floats = NDArray[np.float64]
 _KNOWN = 20.0  # judgments of a judge, or judges, that are enough to show something
 _EXPONENT = 4.0  # of a judge's information, in the weight of the reference judge
 _VOTE = 0.5  # votes added to each label
-# The powers of types and vote share: by themselves, and added where types carry no information.
-_TYPES, _TYPES_LESS = 0.86, -0.63
-_SHARE, _SHARE_MORE = 0.19, 0.29
-_KIND = 0.09  # power that types lose where all judges are LLMs, and gain where all are people
+# Power of the types' answer: less where it carries no information, and for each unit of the log of
+# an item's judgments; the latter more for LLMs and less for people.
+_TYPES, _TYPES_LESS, _TYPES_MANY, _TYPES_KIND = 0.94, 0.67, 0.087, 0.075
+_SHARE, _SHARE_MORE = 0.24, 0.25  # power of the vote share: more where types carry no information
+_JUDGE = 0.25  # weight of types, against the answer, in how judges differ in accuracy
 _KIND_LEVEL = 0.13  # logit by which LLMs are overrated more than average, and people less
 _TOPIC = 10.0  # pseudo-items of the overall prevalence, in that of a topic
-_BLOCK = 100_000  # items at a time
+_BLOCK = 5_000  # items at a time
 _FEW_JUDGMENTS = 4  # per item, below which labels cannot show whether judges are independent
 
 
@@ -65,8 +68,17 @@ def read_types(prepared: Prepared, prevalence: _Floats, rates: _Floats) -> _Floa
     return normalise(meaning @ stands.astype(np.float64) + 1e-9)
 
 
-def choose_powers(prepared: Prepared, posterior: _Floats) -> tuple[float, float]:
-    """The powers of the types' answer and of the vote share.
+@dataclass(frozen=True, slots=True)
+class Powers:
+    """The powers of the two parts of the blend."""
+
+    types: float  # of the types' answer for an item with one judgment
+    many: float  # taken from it for each unit of the log of an item's judgments
+    share: float  # of the vote share
+
+
+def choose_powers(prepared: Prepared, posterior: _Floats) -> Powers:
+    """Choose the powers of the types' answer and of the vote share.
 
     x is 0 where the types' answer carries as much information as the vote share, 1 where none.
     """
@@ -74,10 +86,10 @@ def choose_powers(prepared: Prepared, posterior: _Floats) -> tuple[float, float]
     for items in _blocks(posterior):
         judged = items[prepared.judgments.counts_per_item[items] > 0]
         types.add(posterior[judged])
-        votes.add(_vote_share(prepared, judged, posterior.shape[1]))
+        votes.add(normalise(_count_votes(prepared, judged, posterior.shape[1]) + _VOTE))
     x = 1.0 - min(types.value / max(votes.value, 1e-9), 1.0)
-    power = _TYPES - _KIND * kind_balance(prepared.judgments)
-    return power + _TYPES_LESS * x, _SHARE + _SHARE_MORE * x
+    many = _TYPES_MANY + _TYPES_KIND * kind_balance(prepared.judgments)
+    return Powers(_TYPES - _TYPES_LESS * x, many, _SHARE + _SHARE_MORE * x)
 
 
 class _Information:
@@ -110,16 +122,17 @@ def _blocks(posterior: _Floats) -> list[NDArray[np.int64]]:
     ]
 
 
-def _vote_share(prepared: Prepared, items: NDArray[np.int64], truths: int) -> _Floats:
-    votes = count_votes(prepared.spoken, prepared.voices, items, truths)
-    return normalise(votes + _VOTE)
+def _count_votes(prepared: Prepared, items: NDArray[np.int64], truths: int) -> _Floats:
+    return count_votes(prepared.spoken, prepared.voices, items, truths)
 
 
-def blend(prepared: Prepared, posterior: _Floats, powers: tuple[float, float]) -> None:
+def blend(prepared: Prepared, posterior: _Floats, powers: Powers) -> None:
     """Blend the types' answer with the vote share, in place."""
     for items in _blocks(posterior):
-        share = _vote_share(prepared, items, posterior.shape[1])
-        logs = powers[0] * np.log(np.maximum(posterior[items], 1e-12)) + powers[1] * np.log(share)
+        votes = _count_votes(prepared, items, posterior.shape[1])
+        many = np.log(np.maximum(votes.sum(axis=1, keepdims=True), 1.0))
+        logs = (powers.types - powers.many * many) * np.log(np.maximum(posterior[items], 1e-12))
+        logs += powers.share * np.log(normalise(votes + _VOTE))
         posterior[items] = normalise(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
 
@@ -148,17 +161,19 @@ def count_effective_judgments(prepared: Prepared, dependence: Dependence | None)
     return count_effective(prepared.voices_per_item(), correlation)
 
 
-def level_of(prepared: Prepared, counts: _Floats, kinds: int, posterior: _Floats) -> float:
-    """What to add to the logit of judges' accuracies, as ``posterior`` has them.
+def level_of(  # (judge,)
+    prepared: Prepared, counts: _Floats, kinds: int, posterior: _Floats
+) -> _Floats:
+    """What to add to the logit of each judge's accuracy, as ``posterior`` has it.
 
-    The blended answer is cautious, and judges look too bad by it; types taken for labels make them
-    look too good, on real data by about .41. The level is the second less that; judges differ as
-    the first has it.
+    The blended answer is cautious, and judges look too bad and too similar by it; types taken for
+    labels make them look too good, on real data by about .41, and too different. The mean over
+    judges is the second less that; how judges differ is a mean of both.
     """
     judgments, truths = prepared.judgments, posterior.shape[1]
     judge_counts = judgments.counts_per_judge
     if not len(judgments):
-        return 0.0
+        return np.zeros(len(judge_counts))
     truth_of = np.array(judgments.scale.truth_of)
     stands = truth_of[None, :] == np.arange(truths)[:, None]  # (truth, label)
     own = np.repeat(truth_of, kinds)  # (type,)
@@ -167,8 +182,10 @@ def level_of(prepared: Prepared, counts: _Floats, kinds: int, posterior: _Floats
     cautious = np.einsum("jkl,kl->j", count_judgments(prepared, posterior), stands)
     cautious = cautious / np.maximum(judge_counts, 1)
     weight = judge_counts / (judge_counts + _KNOWN)
-    apart = exact_sum(weight * (logit(trusted) - logit(cautious))) / exact_sum(weight)
-    return float(apart) - OPTIMISM - _KIND_LEVEL * kind_balance(judgments)
+    apart = logit(trusted) - logit(cautious)
+    mean = exact_sum(weight * apart) / exact_sum(weight)
+    level = mean - OPTIMISM - _KIND_LEVEL * kind_balance(judgments)
+    return np.asarray(level + _JUDGE * weight * (apart - mean))
 
 
 def describe(prepared: Prepared) -> list[str]:

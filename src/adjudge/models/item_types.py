@@ -7,13 +7,13 @@ models share their errors. So every label has two types of item, an easy and a h
 EM, and a type is not taken for its label: it means what a good judge says about it (Z). The answer
 is then blended with the vote share of the item,
 
-    log P_i = a log(sum_t P_it Z_t) + b log(vote share)  + constant,
+    log P_i = (a - c log v_i) log(sum_t P_it Z_t) + b log(vote share) + constant,
 
-and the vote counts more where the types carry less information than the votes do. R, the expected
-rows of a judge, is in ``adjudge.models._judge_rows``; near-duplicate judges are in ``_families``;
-gold calibrates the answer afterwards (``_calibration``). All constants were chosen by
-leaving out one family of data sets at a time: docs/models/item-types.md has the figures, and
-``benchmarks/default_model.py`` makes them.
+v_i being the number of its judgments, and the vote counts more where the types carry less
+information than the votes do. R, the rows expected of a judge, is in ``_judge_rows``; near-
+duplicate judges are in ``_families``; gold calibrates the answer afterwards (``_calibration``).
+Constants were chosen by leaving out one family of data sets at a time: docs/models/item-types.md
+has the figures, and ``benchmarks/default_model.py`` makes them.
 
 Dawid and Skene (1979), doi:10.2307/2346806, is the case of one kind per label, free rows, types
 taken for labels, and no blend.
@@ -372,6 +372,7 @@ def _conclude(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Cons
         level=level,
         dependence=dependence,
         effective=answer.count_effective_judgments(prepared, dependence),
+        predictor=None,
     )
     fitted = replace(fitted, counts=np.empty(0))
     memory = TypesMemory(model, consensus, prepared.engine, fitted, reading, powers, calibration)
@@ -393,7 +394,7 @@ class TypesMemory:
     engine: Engine
     types: FittedTypes
     reading: _Floats  # (type, truth)
-    powers: tuple[float, float]
+    powers: answer.Powers
     calibration: Calibration | None
 
     def parameters(self, judgments: Judgments) -> tuple[Parameters, int]:
@@ -444,9 +445,10 @@ class TypesMemory:
             counts=counts,
             notes=notes,
         )
+        level = fitted.level if fitted.level is not None else np.zeros(fitted.judgments.judge_count)
         return replace(
             consensus,
-            level=fitted.level,
+            level=np.append(level, exact_sum(level) / max(len(level), 1))[code],  # -1: the mean
             dependence=fitted.dependence,
             effective=answer.count_effective_judgments(prepared, fitted.dependence),
             predictor=self,

@@ -20,7 +20,8 @@ from adjudge.engines.engine import Engine, Parameters, Sweeps
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
 from adjudge.kernels import keys as kernels
-from adjudge.models._families import Voices, find_families, tell_families, voices_of
+from adjudge.models._families import Voices, find_families, voices_of
+from adjudge.models._notes import describe_families
 from adjudge.models._voice_sweeps import VoiceSweeps
 
 
@@ -136,9 +137,9 @@ def prepare(
     """Put gold beside judgments and load both into an engine.
 
     Gold for an item that nobody judged is kept: the item joins the others, without judgments, and
-    counts in the prevalence. With ``copies``, judges who are near copies, found or declared, have
-    one voice between them; ``families`` says who they are, where that is known already. With
-    ``repeats``, so have the judgments of an item by one judge. ``tables`` of the rates of judges
+    counts in the prevalence. With ``copies``, near-duplicate judges, found or declared, count as
+    one judge; ``families`` says who they are, where that is known already. With ``repeats``, so do
+    the repeated judgments of an item by one judge. ``tables`` of the rates of judges
     are held at once, and have to fit into memory.
     """
     if len(judgments.scale.labels) > MOST_LABELS:
@@ -168,7 +169,7 @@ def prepare(
     spoken, voices = voices_of(judgments, families, repeats=repeats)
     if spoken is not judgments:
         sweeps = VoiceSweeps(place, spoken, voices, known, by_topic=by_topic, shared=shared)
-    notes = (*notes, *tell_families(families, judgments))
+    notes = (*notes, *describe_families(families, judgments))
     return Prepared(judgments, known, place, sweeps, notes, families, voices, spoken)
 
 

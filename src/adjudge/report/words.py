@@ -191,7 +191,7 @@ def _judges_found(results: Results) -> _Finding:
 
 
 def _voices_found(results: Results) -> _Finding | None:
-    """Families, suspected pairs, and the effective number of judges."""
+    """Families, suspected groups, and the effective number of judges."""
     voices = FamilyVoices.of(results.consensus)
     answer = voices.sentences
     if results.diagnosis.few is not None:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pytest
 
 from adjudge import Judgments, MajorityVote
-from adjudge.data.consensus import Consensus, Families, Pair
+from adjudge.data.consensus import Consensus, Families, LookAlikes
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
 from adjudge.models.item_types import ItemTypes
 from adjudge.simulation import demo
@@ -60,16 +60,20 @@ def test_what_is_only_suspected_is_asked_and_what_is_declared_is_told() -> None:
     family, declared = none.family.copy(), none.declared.copy()
     family[2] = 1
     declared[[1, 2]] = True
-    pair = Pair((5, 6), 0.81, 33)
-    given = replace(none, family=family, declared=declared, suspected=(pair, pair))
+    alike = LookAlikes((5, 6, 7), 0.81, 33)
+    given = replace(none, family=family, declared=declared, suspected=(alike,))
     found = FamilyVoices.of(replace(vote, families=given))
-    assert [kin.kind for kin in found.kin] == ["declared", "suspected", "suspected"]
+    assert [kin.kind for kin in found.kin] == ["declared", "suspected"]
     names = vote.judgments.judges
     said = found.sentences
     assert len(said) == 3
     assert all(str(names[judge]) in said[0] for judge in (1, 2))
-    assert all(str(names[judge]) in said[-1] for judge in (5, 6))
-    assert "--family" in said[-1]
+    assert all(str(names[judge]) in said[-2] for judge in (5, 6, 7))
+    pattern = found.to_json()["suspected"][0]["pattern"]
+    assert found.table["pattern"].to_pylist()[1] == pattern
+    assert f"--family '{pattern}'" in said[-2]
+    declared = vote.judgments.with_family_rule(pattern).family
+    assert np.flatnonzero(declared == 0).tolist() == [5, 6, 7]
 
 
 def test_a_model_that_looked_for_nothing_says_nothing() -> None:

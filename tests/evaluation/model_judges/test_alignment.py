@@ -67,7 +67,7 @@ def test_a_made_panel_shows_what_is_amiss() -> None:
     assert [one.subject for one in found.of_kind("samples")] == ["large/v1"]
     assert by_name["large/v1"].samples == 5
     assert 0 < by_name["large/v1"].alpha < by_name["large/v1"].reliability < 1
-    assert any("large/v1 and large/v2 have one voice" in one.sentence
+    assert any("large/v1 and large/v2 are one family" in one.sentence
                for one in found.of_kind("family"))  # fmt: skip
     # The second version has no gold.
     assert [one.subject for one in found.of_kind("stale version")] == ["large/v2"]

@@ -247,7 +247,7 @@ def test_copies_of_a_grader_have_one_voice() -> None:
     names = once.comparisons.items.to_pylist()
     place = [names.index(name) for name in ALONE.fit(pairs, grades).comparisons.items.to_pylist()]
     assert np.abs(once.score[place] - alone).max() < 0.5 * np.abs(thrice[place] - alone).max()
-    assert any("one voice between them (declared)" in note for note in once.notes)
+    assert any("one family, as declared" in note for note in once.notes)
 
 
 def test_input_that_is_refused() -> None:

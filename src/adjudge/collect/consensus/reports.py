@@ -96,7 +96,8 @@ class CalledJudges:
                     for one, name in called.items()})  # fmt: skip
 
     def within(self, text: str) -> str:
-        """A sentence with the names in the place of the ids."""
+        """A note with names instead of ids, and without the option of a command."""
+        text = text.partition(". If they are one source")[0]
         return re.sub(r"[\w-]{8,}(?::\w+)?", lambda found: self.names.get(found[0], found[0]), text)
 
 
@@ -186,9 +187,9 @@ def make_ranking(
     model = next(iter(PAIR_MODELS.values()))()  # the first is the default
     try:
         found = model.fit(compared)
-        # What a command can be told about them, a page cannot.
-        said = tuple(note.partition("; if they are one source")[0] for note in found.notes)
-        found = replace(found, notes=said)
+        # A page has no options of a command.
+        plain = tuple(note.partition(". If they are one source")[0] for note in found.notes)
+        found = replace(found, notes=plain)
         page = _pack_page(pair_report_html(_in_names(services, slug, found), title=title), made)
     except AdjudgeError as fault:
         empty = _KeptRanking(made, problem=str(fault))

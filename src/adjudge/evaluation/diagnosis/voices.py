@@ -1,29 +1,33 @@
-"""Families of judges, pairs that may be one source, and the effective number of judges."""
+"""Families of judges, groups that may be one source, and the effective number of judges."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
+from adjudge.data._reshaping import family_pattern
 from adjudge.data.consensus import Consensus, Dependence, Families
-from adjudge.data.source import count_of
+from adjudge.models._notes import describe_families
 from adjudge.models.dependence import LEAST_GOLD
 
-_TOLD, _NAMED = 3, 6  # families listed, judges named of each
 _ALL = 0.9  # of the judges label an average item: a panel rather than a crowd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Kin:
     """Judges who are one source, or may be."""
 
     kind: str  # declared, found or suspected
     judges: tuple[str, ...]
-    excess: float | None  # agreement beyond strangers', 1 for copies; None where nobody counted
-    common: int | None  # items that two of them judged, of a suspected pair
+    excess: float | None  # agreement that the others do not explain, 1: always; None if declared
+    common: int | None  # items that two of them judged, of a suspected group
+
+    @property
+    def pattern(self) -> str:
+        """The regular expression that declares them one family."""
+        return family_pattern(self.judges)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +36,8 @@ class FamilyVoices:
 
     judges: int
     voices: float | None  # judges, each family counted as one; None: no families were looked for
-    kin: tuple[_Kin, ...]  # families, then suspected pairs, the most alike first
+    kin: tuple[_Kin, ...]  # families, then suspected groups
+    family_sentences: tuple[str, ...]
     dependence: Dependence | None
     judgments: float  # per judged item, on average
     effective: float | None  # effective number of judgments per judged item, on average
@@ -49,6 +54,9 @@ class FamilyVoices:
             judges=consensus.judgments.judge_count,
             voices=None if families is None else families.voices(),
             kin=() if families is None else _kin(consensus, families),
+            family_sentences=()
+            if families is None
+            else describe_families(families, consensus.judgments),
             dependence=consensus.dependence,
             judgments=float(counts[judged].mean()) if some else 0.0,
             effective=float(effective[judged].mean()) if some and effective is not None else None,
@@ -61,39 +69,31 @@ class FamilyVoices:
 
     @property
     def suspected(self) -> tuple[_Kin, ...]:
-        """Pairs who may be one source, which only the user can decide."""
+        """Groups that may be one source, which only the user can decide."""
         return tuple(kin for kin in self.kin if kin.kind == "suspected")
 
     @property
     def table(self) -> Any:
-        """One row per family or suspected pair: kind, judges, members, excess, common."""
+        """One row per family or suspected group; ``pattern`` is what ``--family`` takes."""
         rows: dict[str, Any] = {
             "kind": pa.array([kin.kind for kin in self.kin], pa.large_string()),
             "judges": pa.array([", ".join(kin.judges) for kin in self.kin], pa.large_string()),
             "members": pa.array([len(kin.judges) for kin in self.kin], pa.int64()),
             "excess": pa.array([kin.excess for kin in self.kin], pa.float64()),
             "common": pa.array([kin.common for kin in self.kin], pa.int64()),
+            "pattern": pa.array([kin.pattern for kin in self.kin], pa.large_string()),
         }
         return pa.table(rows)
 
     @property
     def sentences(self) -> list[str]:
-        """For people: families, suspected pairs, and the effective number of judges."""
-        told = [_family(kin) for kin in self.families[:_TOLD]]
-        if len(self.families) > _TOLD:
-            told.append(f"More families: {len(self.families) - _TOLD:,}.")
+        """For people: families, suspected groups, and the effective number of judges."""
+        sentences = [f"{sentence}." for sentence in self.family_sentences]
         if self.families and self.voices is not None:
-            told.append(f"With families merged, {self.judges:,} judges count as {self.voices:.1f}.")
-        if self.suspected:
-            worst, more = self.suspected[0], len(self.suspected) - 1
-            others = f" So {'does' if more == 1 else 'do'} {count_of(more, 'more pair')}."
-            told.append(
-                f"{' and '.join(worst.judges)} agree more than all judges together explain "
-                f"({worst.excess:.2f} of the way to copies, "
-                f"{count_of(worst.common or 0, 'item')} in common).{others if more else ''} "
-                "If they are one source, declare them a family (--family on the command line)."
+            sentences.append(
+                f"With families merged, {self.judges:,} judges count as {self.voices:.1f}."
             )
-        return told + self._effective_sentence()
+        return sentences + self._effective_sentence()
 
     def _effective_sentence(self) -> list[str]:
         """The effective number of judges, with its range and where it comes from."""
@@ -125,7 +125,12 @@ class FamilyVoices:
                 for kin in self.families
             ],
             "suspected": [
-                {"judges": list(kin.judges), "excess": kin.excess, "common": kin.common}
+                {
+                    "judges": list(kin.judges),
+                    "excess": kin.excess,
+                    "common": kin.common,
+                    "pattern": kin.pattern,
+                }
                 for kin in self.suspected
             ],
             "voices": self.voices,
@@ -137,41 +142,18 @@ class FamilyVoices:
 
 
 def _kin(consensus: Consensus, families: Families) -> tuple[_Kin, ...]:
-    """The families by name, each with the mean excess of the pairs that were found in it."""
-    names = consensus.judgments.judges
+    """The families and the suspected groups by name."""
+
+    def named(judges: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(sorted(str(consensus.judgments.judges[judge].as_py()) for judge in judges))
+
     found = []
     for group in families.groups:
-        own = [pair.excess for pair in families.merged if pair.judges[0] in group]
-        found.append(
-            _Kin(
-                kind="declared" if families.declared[group[0]] else "found",
-                judges=tuple(sorted(str(names[judge].as_py()) for judge in group)),
-                excess=float(np.mean(own)) if own else None,
-                common=None,
-            )
-        )
-    suspected = [
-        _Kin(
-            kind="suspected",
-            judges=tuple(str(names[judge].as_py()) for judge in pair.judges),
-            excess=pair.excess,
-            common=pair.common,
-        )
-        for pair in families.suspected
-    ]
-    return (*found, *suspected)
-
-
-def _family(kin: _Kin) -> str:
-    """One family in a sentence."""
-    more = len(kin.judges) - _NAMED
-    shown = list(kin.judges[:_NAMED])
-    named = (
-        ", ".join(shown) + f" and {more:,} more"
-        if more > 0
-        else (", ".join(shown[:-1]) + " and " + shown[-1])
+        kind = "declared" if families.declared[group[0]] else "found"
+        excess = None if kind == "declared" else float(families.share[group[0]])
+        found.append(_Kin(kind, named(group), excess, None))
+    suspected = (
+        _Kin("suspected", named(alike.judges), alike.excess, alike.common)
+        for alike in families.suspected
     )
-    if kin.kind == "declared":
-        return f"{named} are one family, as declared. They count as one judge."
-    alike = "" if kin.excess is None else f" (excess agreement {kin.excess:.2f} of 1)"
-    return f"{named} are near-duplicates{alike}. They count as one judge."
+    return (*found, *suspected)

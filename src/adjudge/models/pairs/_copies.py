@@ -15,7 +15,8 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.source import count_of
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, shown
-from adjudge.models._families import find_families, tell_families
+from adjudge.models._families import find_families
+from adjudge.models._notes import describe_families
 from adjudge.models.pairs.cells import PairCells
 
 _Floats = NDArray[np.float64]
@@ -45,7 +46,7 @@ def weigh_copies(comparisons: Comparisons, *, search: bool = True) -> Copies:
     judgments = comparisons.as_judgments()
     sweeps = ThreadsEngine().load(judgments, None, by_topic=False, shared=False)
     families: Families = find_families(judgments, sweeps, search=search)
-    notes = tell_families(families, judgments)
+    notes = describe_families(families, judgments)
     if not families.any:
         return Copies.none(comparisons, notes)
     low = np.minimum(comparisons.left, comparisons.right).astype(np.int64)
@@ -63,7 +64,7 @@ def weigh_grades(judgments: Judgments) -> tuple[_Floats | None, tuple[str, ...]]
         return None, ()
     sweeps = ThreadsEngine().load(judgments, None, by_topic=False, shared=False)
     families = find_families(judgments, sweeps)
-    notes = tell_families(families, judgments)
+    notes = describe_families(families, judgments)
     if not families.any:
         return None, notes
     return _voices(families, judgments.item.astype(np.int64), judgments.judge), notes
