@@ -103,20 +103,18 @@ def scale(run: Run) -> None:
 
 
 def engines(run: Run) -> None:
-    """Threads beside a cluster of two processes on this machine, judgments encoded on disk."""
+    """Threads next to a cluster of two processes on this machine."""
     for judgments in run.sizes:
         for classes in run.classes:
             if judgments < 10**7 and not run.quick:
                 continue
             size = size_of(judgments, classes)
-            folders = {
-                "folder": str(made.stored(size, run.cache)),
-                "tiny": str(made.stored(Size(200, 20, classes), run.cache)),
-            }
+            shape = [size.items, size.judges, size.classes]
+            given = {"size": shape, "folder": str(made.arrays(size, run.cache))}
 
-            def fit(engine: str, given: dict[str, str] = folders) -> dict[str, Any]:
+            def fit(engine: str, given: dict[str, Any] = given) -> dict[str, Any]:
                 settings = {**given, "engine": engine, "processes": PROCESSES}
-                found: dict[str, Any] = run.ours("fit stored", threads=run.threads, **settings)
+                found: dict[str, Any] = run.ours("fit on", threads=run.threads, **settings)
                 return found
 
             sides = {"threads": lambda fit=fit: fit("threads")}

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from adjudge import Judgments, Scale
 from adjudge.data.formats.writing import write_csv
-from adjudge.data.stored import store
 from adjudge.simulation import Crowd, Population, number_names
 
 # Hard enough that Dawid-Skene still gains in its twentieth iteration.
@@ -87,24 +85,6 @@ def judgments(size: Size, folder: Path) -> Judgments:
         judge=np.load(folder / "judge.npy"),
         label=np.load(folder / "label.npy"),
     )
-
-
-def stored(size: Size, cache: Path) -> Path:
-    """A crowd as a folder of encoded judgments, with its truth beside it."""
-    folder = cache / f"{size.name}.adjudge"
-    if not folder.is_dir():
-        given = arrays(size, cache)
-        beside = cache / f".{size.name}.{os.getpid()}.adjudge"
-        beside.mkdir(parents=True)
-        store(judgments(size, given), beside)
-        beside.rename(folder)
-    return folder
-
-
-def truth_of(folder: Path) -> NDArray[np.int16]:  # (item,)
-    """The truth of a crowd that was stored."""
-    found: NDArray[np.int16] = np.load(folder.with_suffix("") / "truth.npy")
-    return found
 
 
 def csv(size: Size, cache: Path, order: str) -> Path:

@@ -15,7 +15,7 @@ import pairs
 import pyarrow.csv
 import some_gold
 import thinned
-from made import Size, truth_of
+from made import Size
 from made import judgments as load
 from meter import Meter, answer
 
@@ -44,22 +44,25 @@ def fit(
     return {**meter.reading, "iterations": done, "accuracy": right, "iteration": round(each, 6)}
 
 
-def fit_stored(folder: str, tiny: str, engine: str, processes: int, threads: int) -> dict[str, Any]:
-    """Dawid-Skene until it has converged, judgments encoded on disk and checked before.
+def fit_on(
+    size: list[int], folder: str, engine: str, processes: int, threads: int
+) -> dict[str, Any]:
+    """Dawid-Skene until it has converged, in threads or on a cluster that was started before.
 
-    A cluster is started before, and the first fit, on a tiny crowd, loads what is compiled.
+    The first fits, on a tiny crowd, load what is compiled.
     """
+    shape = Size(*size)
     model = DawidSkene(iterations=500, tolerance=1e-6)
     with ExitStack() as stack:
         place: Any = ThreadsEngine(threads=threads)
         if engine == "dask":
             place = stack.enter_context(DaskEngine(processes=processes))
         for _ in range(2):
-            model.fit(Judgments.read(tiny), engine=place)
-        judgments = Judgments.read(folder)
+            model.fit(_tiny(shape), engine=place)
+        judgments = load(shape, Path(folder))
         with Meter(place.client if engine == "dask" else None) as meter:
             consensus = model.fit(judgments, engine=place)
-    right = float(np.mean(consensus.choice == truth_of(Path(folder))))
+    right = float(np.mean(consensus.choice == np.load(Path(folder) / "truth.npy")))
     return {**meter.reading, "iterations": len(consensus.trace), "accuracy": right}
 
 
@@ -96,7 +99,7 @@ if __name__ == "__main__":
     answer(
         {
             "fit": fit,
-            "fit stored": fit_stored,
+            "fit on": fit_on,
             "cold": cold,
             "read": read_csv,
             "read by pyarrow": read_csv_by_pyarrow,

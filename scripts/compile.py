@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from importlib import import_module
@@ -54,9 +53,8 @@ def crowd(labels: int, *, judges: int = 7) -> tuple[Any, Any]:
 
 
 def points() -> None:
-    """Models that sweep until nothing moves, on judgments here and on judgments on disk."""
+    """Models that sweep until nothing moves."""
     from adjudge import DawidSkene, HybridConfusion, ItemTypes, MajorityVote, Vote
-    from adjudge.data.formats import Content, read, write
 
     for labels in LABELS:
         judgments, gold = crowd(labels)
@@ -70,12 +68,6 @@ def points() -> None:
         ItemTypes(by_topic=by_topic).fit(judgments, gold)
     ItemTypes().fit(crowd(3, judges=12)[0])
     large(judgments)
-    with tempfile.TemporaryDirectory() as folder:
-        write(Content(judgments=judgments), Path(folder) / "j.adjudge", format="encoded")
-        stored = read(Path(folder) / "j.adjudge").judgments  # its arrays cannot be written to
-        for model in (DawidSkene(iterations=3), ItemTypes(), MajorityVote()):
-            model.fit(stored)
-            model.fit(stored, gold)
 
 
 def large(judgments: Any) -> None:

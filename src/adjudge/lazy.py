@@ -31,6 +31,7 @@ _EXTRAS = {
     "itsdangerous": "serve",
     "jinja2": "report",
     "nh3": "serve",
+    "pandas": "dask",
     "psycopg": "postgres",
     "python_multipart": "serve",
     "sklearn": "sklearn",

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
 
+from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
-from adjudge.data.stored import store
 from adjudge.evaluation.estimation.estimate import estimate
 from commands import Run
 from gold_panels import drawn, made_panel
@@ -75,13 +75,12 @@ def test_gold_on_items_that_nobody_judged_has_no_part(adjudge: Run, folder: Path
     judgments, gold = made_panel(items=300)
     item = judgments.item
     some = judgments.select(judgments=item >= 60, keep_empty=True)  # the first 60 have none left
-    (folder / "some.adjudge").mkdir()
-    store(some, folder / "some.adjudge", None)
+    pacsv.write_csv(some.to_table(), folder / "some.csv")
     told = drawn(gold, 120, 1)
     pacsv.write_csv(told.to_table(), folder / "gold.csv")
-    given = ("estimate", "some.adjudge", "--gold", "gold.csv", "--target", "mean-grade")
+    given = ("estimate", "some.csv", "--gold", "gold.csv", "--target", "mean-grade")
     found = adjudge(*given, "--json").json
-    alone = estimate(some, told, "mean-grade")
+    alone = estimate(Judgments.read(folder / "some.csv"), told, "mean-grade")
     assert (found["items"], found["gold"]) == (alone.items, alone.gold)
     assert alone.gold < 120
     for name in ("estimate", "low", "high", "power"):

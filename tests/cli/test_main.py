@@ -29,7 +29,6 @@ from adjudge.cli import (
     convert,
     crowd,
     demo,
-    encode,
     estimate,
     evaluate,
     judge_with_model,
@@ -60,7 +59,6 @@ DECLARED = {
     "convert": convert.COMMAND,
     "crowd": crowd.COMMAND,
     "demo": demo.COMMAND,
-    "encode": encode.COMMAND,
     "estimate": estimate.COMMAND,
     "evaluate": evaluate.COMMAND,
     "judge_with_model": judge_with_model.COMMAND,
@@ -180,7 +178,7 @@ def test_every_command_can_be_quiet_and_all_with_a_result_speak_json() -> None:
     # What a server has to say is its log.
     assert [command for command, found in flags.items() if "--quiet" not in found] == ["serve"]
     silent = [command for command, found in flags.items() if "--json" not in found]
-    assert silent == ["encode", "simulate", "serve"]
+    assert silent == ["simulate", "serve"]
 
 
 def test_version(adjudge: Run) -> None:

@@ -119,7 +119,7 @@ def several(folder: Path, *files: str) -> list[Path]:
     return [written(folder, f"part{n}.csv", text) for n, text in enumerate(files)]
 
 
-@pytest.mark.parametrize("manner", [(), ("--skip-bad-rows",)])  # encoded, or joined in memory
+@pytest.mark.parametrize("manner", [(), ("--skip-bad-rows",)])
 def test_several_files_are_told_as_one_is(
     adjudge: Run, folder: Path, manner: tuple[str, ...]
 ) -> None:
@@ -138,14 +138,4 @@ def test_ids_in_several_files_are_no_labels(adjudge: Run, folder: Path) -> None:
     text = "item,judge,label\n" + "".join(f"i{n % 9},j{n % 4},A{n}X\n" for n in range(40))
     code, err, _ = consensus(adjudge, *several(folder, text, text))
     assert code == 2
-    assert "40 different labels in 80 rows" in err
-
-
-def test_what_is_encoded_is_told(adjudge: Run, folder: Path) -> None:
-    rows = "".join(f"i{n // 4},j{n % 4},{n * 7 // 3 % 3 - 1},{n * 5 // 3 % 4}\n" for n in range(40))
-    ended = adjudge(
-        "encode", written(folder, "two.csv", f"item,judge,score,tone\n{rows}"), "-o", "j.adjudge"
-    )
-    assert ended.code == 0, ended.err
-    assert "two.csv: column score is taken for the label, not tone; --label tone" in ended.err
-    assert "two.csv: column score: -1 is a grade below 0" in ended.err
+    assert "40 different labels in 40 rows" in err

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import adjudge
 from adjudge import Checkpoint, Continuous, ContinuousConsensus, Gold, Judgments, ThreadsEngine
-from adjudge.data.formats import Content, read, write
 from adjudge.errors import BadSetting
 from adjudge.models.model import Step
 from sizes import sized
@@ -85,14 +84,6 @@ def test_threads_and_blocks_change_no_bit() -> None:
     fits = [model.fit(table, gold, engine=ThreadsEngine(threads=n)) for n in threads]
     for other in fits[1:]:
         assert_same(fits[0], other)
-
-
-def test_judgments_on_disk_have_the_bits_of_memory(tmp_path: Path) -> None:
-    table = crowd()
-    write(Content(judgments=table), tmp_path / "crowd.adjudge", format="encoded")
-    stored = read(tmp_path / "crowd.adjudge").judgments
-    assert stored is not None
-    assert_same(Continuous().fit(table), Continuous().fit(stored))
 
 
 def test_a_fit_goes_on_from_its_checkpoint_bit_by_bit(tmp_path: Path) -> None:

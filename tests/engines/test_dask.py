@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from adjudge import (
@@ -29,13 +31,9 @@ from adjudge import (
 )
 from adjudge.data.formats import Content, read, write
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
-from adjudge.data.mapped import map_of
-from adjudge.engines import _part, dask
-from adjudge.engines import _pieces as pieces
-from adjudge.engines._pieces import folder_of
-from adjudge.engines._shared import machine
-from adjudge.engines._sources import Lent, Stored
-from adjudge.errors import ClusterLost
+from adjudge.engines import _cluster, _parquet, dask
+from adjudge.engines._remote import add_sums
+from adjudge.errors import BadData, ClusterLost
 from adjudge.models.features import available, measure_features
 from adjudge.models.model import Step
 from adjudge.simulation import Crowd, Made, Population, demo
@@ -126,23 +124,18 @@ def test_hierarchical_relevance_on_a_binary_crowd(crowd: Made, engine: DaskEngin
 
 
 @slow
-def test_numbers_are_those_of_the_threads(engine: DaskEngine, tmp_path: Path) -> None:
+def test_numbers_are_those_of_the_threads(engine: DaskEngine) -> None:
     random = np.random.default_rng(5)
     item, judge = np.repeat(np.arange(600), 4), random.integers(0, 20, 2400)
     label = np.round(item % 90 + judge + random.normal(0, 5, 2400), 1)
     table = Judgments.from_table({"item": item, "judge": judge, "label": label})
     gold = Gold.of({str(i): float(i % 90) for i in range(30)})
-    write(Content(judgments=table), tmp_path / "numbers.adjudge", format="encoded")
-    stored = read(tmp_path / "numbers.adjudge").judgments
     model = Continuous(iterations=sized(3, full=15))
-    either, both = ((None, (table,)), (gold, (stored,))), (table, stored)
-    for known, tables in sized(either, full=((None, both), (gold, both))):
-        here = model.fit(table, known)
-        for given in tables:
-            there = model.fit(given, known, engine=engine)
-            for name in ("value", "error", "shift", "scale", "noise"):
-                np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
-            assert (here.notes, here.iterations) == (there.notes, there.iterations)
+    for known in (None, gold):
+        here, there = model.fit(table, known), model.fit(table, known, engine=engine)
+        for name in ("value", "error", "shift", "scale", "noise"):
+            np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
+        assert (here.notes, here.iterations) == (there.notes, there.iterations)
     np.testing.assert_array_equal(
         here.predict(table).value, here.predict(table, engine=engine).value
     )
@@ -156,23 +149,6 @@ def test_features_are_those_of_the_threads(crowd: Made, engine: DaskEngine) -> N
     there = measure_features(crowd.judgments, gold, names=names, engine=engine)
     for name in names:
         np.testing.assert_array_equal(here[name], there[name], err_msg=name)
-
-
-@slow
-def test_judgments_on_disk_are_read_by_the_processes(
-    crowd: Made, engine: DaskEngine, tmp_path: Path
-) -> None:
-    folder = tmp_path / "crowd.adjudge"
-    write(Content(judgments=crowd.judgments), folder, format="encoded")
-    stored = read(folder).judgments
-    assert stored is not None
-    assert folder_of(stored) == folder
-    assert folder_of(stored.collapse()) is None  # labels of its own: to be sent
-    model = DawidSkene(**SWEEPS)
-    for one in (model, HybridConfusion(**SHORT)):
-        assert_same(one.fit(crowd.judgments), one.fit(stored, engine=engine))
-    folded = model.fit(stored.collapse(), engine=engine)
-    assert_same(model.fit(crowd.judgments.collapse()), folded)
 
 
 @slow
@@ -260,46 +236,22 @@ def test_topics_are_needed_by_topic(engine: DaskEngine) -> None:
         DawidSkene(by_topic=True).fit(table, engine=engine)
 
 
-LINUX = pytest.mark.skipif(machine() is None, reason="arrays are shared on Linux only")
-SHARED: list[Model] = [
-    SingleConfusion(**SWEEPS),  # in the full run alone
-    DawidSkene(by_topic=True, **SWEEPS),
-    HybridConfusion(**SHORT),
-]
-
-
-@pytest.fixture
-def everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Share whatever the size, and lay posteriors of judgments on disk into a file."""
-    monkeypatch.setattr(pieces, "_WORTH", 0)
-    monkeypatch.setattr(dask, "_WORTH", 0)
-    monkeypatch.setattr(_part, "_LARGE", 0)
-
-
-@LINUX
-@pytest.mark.usefixtures("everything")
-@pytest.mark.parametrize("model", sized(SHARED[1:], full=SHARED), ids=lambda model: model.name)
-def test_shared_judgments_and_posteriors_have_the_bits_of_the_threads(
-    model: Model, crowd: Made, engine: DaskEngine, tmp_path: Path
+@pytest.mark.parametrize("fan", [2, 8])
+def test_sums_in_a_tree_change_no_bit(
+    crowd: Made, engine: DaskEngine, fan: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert engine.connection.shares
-    table = crowd.judgments
-    write(Content(judgments=table), tmp_path / "t.adjudge", format="encoded")
-    stored = read(tmp_path / "t.adjudge").judgments
-    assert stored is not None
-    threads = model.fit(table)
-    for given, source in ((table, Lent), (stored, Stored)):
-        sweeps = engine.load(given)
-        assert isinstance(sweeps.cuts.piece(0).source, source)
-        there = model.fit(given, engine=engine)
-        for name in ("posterior", "choice", "prevalence", "confusion", "counts"):
-            np.testing.assert_array_equal(getattr(threads, name), getattr(there, name), name)
-        if not isinstance(model, HybridConfusion):
-            assert (map_of(there.posterior) is not None) == (source is Stored)
+    monkeypatch.setattr(_cluster, "_FAN", fan)
+    monkeypatch.setattr(_cluster, "_MOST", len(crowd.judgments) // 9)
+    model = DawidSkene(iterations=3)
+    assert len(engine.load(crowd.judgments).parts.futures) >= 9
+    assert_same(model.fit(crowd.judgments), model.fit(crowd.judgments, engine=engine))
 
 
-@LINUX
-@pytest.mark.usefixtures("everything")
+def test_sums_are_added_one_by_one() -> None:
+    one, two = add_sums([(np.array([1, 2]), 3), (np.array([10, 20]), 2**62)])
+    assert (one.tolist(), two) == ([11, 22], 2**62 + 3)
+
+
 def test_a_process_that_is_killed_is_replaced_and_changes_no_bit(
     crowd: Made, engine: DaskEngine
 ) -> None:
@@ -315,6 +267,95 @@ def test_a_process_that_is_killed_is_replaced_and_changes_no_bit(
 
     there = model.fit(table, engine=engine, progress=progress)
     assert killed == [victim]
-    threads = model.fit(table)
-    np.testing.assert_array_equal(threads.posterior, there.posterior)
-    assert threads.trace == there.trace
+    assert_same(model.fit(table), there)
+
+
+@pytest.fixture(scope="module")
+def files(crowd: Made, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The demo crowd with its gold in two Parquet files, rows shuffled, in several row groups."""
+    folder = tmp_path_factory.mktemp("parquet")
+    content = Content(judgments=crowd.judgments, gold=crowd.truth)
+    write(content, folder / "whole.parquet", format="parquet")
+    table = pq.read_table(folder / "whole.parquet")
+    rows = np.random.default_rng(1).permutation(len(table))
+    table = table.take(pa.array(rows))
+    pq.write_table(table, folder / "whole.parquet")
+    pq.write_table(table.slice(0, 700), folder / "a.parquet", row_group_size=300)
+    pq.write_table(table.slice(700), folder / "b.parquet", row_group_size=500)
+    return [str(folder / "a.parquet"), f"file://{folder}/b.parquet"]
+
+
+@pytest.mark.parametrize("drop", [(), ("item",), ("topic", "document", "gold")])
+def test_parquet_is_read_by_the_workers_as_by_threads(
+    files: list[str], drop: tuple[str, ...], engine: DaskEngine, tmp_path: Path
+) -> None:
+    places = []
+    for place in (*files, str(Path(files[0]).with_name("whole.parquet"))):
+        table = pq.read_table(place.removeprefix("file://")).drop_columns(list(drop))
+        places.append(str(tmp_path / Path(place).name))
+        pq.write_table(table, places[-1], row_group_size=400)
+    found = engine.read_parquet([places[0], f"file://{places[1]}"])
+    content = read(Path(places[2]))
+    here, there = content.judgments, found.judgments
+    assert here is not None
+    assert there is not None
+    for name in ("offsets", "judge", "label", "topic"):
+        np.testing.assert_array_equal(getattr(here, name), getattr(there, name), err_msg=name)
+    for name in ("items", "judges", "topics", "documents", "scale"):
+        assert getattr(here, name) == getattr(there, name), name
+    if content.gold is None:
+        assert found.gold is None
+    else:
+        assert found.gold is not None
+        assert content.gold.to_table().equals(found.gold.to_table())
+    assert found.notes == ("not read on a cluster: time, seconds",)
+
+
+def test_spellings_and_the_scale_are_those_of_all_files(
+    engine: DaskEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_parquet, "_ROWS", 2)  # several parts, some of them empty
+    whole = pa.table(
+        {
+            "item": ["b", "b", "a", "a", "a"],
+            "judge": ["x", "y", "x", "y", "x"],
+            "label": ["relevant", "Relevant", "not", "relevant", "not"],
+        }
+    )
+    pq.write_table(whole, tmp_path / "whole.parquet")
+    pq.write_table(whole.slice(0, 2), tmp_path / "1.parquet")
+    pq.write_table(whole.slice(2), tmp_path / "2.parquet")
+    found = engine.read_parquet([str(tmp_path / "1.parquet"), str(tmp_path / "2.parquet")])
+    here = read(tmp_path / "whole.parquet").judgments
+    assert here is not None
+    assert found.judgments is not None
+    assert found.judgments.to_table().equals(here.to_table())
+    assert any("differ only in case" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("columns", "place"),
+    [
+        ({"item": ["a", "b", ""], "judge": ["x"] * 3, "label": [0, 1, 0]}, "2.parquet, row 1"),
+        ({"item": ["a", "b", "c"], "judge": ["x"] * 3}, "1.parquet"),
+        ({"item": ["a", "b", "a "], "judge": ["x"] * 3, "label": [0, 1, 0]}, ""),
+    ],
+    ids=["no id", "no label", "blanks"],
+)
+def test_what_is_wrong_in_parquet_is_named(
+    columns: dict[str, list[object]], place: str, engine: DaskEngine, tmp_path: Path
+) -> None:
+    table = pa.table(columns)
+    pq.write_table(table.slice(0, 2), tmp_path / "1.parquet")
+    pq.write_table(table.slice(2), tmp_path / "2.parquet")
+    with pytest.raises(BadData) as raised:
+        engine.read_parquet([str(tmp_path / "1.parquet"), str(tmp_path / "2.parquet")])
+    assert place in str(raised.value)
+
+
+def test_a_file_that_workers_cannot_read_is_named(engine: DaskEngine, tmp_path: Path) -> None:
+    (tmp_path / "no.parquet").write_text("item,judge,label\n")
+    for name in ("no.parquet", "gone.parquet"):
+        with pytest.raises(BadData) as raised:
+            engine.read_parquet([str(tmp_path / name)])
+        assert raised.value.source == name

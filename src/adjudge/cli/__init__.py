@@ -90,7 +90,7 @@ def _choose(given: Sequence[str]) -> Any:
         return _build()
     module = given[0].replace("-", "_")
     if module in MOVED:
-        raise USAGE(f"'adjudge {given[0]}' has moved: use {MOVED[module]}")
+        raise USAGE(f"there is no 'adjudge {given[0]}' any more: use {MOVED[module]}")
     return _get_command(module if module in COMMANDS else None)
 
 

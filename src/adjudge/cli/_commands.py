@@ -41,9 +41,6 @@ COMMANDS = {
     "convert": (
         "Convert judgments, gold or labels from any format that is read to any that is written."
     ),
-    "encode": (
-        "Encode judgments as integers on disk, once, to be fitted from there without reading again."
-    ),
     "simulate": "Make judgments from a stated crowd, with the truth that real judgments hide.",
     "crowd": "Send made judges to a server that collects judgments, and tell how it went.",
     "models": "List the models, what each is, and its settings with their defaults.",
@@ -57,4 +54,7 @@ COMMANDS = {
 }
 
 # Commands of earlier versions, and what to use in their place.
-MOVED = {"replicate": "./scripts/replicate in a checkout of the project"}
+MOVED = {
+    "encode": "Parquet files, which 'adjudge consensus ... --engine dask' reads at any size",
+    "replicate": "./scripts/replicate in a checkout of the project",
+}

@@ -6,7 +6,7 @@ What was left out while reading is said. Folders, patterns, addresses and pipes 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content
-    from adjudge.data.formats.format import Kind
+    from adjudge.data.formats.format import Kind, Options
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments
     from adjudge.data.model_answers import ModelAnswers
@@ -69,10 +69,12 @@ def read_content(
     wanted: Kind | None = None,
     truths: Scale | None = None,
     gold: str | None = None,
+    reader: Callable[[Options], Content] | None = None,
 ) -> Content:
     """What a file holds; what was left out of it is told. Gold has to be on ``truths``.
 
     Several files are taken together. ``gold`` is the column that holds it, if it is named.
+    ``reader`` reads the files on a cluster.
     """
     from adjudge.data.formats import read
     from adjudge.data.scale import Scale
@@ -81,6 +83,15 @@ def read_content(
     if labels is not None and labels.labels is not None:
         scale = Scale.parse(labels.labels, relevant=labels.named_relevant)
     columns = name_columns(reading) if wanted != "gold" else {}
+    columns |= {} if gold is None else {"gold": gold}
+    if reader is not None:
+        from adjudge.cli._places import place_of
+        from adjudge.data.formats.format import Options
+
+        with progress("reading on the cluster"):
+            content = reader(Options(scale=scale, columns=columns))
+        tell_omissions(content, place_of(path if isinstance(path, list) else [str(path)]))
+        return content
     with _open_files(path) as files, progress(f"reading {_name_files(files)}"):
         content = read(
             files[0] if len(files) == 1 else files,
@@ -91,7 +102,7 @@ def read_content(
             skip_bad=reading.skip_bad_rows,
             question=reading.question,
             truths=truths,
-            columns=columns | ({} if gold is None else {"gold": gold}),
+            columns=columns,
             header=False if reading.no_header else None,
         )
         if labels is not None and len(files) == 1:
@@ -159,18 +170,25 @@ def tell_omissions(content: Content | ModelAnswers, name: str) -> None:
 
 
 def read_judgments(
-    path: Path | list[str], gold: str | None, reading: Reading, labelling: Labelling
+    path: Path | list[str],
+    gold: str | None,
+    reading: Reading,
+    labelling: Labelling,
+    reader: Callable[[Options], Content] | None = None,
 ) -> Input:
     """The judgments of files, with gold if a file of it is given, labels as the person wants.
 
-    Gold that is no file is the column of the judgments that is called so.
+    Gold that is no file is the column of the judgments that is called so. ``reader`` reads the
+    files on a cluster.
     """
     column = None
     if gold is not None:
         from adjudge.cli._labels import name_gold_column
 
         column = name_gold_column(gold)
-    content = read_content(path, reading, labels=labelling, wanted="judgments", gold=column)
+    content = read_content(
+        path, reading, labels=labelling, wanted="judgments", gold=column, reader=reader
+    )
     if content.judgments is None:
         from adjudge.cli._labels import describe
         from adjudge.cli._places import place_of
@@ -252,8 +270,6 @@ def is_folder(path: Path | None) -> bool:
 
 def write_tables(*tables: tuple[Any, Path | None], guard: bool = True) -> None:
     """Tables in the form that each path's extension asks for: all files whole, or none.
-
-    A table may come as an iterator of its blocks.
 
     Standard output comes last, since its reader may go away. ``guard`` disarms cells of CSV that a
     spreadsheet would run. A path of None is left out.

@@ -268,14 +268,6 @@ class EngineOptions:
             min=1,
         ),
     ] = None
-    scratch: Annotated[
-        Path | None,
-        option(
-            "--scratch",
-            "FOLDER",
-            "Room for encoded judgments; with a scheduler, one that all its workers see.",
-        ),
-    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

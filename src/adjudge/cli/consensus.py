@@ -34,7 +34,6 @@ from adjudge.errors import BadSetting
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
-    from adjudge.engines.engine import Engine
 
 
 def _run(
@@ -77,8 +76,8 @@ def _run(
     """
     places = {"--output": output, "--judges": judges, "--topics": topics}
     _check((*judgments, gold), places, to, save_draws, printing)
-    large = not _is_one_file(judgments) or place != o.EngineOptions() or keeping != o.Keeping()
-    if large:
+    chosen = place != o.EngineOptions() or keeping != o.Keeping()
+    if chosen:
         from adjudge.cli._large import check_engine
 
         check_engine(place, fitting.threads)
@@ -87,14 +86,18 @@ def _run(
         from adjudge.cli._summary import check_sampled
 
         check_sampled(model)
-    opened: Any = nullcontext((None, Path(judgments[0])))
-    if large:
-        from adjudge.cli._large import open_large
+    opened: Any = nullcontext(make_engine(fitting.threads))
+    reader = None
+    if chosen:
+        from adjudge.cli._large import cluster_reader, open_engine
 
-        opened = open_large(judgments, place, keeping, labelling, reading, fitting.threads)
-    with opened as (cluster, file):
-        engine = cluster or make_engine(fitting.threads)
-        read = _leave_out_unjudged(read_judgments(file, gold, reading, labelling), with_unjudged)
+        opened = open_engine(place, keeping, fitting.threads)
+    with opened as engine:
+        if chosen:
+            reader = cluster_reader(engine, judgments, reading)
+        file = Path(judgments[0]) if _is_one_file(judgments) else judgments
+        read = read_judgments(file, gold, reading, labelling, reader)
+        read = _leave_out_unjudged(read, with_unjudged)
         known = read.choose_gold(use_gold)
         if model is None or are_numbers(read.judgments, labelling, fitting):
             from adjudge.cli._numbers import deliver_numbers
@@ -112,7 +115,7 @@ def _run(
         if save_draws is not None and consensus.draws is not None:
             consensus.draws.save(save_draws)
             say(f"draws written to {save_draws}")
-        _deliver(consensus, read.every, about, places, to, printing, engine)
+        _deliver(consensus, read.every, about, places, to, printing)
 
 
 COMMAND = Command(
@@ -197,7 +200,6 @@ def _deliver(
     places: dict[str, Path | None],
     to: str | None,
     printing: o.Printing,
-    engine: Engine,
 ) -> None:
     """Write the tables where they are wanted, or show the least certain items to a person."""
     place = places["--output"]
@@ -208,10 +210,10 @@ def _deliver(
     if place is not None and (to is not None or is_folder(place)):
         from adjudge.cli._large import write_labels
 
-        write_labels(consensus, gold, place, to, engine)
+        write_labels(consensus, gold, place, to)
         write_tables(*beside)
     else:
-        write_tables(*beside, (_get_labels(consensus), place))
+        write_tables(*beside, (consensus.labels, place))
     for table, where in {"labels": place, **wanted}.items():
         if where is not None:
             tell_written(table, where)
@@ -226,14 +228,3 @@ def _deliver(
 
         page().print(show_least_certain(consensus))
         say((f"{count_of(len(consensus.choice), 'label')} in all; -o labels.csv keeps them", "dim"))
-
-
-def _get_labels(consensus: Consensus) -> Any:
-    """The table of labels; in blocks, and without ranks, where it may not fit into memory."""
-    from adjudge.data.mapped import map_of
-
-    if map_of(consensus.posterior) is None:
-        return consensus.labels
-    from adjudge.engines.output import label_blocks
-
-    return label_blocks(consensus)

@@ -18,6 +18,7 @@ from adjudge.errors import BadData, shown
 
 _MISSING = frozenset({"nan", "na", "n/a", "null", "none", "#n/a", "<na>"})
 _LISTED = 5  # labels that are written out
+_ROWS = 1_000_000  # rows looked at together
 
 
 def refuse_mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn:
@@ -217,7 +218,7 @@ def _blank(names: Names) -> NDArray[np.bool_]:  # (name,)
 def remark_repeats(
     key: NDArray[np.int64],  # (row,) of item and judge
     label: NDArray[np.signedinteger],  # (row,)
-    again: int,
+    repeated: NDArray[np.int64],  # keys that occur again, sorted, each time that they do
     where: Mapping[str, str],
     place: Source,
 ) -> None:
@@ -225,11 +226,16 @@ def remark_repeats(
 
     An item that is a document without a topic may have been judged for several.
     """
-    order = np.argsort(key, kind="stable")
-    key, given = key[order], label[order]
-    begins = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
-    low = np.minimum.reduceat(given, begins)
-    high = np.maximum.reduceat(given, begins)
+    again = repeated.size
+    kinds = np.unique(repeated)
+    low = np.full(kinds.size, np.iinfo(label.dtype).max, dtype=label.dtype)
+    high = np.full(kinds.size, -1, dtype=label.dtype)
+    for start in range(0, key.size, _ROWS):  # in blocks: there may be many rows, and few repeats
+        some, given = key[start : start + _ROWS], label[start : start + _ROWS]
+        at = np.minimum(np.searchsorted(kinds, some), kinds.size - 1)
+        rows = np.flatnonzero(kinds[at] == some)
+        np.minimum.at(low, at[rows], given[rows])
+        np.maximum.at(high, at[rows], given[rows])
     against = int(np.count_nonzero(low != high))
     if not against:
         return

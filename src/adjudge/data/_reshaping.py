@@ -67,24 +67,6 @@ def select(
     )
 
 
-def take_run(given: Judgments, start: int, stop: int) -> Judgments:
-    """The judgments of a run of items, every judge kept; nothing is copied."""
-    first, last = int(given.offsets[start]), int(given.offsets[stop])
-    topic, documents = given.topic, given.documents
-    return replace(
-        given,
-        items=given.items.slice(start, stop - start),
-        offsets=given.offsets[start : stop + 1] - first,
-        judge=given.judge[first:last],
-        label=given.label[first:last],
-        topic=None if topic is None else topic[start:stop],
-        documents=None if documents is None else documents.slice(start, stop - start),
-        time=None,
-        seconds=None,
-        fields=None,
-    )
-
-
 def drop_labels(given: Judgments, dropped: set[str]) -> Judgments:
     """The judgments that did not give any of the labels, on the scale without them."""
     strange = dropped - set(given.scale.labels)
@@ -215,17 +197,23 @@ def add_items(
     )
 
 
-def tabulate(given: Judgments) -> Any:
-    """One row a judgment: item, topic and document if known, judge, label, time, seconds."""
-    item = pa.array(given.item)
-    columns: dict[str, Any] = {"item": given.items.take(item)}
+def tabulate(given: Judgments, *, coded: bool = False) -> Any:
+    """One row per judgment: item, topic and document if known, judge, label, time, seconds.
+
+    ``coded``: text columns are dictionaries, which take less memory.
+    """
+
+    def text(names: Any, codes: Any) -> Any:
+        indices = pa.array(codes)
+        return pa.DictionaryArray.from_arrays(indices, names) if coded else names.take(indices)
+
+    columns: dict[str, Any] = {"item": text(given.items, given.item)}
     if given.topics is not None and given.topic is not None:
-        columns["topic"] = given.topics.take(pa.array(given.topic[given.item]))
+        columns["topic"] = text(given.topics, given.topic[given.item])
     if given.documents is not None:
-        columns["document"] = given.documents.take(item)
-    columns["judge"] = given.judges.take(pa.array(given.judge))
-    labels = pa.array(given.scale.labels, pa.large_string())
-    columns["label"] = labels.take(pa.array(given.label))
+        columns["document"] = text(given.documents, given.item)
+    columns["judge"] = text(given.judges, given.judge)
+    columns["label"] = text(pa.array(given.scale.labels, pa.large_string()), given.label)
     if given.time is not None:
         micro = np.rint(np.where(np.isnan(given.time), 0, given.time * 1e6)).astype(np.int64)
         columns["time"] = pa.array(micro, pa.timestamp("us", tz="UTC"), mask=np.isnan(given.time))

@@ -229,12 +229,13 @@ def _group(
     label = table.astype(scale.label_dtype)[codes]
     key = items.by_row.astype(np.int64) * len(judges) + judge
     ranked = np.sort(key)
-    again = int(np.count_nonzero(ranked[1:] == ranked[:-1]))
-    if again and not place.samples:
+    repeated = ranked[1:][ranked[1:] == ranked[:-1]]
+    del ranked
+    if repeated.size and not place.samples:
         from adjudge.data._faults import remark_repeats
 
-        remark_repeats(key, label, again, where, place)
-    del key, ranked
+        remark_repeats(key, label, repeated, where, place)
+    del key
     if "time" in where:
         from adjudge.data._instants import read_times
 

@@ -171,15 +171,6 @@ class Judgments(Named):
 
         return select(self, judgments, items, keep_empty=keep_empty)
 
-    def run(self, start: int, stop: int) -> Judgments:
-        """The judgments of the items from ``start`` to ``stop``, every judge kept; no copy is made.
-
-        Columns that came along (time, seconds, fields) are left out.
-        """
-        from adjudge.data._reshaping import take_run
-
-        return take_run(self, start, stop)
-
     def without_labels(self, *labels: object) -> Judgments:
         """The judgments that did not give any of ``labels``, on the scale without them."""
         from adjudge.data._reshaping import drop_labels

@@ -64,7 +64,9 @@ def encode(column: Any) -> tuple[Codes, Names]:
         if short is not None:
             return short
         chunked = chunked.dictionary_encode()
-    else:
+    elif any(
+        not chunk.dictionary.equals(chunked.chunk(0).dictionary) for chunk in chunked.chunks[1:]
+    ):
         chunked = chunked.unify_dictionaries()
     if chunked.num_chunks == 0:
         return np.empty(0, dtype=np.int32), as_names(pa.array([], pa.string()))

@@ -1,81 +1,43 @@
-"""Gibbs sweeps on a Dask cluster: every process draws the truths of its own items.
+"""Gibbs sampling on a Dask cluster: every worker draws the truths of its own items.
 
 Given the rates, items are independent, so that drawing them in parts is exact. The random number of
 an item depends on (seed, chain, iteration, item) alone, and a draw on nothing else but the rates:
-what a process that died had drawn can be drawn again, bit by bit.
+what a worker that died had drawn is drawn again, with the same bits.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.engines._cluster import Connection, Placed
-from adjudge.engines._pieces import Cuts
-from adjudge.engines._remote import ChainMean, Draw, Past, Piece, Sampling, Start
+from adjudge.data.judgments import Judgments
+from adjudge.engines import _remote as remote
+from adjudge.engines._cluster import Parts
+from adjudge.engines._remote import Draw
 from adjudge.engines.engine import Tally
 
-_REMEMBERED = 64  # kept draws after which the sums so far are fetched, and draws forgotten
+_REMEMBERED = 64  # draws after which the mean so far is fetched, and they are forgotten
 
 
-class _Story:
-    """What is needed to bring a chain back in a part that was lost."""
+class _Chain:
+    """What is needed to compute the mean of a chain again in a part that was lost."""
 
     def __init__(self) -> None:
-        self.sequence = -1
-        self.choice: NDArray[np.int16] | None = None  # (item,)
-        self.mean: NDArray[np.float64] | None = None  # (item, truth) as of the last fetch
-        self.draws: list[Draw] = []  # kept since then
+        self.added = 0  # draws in the mean
+        self.mean: NDArray[np.float64] | None = None  # (item, truth), when last fetched
+        self.draws: list[Draw] = []  # added since then
 
 
 class DaskSampler:
     """Judgments in parts on a cluster, shared by the chains."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        cuts: Cuts,
-        *,
-        seed: int,
-        chains: int,
-        pivot: NDArray[np.int16],  # (item,)
-    ) -> None:
-        self.cuts = cuts
-        self.sampling = Sampling(seed, chains, pivot)
-        self.stories = [_Story() for _ in range(chains)]
-        self.placed = Placed(connection, len(cuts), self._piece, self._past)
-
-    def _piece(self, number: int) -> Piece:
-        pivot = self.sampling.pivot[self.cuts.items(number)]
-        return self.cuts.piece(number, replace(self.sampling, pivot=pivot))
-
-    def _past(self, number: int, chain: int) -> Past | None:
-        """What the chain did in a part before the job that is asked now."""
-        story, where = self.stories[chain], self.cuts.items(number)
-        if story.choice is None or story.sequence < 0:
-            return None
-        return Past(
-            chain,
-            story.sequence,
-            story.choice[where],
-            None if story.mean is None else story.mean[where],
-            tuple(story.draws),
-        )
+    def __init__(self, parts: Parts, judgments: Judgments, chains: int) -> None:
+        self.parts, self.judgments = parts, judgments
+        self.chains = [_Chain() for _ in range(chains)]
 
     def start(self, chain: int, choice: NDArray[np.int16]) -> Tally:
         """Counts under a given truth of each item."""
-        story = self.stories[chain]
-        story.choice = choice
-
-        def own(number: int) -> NDArray[np.int16]:
-            return choice[self.cuts.items(number)]
-
-        sums = self.placed.ask(Start(chain), own=own, chain=chain)
-        story.sequence = 0
-        return _tally(sums)
+        return _tally(self.parts.add_up(remote.start, chain, own=choice))
 
     def draw(
         self,
@@ -86,41 +48,33 @@ class DaskSampler:
         keep: float,
     ) -> Tally:
         """Draw every truth, and count under it."""
-        story = self.stories[chain]
-        # The caller works on in the same arrays, and this draw may have to be sent again.
-        draw = Draw(chain, story.sequence + 1, iteration, prior.copy(), ratio.copy(), keep)
-        sums = self.placed.ask(draw, chain=chain)
-        story.sequence += 1
+        state = self.chains[chain]
+        # The caller goes on to use these arrays, and the draw may have to be made again.
+        draw = Draw(chain, iteration, prior.copy(), ratio.copy(), keep, state.added)
+        tally = _tally(self.parts.add_up(remote.draw, draw))
         if keep:
-            story.draws.append(draw)
-            if len(story.draws) >= _REMEMBERED:
-                story.mean = self.mean(chain)
-                story.draws.clear()
-        return _tally(sums)
+            state.added += 1
+            state.draws.append(draw)
+            if len(state.draws) >= _REMEMBERED:
+                state.mean = self.mean(chain)
+                state.draws = []
+        return tally
 
     def restore(self, chain: int, mean: NDArray[np.float64]) -> None:
-        """Go on from posteriors that a chain added up before.
-
-        The processes notice that they are behind at the next draw, and are then sent it.
-        """
-        story = self.stories[chain]
-        story.mean = mean
-        story.draws.clear()
-        story.sequence += 1
+        """Go on from a mean of earlier: workers are behind it, and are sent it when it is asked."""
+        state = self.chains[chain]
+        state.mean, state.draws = mean, []
+        state.added += 1
 
     def mean(self, chain: int) -> NDArray[np.float64]:
         """The posteriors that a chain added up."""
-        judgments = self.cuts.judgments
-        whole = np.empty((judgments.item_count, len(judgments.scale.truths)))
-
-        def take(number: int, rows: tuple[Any, ...]) -> None:
-            whole[self.cuts.items(number)] = rows[0]
-
-        self.placed.ask(ChainMean(chain, self.stories[chain].sequence), chain=chain, take=take)
-        return whole
+        state, scale = self.chains[chain], self.judgments.scale
+        mean = np.empty((self.judgments.item_count, len(scale.truths)))
+        given = (chain, state.draws, state.added)
+        self.parts.collect(remote.mean, *given, into=(mean,), own=state.mean)
+        return mean
 
 
-def _tally(sums: tuple[Any, ...]) -> Tally:
-    # What came in a message is read-only, and the compiled loops know only one kind of array.
-    counts, classes, switch = (np.require(part, requirements="W") for part in sums)
+def _tally(sums: tuple[NDArray[np.int64], ...]) -> Tally:
+    counts, classes, switch = sums
     return Tally(counts=counts, classes=classes, switch=switch)

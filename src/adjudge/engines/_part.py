@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,9 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.mapped import even_cuts, map_of, releaser
 from adjudge.data.scale import Scale
-from adjudge.engines._sources import Coded
+from adjudge.engines._coded import Coded
 from adjudge.engines.engine import Counts, Parameters, Tables
 from adjudge.kernels import confusion as kernels
 from adjudge.kernels import voting
@@ -37,8 +35,6 @@ _BLOCKS = 4  # blocks a thread at least, so that a thread that is held up does n
 _HALF = 20  # bits
 
 _LINE = 64  # bytes that a processor fetches at once
-
-_LARGE = 64 * 2**20  # bytes from which a file is worth it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,30 +115,21 @@ def spelt_out(parameters: Parameters, judges: int) -> Parameters:
     return Parameters(prevalence=parameters.prevalence, confusion=spelt)
 
 
-def make_buffer(judgments: Coded, truths: int) -> NDArray[np.float64]:  # (item, truth)
-    """An array to write posteriors to.
-
-    Judgments that are mapped from disk may have more items than memory has room for; theirs is a
-    map of a file without a name, which goes with the array. The file is where temporary files are.
-    """
-    shape = (judgments.item_count, truths)
-    if not is_on_disk(judgments, truths):
-        return np.empty(shape, dtype=np.float64)
-    with tempfile.TemporaryFile(prefix="adjudge-") as file:
-        os.ftruncate(file.fileno(), 8 * shape[0] * truths)
-        return np.asarray(np.memmap(file, dtype=np.float64, mode="r+", shape=shape))
-
-
-def is_on_disk(judgments: Coded, truths: int) -> bool:
-    """Whether what is written of every item goes to a file: judgments are in one, and many."""
-    return map_of(judgments.judge) is not None and 8 * judgments.item_count * truths >= _LARGE
+def even_cuts(offsets: NDArray[np.int64], count: int) -> list[int]:
+    """Cut items into at most ``count`` runs with about equally many judgments each."""
+    items = len(offsets) - 1
+    if items == 0:
+        return [0, 0]
+    wanted = np.linspace(0, offsets[-1], count + 1)[1:-1]
+    cuts = np.searchsorted(offsets, wanted)
+    return sorted({0, *np.clip(cuts, 0, items).tolist(), items})
 
 
 def _fixed(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, as one that cannot be written.
+    """The same array, read-only.
 
-    Judgments on disk and those of another process cannot be written; those in memory could. numba
-    compiles for either, so all are passed alike and every kernel is compiled once.
+    Arrays that come in a message are read-only, others are not. numba compiles a kernel for either,
+    so all are passed as read-only and every kernel is compiled once.
     """
     seen = array.view()
     seen.flags.writeable = False
@@ -150,7 +137,7 @@ def _fixed(array: NDArray[Any]) -> NDArray[Any]:
 
 
 class Part:
-    """Judgments in memory, or mapped into it, swept block by block by a few threads."""
+    """Judgments in memory, swept block by block by a few threads."""
 
     def __init__(
         self,
@@ -176,7 +163,6 @@ class Part:
         self.threads = 1 if len(judgments) < _SMALL else threads
         least = 1 if self.threads == 1 else _BLOCKS * self.threads
         self.blocks = even_cuts(judgments.offsets, max(least, len(judgments) // _BLOCK))
-        self.release = releaser(*self.given)
         # Threads live as long as this object: the pool ends them when it goes.
         self.pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
@@ -219,7 +205,6 @@ class Part:
         step = 0 if shared else self.labels
         keep = posterior is not None
         out = np.empty((1, 1)) if posterior is None else posterior
-        give_back = releaser(posterior)
         inputs: Any
         if tables is None:
             kernel, inputs = voting.vote_shares(truths), self.stands()
@@ -236,9 +221,6 @@ class Part:
             while (ends := take()) is not None:
                 given = (self.given, *ends, where, inputs, step)
                 likelihood += kernel(*given, counts, classes, out, keep)
-                self._let_go(*ends)
-                if give_back is not None:
-                    give_back(ends)
             return Sums(counts, classes, int(likelihood))
 
         parts: list[Sums] = self._together(work)
@@ -253,7 +235,6 @@ class Part:
             counts = np.zeros(size, dtype=np.int64)
             while (ends := take()) is not None:
                 run(*ends, counts)
-                self._let_go(*ends)
             return counts
 
         first, *rest = self._together(work)
@@ -267,7 +248,6 @@ class Part:
         def work(take: Callable[[], tuple[int, int] | None]) -> None:
             while (ends := take()) is not None:
                 run(*ends)
-                self._let_go(*ends)
 
         self._together(work)
 
@@ -285,12 +265,6 @@ class Part:
             return [work(take)]
         tasks = [self.pool.submit(work, take) for _ in range(self.threads - 1)]
         return [work(take), *(task.result() for task in tasks)]
-
-    def _let_go(self, start: int, stop: int) -> None:
-        """Give back the memory of a block that is mapped from disk: it can be read again."""
-        if self.release is not None:
-            offsets = self.judgments.offsets
-            self.release((start, stop), *[(int(offsets[start]), int(offsets[stop]))] * 2)
 
 
 def usable_cores() -> int:

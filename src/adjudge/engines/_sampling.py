@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.engines._sources import Coded
+from adjudge.engines._coded import Coded
 from adjudge.engines.engine import Tally
 from adjudge.errors import BadSetting
 from adjudge.kernels import gibbs as kernels

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.mapped import releaser
 from adjudge.engines._part import Part
 from adjudge.engines.engine import Tables
 from adjudge.kernels import item_types as kernels
@@ -118,12 +117,9 @@ class ReadTypes:
 
     def fill(self, part: Part, out: _Floats) -> None:  # (item, truth)
         """Write the rows of the part's items."""
-        give_back = releaser(out)
 
         def read(start: int, stop: int) -> None:
             types = ((self.tables.prior, self.tables.ratio), part.labels, self.reading)
             kernels.read_types(part.given, start, stop, part.where[:2], *types, out)
-            if give_back is not None:
-                give_back((start, stop))
 
         part.each_block(read)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.mapped import releaser
 from adjudge.engines._part import Part
 from adjudge.kernels import numbers as kernels
 
@@ -93,11 +92,9 @@ class WriteValues:
 
     def fill(self, part: Part, out: _Floats) -> None:  # (item, 3)
         """Write the values of the part's items."""
-        give_back, swept = releaser(out), self.biases.given(part)
+        swept = self.biases.given(part)
 
         def write(start: int, stop: int) -> None:
             kernels.write_values(swept, start, stop, out)
-            if give_back is not None:
-                give_back((start, stop))
 
         part.each_block(write)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.engines._part import Frame, Part, Sums, make_buffer, spelt_out, usable_cores
+from adjudge.engines._coded import Coded
+from adjudge.engines._part import Frame, Part, Sums, spelt_out, usable_cores
 from adjudge.engines._sampling import ThreadsSampler
-from adjudge.engines._sources import Coded
 from adjudge.engines._voting import count_against, weigh_votes
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Parameters, RowTask, Tables, Task
@@ -90,7 +90,7 @@ class _ThreadsSweeps:
     ) -> tuple[NDArray[np.float64], Counts]:
         """The posterior of every item, and the counts that go with it."""
         truths = len(self.judgments.scale.truths)
-        posterior = make_buffer(self.judgments, truths)
+        posterior = np.empty((self.judgments.item_count, truths))
         frame = self.frame
         if self.shared and own:
             frame = replace(frame, cells=self.part.cells(False))
@@ -111,7 +111,7 @@ class _ThreadsSweeps:
         self, weight: NDArray[np.int64], plain: NDArray[np.int64], flip: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
         """Weighted votes of every item, the items that fell back, and counts in shares."""
-        posterior = make_buffer(self.judgments, len(self.judgments.scale.truths))
+        posterior = np.empty((self.judgments.item_count, len(self.judgments.scale.truths)))
         fallback = np.zeros(self.judgments.item_count, dtype=np.bool_)
         return posterior, fallback, weigh_votes(self.part, weight, plain, flip, posterior, fallback)
 
@@ -129,7 +129,7 @@ class _ThreadsSweeps:
 
     def rows(self, task: RowTask, columns: int) -> NDArray[np.float64]:
         """What a task writes of every item."""
-        out = make_buffer(self.judgments, columns)
+        out = np.empty((self.judgments.item_count, columns))
         task.fill(self.part, out)
         return out
 

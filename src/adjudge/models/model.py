@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus, Families
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike
-from adjudge.data.mapped import releaser
 from adjudge.data.scale import MOST_LABELS
 from adjudge.data.source import count_of
 from adjudge.engines.checkpoint import Checkpoint
@@ -49,8 +48,6 @@ def _check_rates(judges: int, types: int, labels: int, tables: int) -> None:
 
 
 Ties = Literal["random", "lower", "higher"]
-
-_BLOCK = 4_000_000  # items whose truth is picked before memory is given back
 
 _TABLES = 8  # of rates (judge, truth, label) that a fit holds at once
 
@@ -201,15 +198,7 @@ def pick(
     offset = judgments.items.offset
     begin = np.frombuffer(starts, dtype=np.int64)[offset : offset + len(posterior) + 1]
     data = np.frombuffer(letters, dtype=np.uint8) if letters else np.zeros(1, dtype=np.uint8)
-    release = releaser(posterior)
-    tied = 0
-    for first in range(0, len(posterior), _BLOCK):
-        block = slice(first, min(first + _BLOCK, len(posterior)))
-        ends = begin[block.start : block.stop + 1]
-        given = (posterior[block], ends, data, seed, _RULES[ties], choice[block])
-        tied += int(kernels.choose(*given))
-        if release is not None:
-            release((block.start, block.stop))
+    tied = int(kernels.choose(posterior, begin, data, seed, _RULES[ties], choice))
     return choice, tied
 
 

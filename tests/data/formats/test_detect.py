@@ -138,8 +138,7 @@ def test_a_folder_that_fits_none(tmp_path: Path) -> None:
         detect(folder)
     assert str(raised.value) == (
         "judgments: is a folder that no known format fits; "
-        "wanted a file, a BEIR folder (qrels/*.tsv, corpus.jsonl, queries.jsonl), "
-        "or encoded judgments"
+        "wanted a file, or a BEIR folder (qrels/*.tsv, corpus.jsonl, queries.jsonl)"
     )
 
 

@@ -16,8 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adjudge.data.formats import Content, formats, read, write
-from adjudge.data.judgments import Judgments
+from adjudge.data.formats import formats, read
 from adjudge.errors import AdjudgeError
 from format_samples import SAMPLES
 from fuzzing import damaged
@@ -25,7 +24,6 @@ from memory import Memory
 from sizes import FULL, sized
 
 SPARE = 12_000_000  # bytes that reading takes for anything, however small: blocks of tables
-FOLDERS = {"encoded"}  # more than one file
 WANTED = [None, "judgments", "gold", "labels"]
 quickly = settings(  # of each format
     max_examples=settings.default.max_examples // sized(10, full=5),
@@ -35,7 +33,7 @@ quickly = settings(  # of each format
 
 
 def test_every_format_that_is_read_has_a_sample_that_is_read(tmp_path: Path) -> None:
-    assert {name for name, entry in formats().items() if entry.read} == set(SAMPLES) | FOLDERS
+    assert {name for name, entry in formats().items() if entry.read} == set(SAMPLES)
     for name, (file, body) in SAMPLES.items():
         path = tmp_path / name / file
         path.parent.mkdir()
@@ -46,33 +44,6 @@ def test_every_format_that_is_read_has_a_sample_that_is_read(tmp_path: Path) -> 
             for part in (content.judgments, content.gold, content.labels, content.comparisons,
                          content.run)
         ), name  # fmt: skip
-
-
-@given(data=st.data())
-@quickly
-def test_a_damaged_folder_is_told_or_read(tmp_path: Path, data: st.DataObject) -> None:
-    """Encoded judgments are mapped into memory: a number in them must lead nowhere outside."""
-    folder = tmp_path / "encoded"
-    if not folder.exists():
-        path = tmp_path / "a.csv"
-        path.write_bytes(SAMPLES["csv"][1])
-        write(Content(judgments=Judgments.read(path)), folder, format="encoded")
-        for file in folder.rglob("*"):
-            if file.is_file():
-                (tmp_path / "whole" / file.relative_to(folder)).parent.mkdir(
-                    parents=True, exist_ok=True
-                )
-                (tmp_path / "whole" / file.relative_to(folder)).write_bytes(file.read_bytes())
-    whole = tmp_path / "whole"
-    files = sorted(file.relative_to(whole) for file in whole.rglob("*") if file.is_file())
-    for file in files:
-        (folder / file).write_bytes((whole / file).read_bytes())
-    chosen = data.draw(st.sampled_from(files))
-    (folder / chosen).write_bytes(data.draw(damaged([(whole / chosen).read_bytes()])))
-    with suppress(AdjudgeError):
-        judgments = read(folder).judgments
-        assert judgments is not None
-        judgments.to_table()
 
 
 # What somebody may hand over by mistake, or a program write when it has nothing to say.

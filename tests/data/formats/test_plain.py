@@ -15,11 +15,14 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from adjudge.data.formats import read
+from adjudge.data.build import load_table
+from adjudge.data.formats import delimited, plain, read
+from adjudge.data.formats.writing import write_table
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import AdjudgeError, BadData
+from adjudge.simulation import demo
 
 THREE = Scale.parse("0<1<2")
 
@@ -466,3 +469,33 @@ def test_a_column_of_lists() -> None:
     assert str(raised.value) == (
         "table, column label: holds large_list<item: int64>; wanted text or numbers"
     )
+
+
+@pytest.mark.parametrize("order", ["grouped", "shuffled"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_large_file_is_read_as_dictionaries_and_is_the_same(
+    kind: str, order: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = demo(seed=3)
+    table = made.judgments.to_table()
+    if order == "shuffled":
+        table = table.take(pa.array(np.random.default_rng(1).permutation(len(table))))
+    path = tmp_path / f"large.{kind}"
+    with path.open("wb") as file:
+        write_table(table, file, f".{kind}", guard=True)
+    small = read(path)
+    monkeypatch.setattr(delimited, "is_large", lambda _: True)
+    seen: list[Any] = []
+
+    def look(table: Any, *given: Any, **more: Any) -> Any:
+        seen.extend(table[name].type for name in ("item", "judge", "label"))
+        return load_table(table, *given, **more)
+
+    monkeypatch.setattr(plain, "load_table", look)
+    large = read(path)
+    assert len(seen) == 3
+    assert all(pa.types.is_dictionary(kind) for kind in seen)
+    assert small.judgments is not None
+    assert large.judgments is not None
+    assert large.judgments.to_table().equals(small.judgments.to_table())
+    assert large.judgments.judges.equals(small.judgments.judges)

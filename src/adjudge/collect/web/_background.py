@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import subprocess
@@ -21,28 +20,9 @@ from adjudge.collect.web._middleware import Metrics
 from adjudge.collect.web.logs import event, run_noting
 from adjudge.collect.web.settings import Settings
 
-_ARENA_MAX = -8  # M_ARENA_MAX of glibc
-_STOCKS = 2
 _LONGEST = 1_800.0  # seconds of one fit
 _TICK = 0.5
 _SAID = (0, 3)  # codes of a process that has kept what came of it, good or bad
-
-
-def share_memory() -> None:
-    """Let all threads take memory from the same few stocks; before there are many threads.
-
-    The C library keeps a stock of memory for each thread, up to eight for a processor: a request
-    that needed much leaves its thread's stock as large for good. Python runs one thread at a time,
-    so that two stocks serve all as well.
-    """
-    with contextlib.suppress(OSError, AttributeError):  # other C libraries have no such setting
-        ctypes.CDLL(None).mallopt(_ARENA_MAX, _STOCKS)
-
-
-def _give_back() -> None:
-    """Give memory that nobody uses back to the system."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 class Background:
@@ -89,7 +69,6 @@ class Background:
                 swept = now
                 run_noting("background-failed", self._sweep)
                 run_noting("background-failed", self._flag)
-                _give_back()
             if self._settings.refit_seconds and now - looked >= self._settings.refit_seconds:
                 looked = now
                 run_noting("background-failed", self._plan)

@@ -43,7 +43,7 @@ from adjudge.collect.web import (
     wizard_pages,
 )
 from adjudge.collect.web import _health as health
-from adjudge.collect.web._background import Background, share_memory
+from adjudge.collect.web._background import Background
 from adjudge.collect.web._keys import Keys, Tokens
 from adjudge.collect.web._limiting import Newcomers
 from adjudge.collect.web._login import LoginNeeded, on_login_needed
@@ -65,7 +65,6 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def living(_: FastAPI) -> AsyncIterator[None]:
-        share_memory()
         background = Background(settings, parts.judging, parts.services, parts.metrics)
         messenger = Messenger(settings, parts.services)
         background.start()

@@ -179,7 +179,6 @@ def _are_judgments(columns: list[str]) -> bool:
 
 # The module that holds each format, and rules of which a file fits one.
 SIGNATURES: dict[str, tuple[str, *tuple[_Rule, ...]]] = {
-    "encoded": ("encoded", _holds("manifest.json", "offsets.i8", "judge.i4")),
     "mturk": ("mturk", _has("hitid", "workerid", "answer.*")),
     "appen": ("appen", _has("_unit_id", "_worker_id")),
     "appen-aggregated": ("appen", _has("_unit_id", "*:confidence")),

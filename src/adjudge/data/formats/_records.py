@@ -18,13 +18,32 @@ from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
 
 
-def read_parquet(file: File, columns: Callable[[list[str]], list[str]] | None = None) -> Any:
-    """A Parquet file as a table; with ``columns``, those of its columns that it chooses."""
+def read_parquet(
+    file: File,
+    columns: Callable[[list[str]], list[str]] | None = None,
+    coded: Callable[[list[str]], list[str]] | None = None,
+) -> Any:
+    """A Parquet file as a table; with ``columns``, those of its columns that it chooses.
+
+    ``coded`` picks those that are read as dictionaries where the file is large.
+    """
     import pyarrow.parquet as pq
+
+    from adjudge.data.formats.delimited import is_large
 
     try:
         parquet = pq.ParquetFile(file.for_arrow)
-        return parquet.read(columns=columns and columns(parquet.schema_arrow.names))
+        names = parquet.schema_arrow.names
+        chosen = columns and columns(names)
+        if coded is None or not is_large(file):
+            return parquet.read(columns=chosen)
+        fields = [parquet.schema_arrow.field(name) for name in coded(names)]
+        text = (pa.string(), pa.large_string())
+        texts = [field.name for field in fields if field.type in text]
+        table = pq.ParquetFile(file.for_arrow, read_dictionary=texts).read(columns=chosen)
+        table = table.unify_dictionaries()
+        pa.default_memory_pool().release_unused()  # the dictionaries of the row groups
+        return table
     except (pa.ArrowInvalid, OSError) as error:
         raise BadData(
             f"is cut short, or no Parquet file ({str(error).splitlines()[0]})",

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from adjudge.data._gold_table import gold_from_table
+from adjudge.data._reshaping import tabulate
 from adjudge.data.build import load_table
 from adjudge.data.comparisons import Comparisons
 from adjudge.data.formats.format import Content, Options
@@ -166,7 +167,7 @@ def _joined(
 ) -> tuple[Judgments, tuple[str, ...]]:
     """Judgments one after the other; topics and documents stay where all have them."""
     source = Source(names[0] if len(names) == 1 else f"{len(names)} files")
-    tables = [part.to_table() for part in parts]
+    tables = [tabulate(part, coded=True) for part in parts]
     common = set.intersection(*(set(table.column_names) for table in tables))
     roles = {role: role for role in _ROLES if role in common}
     if {"topic", "document"} <= common and not _own_names(parts):

@@ -31,9 +31,7 @@ def unknown(file: File) -> BadData:
     """The error for a file or folder that no format fits."""
     name = file.name or str(file.path)
     if file.is_folder:
-        known = (
-            "a file, a BEIR folder (qrels/*.tsv, corpus.jsonl, queries.jsonl), or encoded judgments"
-        )
+        known = "a file, or a BEIR folder (qrels/*.tsv, corpus.jsonl, queries.jsonl)"
         return BadData(f"is a folder that no known format fits; wanted {known}", source=name)
     if not file.text.strip():
         return BadData("there is nothing in the file", source=name)

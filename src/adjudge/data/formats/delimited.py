@@ -27,7 +27,8 @@ from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
 
 _BLOCK = 1 << 20
-_LARGE = 1 << 26  # a file for which larger blocks pay: fewer, longer chunks of every column
+_LARGE = 1 << 26  # bytes of a file for which larger blocks pay, and dictionaries instead of text
+CODED = pa.dictionary(pa.int32(), pa.string())
 _BLOCK_SIZES = (1 << 20, 1 << 26, 1 << 30)  # Arrow's own, then larger ones for very long rows
 _BLOCK_SIZES_LARGE = (1 << 23, 1 << 26, 1 << 30)
 
@@ -173,13 +174,15 @@ def read_delimited(
     spelt: Callable[[str], str] = str,
     columns: Callable[[list[str]], list[str]] | None = None,
     guarded: bool = False,
+    coded: Callable[[list[str]], list[str]] | None = None,
 ) -> tuple[Any, Source]:
     """A delimited file as a table of text columns, and the source that can name its lines.
 
     The delimiter is the one that the header shows, unless it is given. ``spelt`` makes of a name in
     the header, perhaps in another case, the one that the format has.
     ``columns`` picks from the header those worth reading; all, if it is not given. ``guarded``: the
-    format is one that we write, with cells disarmed that a spreadsheet would run.
+    format is one that we write, with cells disarmed that a spreadsheet would run. ``coded`` picks
+    those that are read as dictionaries where the file is large.
     """
     shape = Delimited(file, delimiter or delimiter_of(file), quoted, names, spelt=spelt)
     shape.check_header()
@@ -189,11 +192,17 @@ def read_delimited(
     chosen = shape.header if columns is None else columns(shape.header)
     if shape.is_empty:
         return pa.table({name: pa.array([], pa.string()) for name in chosen}), source
+    kinds = {name: pa.string() for name in chosen}
+    if coded is not None and is_large(file):
+        kinds |= {name: CODED for name in coded(shape.header) if name in kinds}
     with reading(file.path):
         quotes = _count_quotes(file) if quoted else 0
         if quotes % 2:
             check_closed(shape)
-        table, ragged = _read_arrow(shape, options, chosen, newlines=quotes > 0)
+        table, ragged = _read_arrow(shape, options, kinds, newlines=quotes > 0)
+    if CODED in kinds.values():
+        table = table.unify_dictionaries()
+        pa.default_memory_pool().release_unused()  # the dictionaries of the blocks
     if ragged:
         note_ragged(shape, source)
     if guarded:
@@ -201,8 +210,13 @@ def read_delimited(
     return table, source
 
 
+def is_large(file: File) -> bool:
+    """Whether the text of a file takes much memory."""
+    return not file.whole and file.path.stat().st_size >= _LARGE
+
+
 def _read_arrow(
-    shape: Delimited, options: Options, chosen: list[str], *, newlines: bool
+    shape: Delimited, options: Options, kinds: dict[str, Any], *, newlines: bool
 ) -> tuple[Any, bool]:
     """The table as Arrow reads it, and whether it had to leave rows out."""
     ragged: list[Any] = []
@@ -212,8 +226,7 @@ def _read_arrow(
         return "skip"
 
     file = shape.file
-    large = not file.whole and file.path.stat().st_size >= _LARGE
-    sizes = _BLOCK_SIZES_LARGE if large else _BLOCK_SIZES
+    sizes = _BLOCK_SIZES_LARGE if is_large(file) else _BLOCK_SIZES
     for size in sizes:
         try:
             table = pa.csv.read_csv(
@@ -228,8 +241,8 @@ def _read_arrow(
                     invalid_row_handler=on_ragged if options.skip_bad else None,
                 ),
                 convert_options=pa.csv.ConvertOptions(
-                    include_columns=chosen,
-                    column_types={name: pa.string() for name in chosen},
+                    include_columns=list(kinds),
+                    column_types=kinds,
                     strings_can_be_null=False,
                 ),
             )

@@ -50,6 +50,12 @@ def _worth_reading_as_told(options: Options, file: File, columns: list[str]) -> 
     return chosen + further_columns(file, [name for name in columns if name not in chosen])
 
 
+def _coded_columns(options: Options, columns: list[str]) -> list[str]:
+    """The columns of ids and labels of judgments, whose texts repeat; none of other tables."""
+    roles = roles_of(columns, named=named_columns(options.columns, columns, ""))
+    return list({roles[role]: None for role in _CODED if role in roles and "judge" in roles})
+
+
 def content_of(
     table: Any, source: Source, options: Options, columns: Sequence[str] = ()
 ) -> Content:
@@ -112,6 +118,7 @@ def _labels_of(table: Any, source: Source, roles: dict[str, str]) -> Any:
 
 
 _PLACES = ("item", "topic", "document")
+_CODED = (*_PLACES, "judge", "label", "gold")
 
 
 def read_rows(
@@ -137,7 +144,13 @@ def read_rows(
 
         names = number_columns(len(Delimited(file, delimiter).header))
     return read_delimited(
-        file, options, delimiter=delimiter, names=names, columns=columns, guarded=True
+        file,
+        options,
+        delimiter=delimiter,
+        names=names,
+        columns=columns,
+        guarded=True,
+        coded=partial(_coded_columns, options),
     )
 
 
@@ -147,7 +160,7 @@ def _read_parquet(
     """The chosen columns of a Parquet file."""
     from adjudge.data.formats._records import read_parquet
 
-    table = read_parquet(file, columns)
+    table = read_parquet(file, columns, partial(_coded_columns, options))
     return table, Source(file.name, skip_bad=options.skip_bad, notes=options.notes)
 
 

@@ -23,15 +23,10 @@ from urllib.parse import quote, unquote
 
 import pyarrow as pa
 import pyarrow.fs
-import pyarrow.parquet
 
-from adjudge.data.formats.batches import rows_of
-from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import is_uri as is_uri  # noqa: PLC0414 - part of it
 from adjudge.errors import BadData
 
-_ROW = 24  # bytes of a row of text, about: too few rather than too many
-_PACKED = 6  # how many times larger text is than its compressed file, about
 _BLOCK = 1 << 22  # bytes copied at a time
 _WEB_BLOCK = 1 << 18
 _FETCHED = 2_000_000_000  # bytes that are fetched from the Web at most
@@ -193,14 +188,8 @@ def _limit() -> int:
     return int(given) * 1_000_000 if given.isdecimal() else _FETCHED
 
 
-def rows_about(place: str, options: Options) -> int:
-    """About how many rows a file has, without reading all of it."""
-    if not is_uri(place):
-        return rows_of(Path(place), options).estimate
+def open_uri(place: str) -> Any:
+    """A file of a URI to read from here and there, as Arrow's file system opens it."""
     system, path = _system(place, place)
     with _told(place):
-        if path.endswith(".parquet"):
-            with system.open_input_file(path) as file:
-                return int(pa.parquet.ParquetFile(file).metadata.num_rows)
-        size = system.get_file_info(path).size or 0
-    return int(size * (_PACKED if path.endswith((".gz", ".bz2")) else 1)) // _ROW
+        return system.open_input_file(path)

@@ -10,7 +10,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,22 +27,13 @@ _MARKS = r"=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}"  # how formulas begin; w
 
 
 def write_table(table: Any, file: IO[bytes], kind: str, *, guard: bool = False) -> None:
-    """A table as .csv, .tsv, .jsonl or .parquet; it may come as an iterator of its blocks.
-
-    Of blocks there has to be one at least, and no more than one is held at a time.
-    """
-    with ExitStack() as stack:
-        parquet: Any = None
-        for number, block in enumerate(table if isinstance(table, Iterator) else [table]):
-            if kind == ".parquet":
-                if parquet is None:
-                    parquet = stack.enter_context(pa.parquet.ParquetWriter(file, block.schema))
-                parquet.write_table(block)
-            elif kind == ".jsonl":
-                _write_jsonl(block, file)
-            else:
-                mark = "\t" if kind == ".tsv" else ","
-                write_csv(block, file, delimiter=mark, guard=guard, header=number == 0)
+    """A table as .csv, .tsv, .jsonl or .parquet."""
+    if kind == ".parquet":
+        pa.parquet.write_table(table, file)
+    elif kind == ".jsonl":
+        _write_jsonl(table, file)
+    else:
+        write_csv(table, file, delimiter="\t" if kind == ".tsv" else ",", guard=guard)
 
 
 def write_csv(
@@ -51,7 +42,6 @@ def write_csv(
     *,
     delimiter: str = ",",
     guard: bool = False,
-    header: bool = True,
 ) -> None:
     """A table as delimited text; with ``guard``, cells that a spreadsheet would run are disarmed.
 
@@ -62,9 +52,8 @@ def write_csv(
     if guard:
         columns = [guarded(column) for column in table.columns]
         table = pa.table(columns, names=table.column_names)
-    if header:
-        names = _quoted(pa.array(table.column_names, _TEXT), delimiter)
-        file.write((delimiter.join(names.to_pylist()) + "\n").encode())
+    names = _quoted(pa.array(table.column_names, _TEXT), delimiter)
+    file.write((delimiter.join(names.to_pylist()) + "\n").encode())
     write_rows(table, file, delimiter=delimiter, quoted=True)
 
 
@@ -86,13 +75,21 @@ def guarded(column: Any) -> Any:
 
 def unguarded(table: Any) -> Any:
     """A table of text columns, each as it was before ``write_csv`` disarmed its cells."""
-    columns = [
-        pc.replace_substring_regex(column, f"^'('*[{_MARKS}])", r"\1")
-        if pc.any(pc.starts_with(column, "'")).as_py()
-        else column
-        for column in table.columns
-    ]
+    columns = []
+    for column in table.columns:
+        if any(pc.any(pc.starts_with(text, "'")).as_py() for text in _distinct(column)):
+            text = column.cast(pa.string())
+            columns.append(pc.replace_substring_regex(text, f"^'('*[{_MARKS}])", r"\1"))
+        else:
+            columns.append(column)
     return pa.table(columns, names=table.column_names)
+
+
+def _distinct(column: Any) -> list[Any]:
+    """Arrays with every text of a column; of a dictionary, those of its entries."""
+    if pa.types.is_dictionary(column.type):
+        return [chunk.dictionary for chunk in column.chunks[:1]]
+    return [column]
 
 
 def write_rows(table: Any, file: IO[bytes], *, delimiter: str = "\t", quoted: bool = False) -> None:
