@@ -165,7 +165,7 @@ def test_gold_fixes_truth_and_gold_without_judgments_is_kept_and_told(
     )
     notes = adjudge(*args, "--json").json["notes"]
     assert notes[0] == ended.err.splitlines()[1].strip()
-    assert notes[1].startswith("1 gold item calibrates the answer: 0 of 5 labels change")
+    assert notes[1].startswith("1 gold item calibrates the probabilities: 0 of 3 labels change")
 
 
 def test_gold_of_other_items_is_told_with_both_names(adjudge: Run, crowd: Path) -> None:

@@ -128,7 +128,7 @@ def test_gold_calibrates_and_keeps_its_own_items() -> None:
     consensus = model.fit(table, known)
     assert evaluate(consensus, rest)["log_loss"].value < min(alone - 0.04, 0.54)
     assert np.all(consensus.probability[consensus.known >= 0] == 1)
-    assert any("200 gold items calibrate the answer" in note for note in consensus.notes)
+    assert any("200 gold items calibrate the probabilities" in note for note in consensus.notes)
     plain = ItemTypes(calibrate=False).fit(table, known)
     assert evaluate(plain, rest)["log_loss"].value == pytest.approx(alone, abs=1e-9)
 
@@ -203,7 +203,7 @@ def test_fit_takes_a_file_a_table_or_judgments(tmp_path) -> None:
     assert adjudge.fit(table, gold=some).known is not None
     assert adjudge.fit(table, model="dawid-skene").model == "dawid-skene"
     across = adjudge.fit(table, gold=some, model="dawid-skene", calibrate=True)
-    assert "50 gold items calibrate the answer" in across.notes[-1]
+    assert "50 gold items calibrate the probabilities" in across.notes[-1]
     with pytest.raises(adjudge.UnknownName):
         adjudge.fit(table, model="item-type")
 

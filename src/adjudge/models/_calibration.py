@@ -8,7 +8,7 @@ scale, or per truth where labels have no order. A priori the coefficients are in
 with one precision around "no change" (1 for the model's own log probability, 0 for the rest).
 
 The result is averaged with "no change", weighted by evidence (Laplace's approximation), so that
-little gold changes little. docs/models/item-types.md has the figures.
+little gold changes little.
 """
 
 from __future__ import annotations
