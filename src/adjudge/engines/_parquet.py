@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -28,7 +28,7 @@ from adjudge.data.formats.uris import is_uri, name_of, open_uri
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.labels import remark_scale, settle_labels
-from adjudge.data.names import Coded, Names, as_names, encode, look_up, pair_names
+from adjudge.data.names import Coded, Names, as_names, encode, look_up
 from adjudge.data.oddities import settle_oddities
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source
@@ -60,14 +60,11 @@ class _Common:
     places: tuple[str, ...]
     firsts: NDArray[np.int64]  # (place,) first row of each file
     scale: Scale | None = None
-    found: dict[str, Names] | None = None  # names by role as the files have them
-    code: dict[str, NDArray[np.int32]] | None = None  # the code of each of these
-    names: dict[str, Names] | None = None  # names by code
+    # By role: names as the files have them, the code of each of these, and names by code.
+    names: dict[str, tuple[Names, NDArray[np.int32], Names]] = field(default_factory=dict)
 
     def source(self, row: NDArray[np.int64]) -> Source:
         """The source of a table with these rows, which names the file of a row that is wrong."""
-        if len(self.places) == 1:
-            return Source(name_of(self.places[0]), row_of=row)
 
         def place_of(at: int) -> str:
             file = int(np.searchsorted(self.firsts, row[at], side="right")) - 1
@@ -92,8 +89,8 @@ def read_parquet(
     """Judgments from Parquet files, and gold if a column holds it."""
     options = options or Options()
     about = Source(name_of(places[0]) if len(places) == 1 else f"{len(places):,} files")
-    common, groups = _plan(places, options, about)
-    if not groups:
+    common, groups, rows = _plan(places, options, about)
+    if not rows:
         raise about.error(None, "there are no judgments: the files have no rows")
     client = connection.client
     with connection.guard():
@@ -102,21 +99,27 @@ def read_parquet(
     unused = [name for role, name in common.roles.items() if role not in (*_CODED, *_TEXT)]
     if unused:
         about.remark(f"not read on a cluster: {', '.join(unused)}")
-    rows = groups[-1].first + _count_rows(groups[-1])
     shuffled = _shuffle(common, groups, max(sum(connection.workers().values()), -(-rows // _ROWS)))
     with connection.guard():
-        futures = client.compute([_delayed(part, common) for part in shuffled])
-    judgments, gold, notes = _join(connection.gather(futures))
-    for note in notes:
-        about.remark(note)
+        futures = client.compute([load("dask").delayed(_group)(part, common) for part in shuffled])
+    parts = [part for part in connection.gather(futures) if part is not None]
+    for note in list(chain.from_iterable(part.notes for part in parts))[:1]:
+        about.remark(f"in part of the rows: {note}")
+    judgments = _join(parts)
     columns = {role: name for role, name in common.roles.items() if role in NAMED}
     return Content(
-        judgments=judgments, gold=gold, format="parquet", notes=tuple(about.notes), columns=columns
+        judgments=judgments,
+        gold=_join_gold(parts, judgments),
+        format="parquet",
+        notes=tuple(about.notes),
+        columns=columns,
     )
 
 
-def _plan(places: Sequence[str], options: Options, about: Source) -> tuple[_Common, list[_Group]]:
-    """The columns by role, which must be the same in every file, and what to read at once."""
+def _plan(
+    places: Sequence[str], options: Options, about: Source
+) -> tuple[_Common, list[_Group], int]:
+    """The columns by role, which must be the same in every file, what to read at once, and rows."""
     roles: dict[str, str] = {}
     groups, firsts, row = [], [], 0
     for place in places:
@@ -140,7 +143,7 @@ def _plan(places: Sequence[str], options: Options, about: Source) -> tuple[_Comm
                 if rows is not None:
                     tell_label(pa.Table.from_batches([rows]), found, about, columns)
             roles = found
-    return _Common(roles, tuple(places), np.array(firsts)), groups
+    return _Common(roles, tuple(places), np.array(firsts)), groups, row
 
 
 @contextmanager
@@ -155,11 +158,6 @@ def _open(place: str) -> Iterator[Any]:
             source=name_of(place),
             wanted="a Parquet file that every worker can read",
         ) from None
-
-
-def _count_rows(group: _Group) -> int:
-    with _open(group.place) as file:
-        return int(file.metadata.row_group(group.number).num_rows)
 
 
 def _read(group: _Group, common: _Common, roles: tuple[str, ...]) -> dict[str, Any]:
@@ -185,29 +183,25 @@ def _settle(
 ) -> _Common:
     """One code for each name of all files: spellings of one label are one, and the scale."""
     coded: Coded = {}
-    rows = np.zeros(0, dtype=np.int64)
     for role in listed[0]:
         codes, names = encode(pa.chunked_array([found[role][0] for found in listed]))
         coded[role] = (np.arange(len(names), dtype=np.int32), names)
         if role == "label":
-            rows = np.bincount(codes, np.concatenate([found[role][1] for found in listed]))
+            rows = np.zeros(len(names), dtype=np.int64)
+            np.add.at(rows, codes, np.concatenate([found[role][1] for found in listed]))
     given = {role: names for role, (_, names) in coded.items()}
     coded, scale = settle_oddities(coded, common.roles, about, options.scale)
     asked = "label" in options.columns
-    coded = settle_labels(
-        coded, common.roles, about, scale=scale, asked=asked, rows=rows.astype(np.int64)
-    )
+    coded = settle_labels(coded, common.roles, about, scale=scale, asked=asked, rows=rows)
     if scale is None:
-        texts = chain.from_iterable(
-            coded[r][1].to_pylist() for r in ("label", "gold") if r in coded
-        )
+        texts = [text for r in ("label", "gold") if r in coded for text in coded[r][1].to_pylist()]
         scale = Scale.infer([text for text in texts if text.strip()])
         remark_scale(scale, common.roles["label"], about)
-    code, names = {}, {}
+    settled = {}
     for role, (codes, texts) in coded.items():
-        new, names[role] = encode(texts)
-        code[role] = new[codes]
-    return _Common(common.roles, common.places, common.firsts, scale, given, code, names)
+        new, names = encode(texts)
+        settled[role] = (given[role], new[codes], names)
+    return replace(common, scale=scale, names=settled)
 
 
 def _shuffle(common: _Common, groups: list[_Group], parts: int) -> list[Any]:
@@ -229,22 +223,18 @@ def _read_frame(common: _Common, group: _Group | None) -> Any:
         columns, first = _read(group, common, tuple(roles)), group.first
     found: dict[str, Any] = {}
     for role, column in columns.items():
-        if role in _CODED and common.found is not None and common.code is not None:
-            codes = look_up(column, common.found[role])
-            found[role] = np.append(common.code[role], np.int32(-1))[codes]
+        if role in _CODED:
+            names, code, _ = common.names[role]
+            found[role] = np.append(code, np.int32(-1))[look_up(column, names)]
         else:
             found[role] = pd.array(as_names(column), dtype="string[pyarrow]")
     count = len(found["label"])
     return pd.DataFrame({**found, "row": np.arange(first, first + count, dtype=np.int64)})
 
 
-def _delayed(part: Any, common: _Common) -> Any:
-    return load("dask").delayed(_group)(part, common)
-
-
 def _group(frame: Any, common: _Common) -> _Grouped | None:
     """Group the rows of some items; rows of an item stay in the order of the files."""
-    if not len(frame) or common.names is None:
+    if not len(frame):
         return None
     frame = frame.sort_values("row", ignore_index=True)
     columns: dict[str, Any] = {}
@@ -252,20 +242,16 @@ def _group(frame: Any, common: _Common) -> _Grouped | None:
         if role in _CODED:
             codes = frame[role].to_numpy()
             indices = pa.array(codes, mask=codes < 0)
-            columns[name] = pa.DictionaryArray.from_arrays(indices, common.names[role])
+            columns[name] = pa.DictionaryArray.from_arrays(indices, common.names[role][2])
         elif role in _TEXT:
             columns[name] = as_names(pa.array(frame[role]))
-    row = frame["row"].to_numpy()
-    source = common.source(row)
+    source = common.source(frame["row"].to_numpy())
     roles = {role: name for role, name in common.roles.items() if name in columns}
     judgments, gold = load_table(pa.table(columns), scale=common.scale, source=source, roles=roles)
     keys = ["item"] if "item" in roles else ["topic", "document"]
     own = frame.drop_duplicates(keys)
-    names = as_names(pa.array(own[keys[-1]]))
-    if "item" not in roles:
-        topics = common.names["topic"].take(pa.array(own["topic"].to_numpy()))
-        names = pair_names(topics, names)
-    if not names.equals(judgments.items):
+    names = judgments.items if "item" in roles else judgments.documents
+    if not as_names(pa.array(own[keys[-1]])).equals(names):
         raise source.error(
             None,
             "item ids differ in blanks, case or hidden characters; wanted clean ids: "
@@ -276,9 +262,8 @@ def _group(frame: Any, common: _Common) -> _Grouped | None:
     return _Grouped(judgments, own["row"].to_numpy(), table, source.notes)
 
 
-def _join(grouped: list[_Grouped | None]) -> tuple[Judgments, Gold | None, list[str]]:
+def _join(parts: list[_Grouped]) -> Judgments:
     """The judgments of all parts, items in the order of the files."""
-    parts = [part for part in grouped if part is not None]
     given = [part.judgments for part in parts]
     order = np.argsort(np.concatenate([part.first for part in parts]))
     place = np.empty_like(order)  # (item of the parts,) where it goes
@@ -302,7 +287,7 @@ def _join(grouped: list[_Grouped | None]) -> tuple[Judgments, Gold | None, list[
             return np.concatenate(arrays)[order]
         return pa.concat_arrays(arrays).take(pa.array(order))
 
-    judgments = Judgments(
+    return Judgments(
         scale=given[0].scale,
         items=of_items("items"),
         judges=given[0].judges,
@@ -313,11 +298,13 @@ def _join(grouped: list[_Grouped | None]) -> tuple[Judgments, Gold | None, list[
         topic=of_items("topic"),
         documents=of_items("documents"),
     )
-    golds = [part.gold for part in parts if part.gold is not None and len(part.gold)]
-    gold = None
-    if golds:
-        table = pa.concat_tables(golds)
-        rank = look_up(table["item"], judgments.items)
-        gold = Gold.from_table(table.take(pa.array(np.argsort(rank))))
-    notes = list(chain.from_iterable(part.notes for part in parts))
-    return judgments, gold, [f"in part of the rows: {note}" for note in notes[:1]]
+
+
+def _join_gold(parts: list[_Grouped], judgments: Judgments) -> Gold | None:
+    """The gold of all parts, in the order of the items."""
+    golds = [part.gold for part in parts if part.gold is not None]
+    if not golds:
+        return None
+    table = pa.concat_tables(golds)
+    rank = look_up(table["item"], judgments.items)
+    return Gold.from_table(table.take(pa.array(np.argsort(rank))))

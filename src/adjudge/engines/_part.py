@@ -9,10 +9,12 @@ no split of the work changes a bit.
 from __future__ import annotations
 
 import itertools
+import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -171,12 +173,6 @@ class Part:
         stands = np.array(self.judgments.scale.truth_of)[:, None] == np.arange(self.truths)
         return np.asarray(stands, dtype=np.int64).reshape(-1)
 
-    def items_of(self) -> NDArray[np.int64]:  # (topic,)
-        """How many items each topic has, or all have together."""
-        if self.topic_step == 0:
-            return np.array([self.judgments.item_count])
-        return np.bincount(self.topic, minlength=self.topics)
-
     def cells(self, shared: bool) -> NDArray[np.int64]:  # (judge * label,) or (label,)
         """How many judgments there are of each label by each judge (or by all together)."""
         size = (1 if shared else self.judgments.judge_count) * self.labels
@@ -265,6 +261,68 @@ class Part:
             return [work(take)]
         tasks = [self.pool.submit(work, take) for _ in range(self.threads - 1)]
         return [work(take), *(task.result() for task in tasks)]
+
+
+class FramedSweeps(ABC):
+    """Judgments to be swept, wherever they are: a subclass counts cells and runs one sweep."""
+
+    def __init__(self, judgments: Coded, by_topic: bool, shared: bool) -> None:
+        self.judgments, self.shared = judgments, shared
+        items_of = np.array([judgments.item_count])
+        if by_topic and judgments.topic is not None:
+            items_of = np.bincount(judgments.topic, minlength=judgments.topic_count)
+        self.frame = Frame(judgments.scale, self._count_cells(shared), items_of)
+
+    @abstractmethod
+    def _count_cells(self, shared: bool) -> NDArray[np.int64]:  # (judge * label,) or (label,)
+        """How many judgments there are of each label by each judge (or by all together)."""
+
+    @abstractmethod
+    def _sweep(
+        self, tables: Tables | None, shared: bool, posterior: NDArray[np.float64] | None
+    ) -> Sums:
+        """The sums of one sweep; posteriors are written where there is an array for them."""
+
+    def votes(self) -> Counts:
+        """Counts with vote shares for posteriors."""
+        return self.frame.counts(self._sweep(None, self.shared, None), math.nan)
+
+    def expect(self, parameters: Parameters) -> Counts:
+        """Expected counts under the parameters, in one pass."""
+        tables, base = self.frame.tables(parameters)
+        return self.frame.counts(self._sweep(tables, self.shared, None), base)
+
+    def posterior(
+        self, parameters: Parameters | None, *, own: bool
+    ) -> tuple[NDArray[np.float64], Counts]:  # (item, truth)
+        """The posterior of every item, and the counts that go with it."""
+        frame = self.frame
+        if self.shared and own:
+            frame = replace(frame, cells=self._count_cells(False))
+            if parameters is not None:
+                parameters = spelt_out(parameters, self.judgments.judge_count)
+        tables, base = (None, math.nan) if parameters is None else frame.tables(parameters)
+        posterior = self.make_rows(len(self.judgments.scale.truths))
+        return posterior, frame.counts(
+            self._sweep(tables, self.shared and not own, posterior), base
+        )
+
+    def cells(self) -> NDArray[np.int64]:  # (judge, label)
+        """How many judgments there are of each label by each judge."""
+        cells = self._count_cells(False) if self.shared else self.frame.cells
+        return cells.reshape(-1, len(self.judgments.scale.labels))
+
+    def tables(self, parameters: Parameters) -> Tables:
+        """The parameters as the whole numbers that tasks read."""
+        return self.frame.tables(parameters)[0]
+
+    def counts(self, shares: NDArray[np.int64], classes: NDArray[np.int64]) -> Counts:
+        """The shares of a task as counts."""
+        return self.frame.counts(Sums(shares, classes, 0), 0.0)
+
+    def make_rows(self, columns: int) -> NDArray[np.float64]:  # (item, column)
+        """An array to write something of every item to."""
+        return np.empty((self.judgments.item_count, columns))
 
 
 def usable_cores() -> int:

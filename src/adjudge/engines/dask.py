@@ -8,8 +8,6 @@ the number of workers and whichever of them died.
 from __future__ import annotations
 
 import logging
-import math
-from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +17,10 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import Judgments
 from adjudge.engines import _remote as remote
 from adjudge.engines._cluster import Connection, Parts
-from adjudge.engines._dask_sampling import DaskSampler
-from adjudge.engines._part import Frame, Sums, spelt_out, usable_cores
-from adjudge.engines._remote import Sampling
+from adjudge.engines._part import FramedSweeps, Sums, usable_cores
+from adjudge.engines._remote import Draw, Sampling
 from adjudge.engines.checkpoint import Checkpoint
-from adjudge.engines.engine import Counts, Parameters, RowTask, Tables, Task
+from adjudge.engines.engine import RowTask, Tables, Tally, Task
 from adjudge.errors import BadSetting, ClusterLost
 from adjudge.lazy import load
 
@@ -33,6 +30,7 @@ if TYPE_CHECKING:
     from adjudge.data.formats.format import Content, Options
 
 _REACHED = 10.0  # seconds in which a scheduler must answer
+_REMEMBERED = 64  # draws after which the mean so far is fetched, and they are forgotten
 
 
 class DaskEngine:
@@ -135,12 +133,12 @@ class DaskEngine:
         seed: int = 0,
         chains: int = 1,
         pivot: NDArray[np.int16],
-    ) -> DaskSampler:
+    ) -> _DaskSampler:
         """Send judgments to the workers for a Gibbs sampler."""
         _check_topics(judgments, by_topic)
         sampling = Sampling(seed, chains, pivot)
         parts = Parts(self.connection, judgments, known, by_topic, sampling)
-        return DaskSampler(parts, judgments, chains)
+        return _DaskSampler(parts, judgments, chains)
 
 
 def _check_topics(judgments: Judgments, by_topic: bool) -> None:
@@ -157,47 +155,23 @@ def _connect(scheduler: str) -> Any:
         raise ClusterLost(scheduler, str(fault).splitlines()[0]) from None
 
 
-class _DaskSweeps:
+class _DaskSweeps(FramedSweeps):
     """Judgments in parts on a cluster, swept by its workers."""
 
     def __init__(self, parts: Parts, judgments: Judgments, by_topic: bool, shared: bool) -> None:
-        self.parts, self.judgments, self.shared = parts, judgments, shared
-        items_of = np.array([judgments.item_count])
-        if by_topic and judgments.topic is not None:
-            items_of = np.bincount(judgments.topic, minlength=judgments.topic_count)
-        (cells,) = parts.add_up(remote.count_cells, shared)
-        self.frame = Frame(judgments.scale, cells, items_of)
+        self.parts = parts
+        super().__init__(judgments, by_topic, shared)
 
-    def votes(self) -> Counts:
-        """Counts with vote shares for posteriors."""
-        sums = self.parts.add_up(remote.sweep, None, self.shared)
-        return self.frame.counts(Sums(*sums), math.nan)
+    def _count_cells(self, shared: bool) -> NDArray[np.int64]:
+        (cells,) = self.parts.add_up(remote.count_cells, shared)
+        return np.asarray(cells)
 
-    def expect(self, parameters: Parameters) -> Counts:
-        """Expected counts under the parameters."""
-        tables, base = self.frame.tables(parameters)
-        return self.frame.counts(Sums(*self.parts.add_up(remote.sweep, tables, self.shared)), base)
-
-    def posterior(
-        self, parameters: Parameters | None, *, own: bool
-    ) -> tuple[NDArray[np.float64], Counts]:
-        """The posterior of every item, and the counts that go with it."""
-        frame, shared = self.frame, self.shared and not own
-        if self.shared and own:
-            frame = replace(frame, cells=self.cells().reshape(-1))
-            if parameters is not None:
-                parameters = spelt_out(parameters, self.judgments.judge_count)
-        tables, base = (None, math.nan) if parameters is None else frame.tables(parameters)
-        posterior = self._empty(len(self.judgments.scale.truths))
-        sums = self.parts.collect(remote.sweep_rows, tables, shared, into=(posterior,))
-        return posterior, frame.counts(Sums(*sums), base)
-
-    def cells(self) -> NDArray[np.int64]:
-        """How many judgments there are of each label by each judge."""
-        cells = self.frame.cells
-        if self.shared:
-            (cells,) = self.parts.add_up(remote.count_cells, False)
-        return cells.reshape(-1, len(self.judgments.scale.labels))
+    def _sweep(
+        self, tables: Tables | None, shared: bool, posterior: NDArray[np.float64] | None
+    ) -> Sums:
+        if posterior is None:
+            return Sums(*self.parts.add_up(remote.sweep, tables, shared))
+        return Sums(*self.parts.collect(remote.sweep_rows, tables, shared, into=(posterior,)))
 
     def against(self, reference: NDArray[np.int16], kinds: int) -> NDArray[np.int64]:
         """How often each judge gave each label to items of each kind."""
@@ -208,19 +182,11 @@ class _DaskSweeps:
         self, weight: NDArray[np.int64], plain: NDArray[np.int64], flip: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
         """Weighted votes of every item, the items that fell back, and counts in shares."""
-        posterior = self._empty(len(self.judgments.scale.truths))
+        posterior = self.make_rows(len(self.judgments.scale.truths))
         fallback = np.zeros(self.judgments.item_count, dtype=np.bool_)
         into = (posterior, fallback)
         (counts,) = self.parts.collect(remote.weigh, weight, plain, flip, into=into)
         return posterior, fallback, np.asarray(counts)
-
-    def tables(self, parameters: Parameters) -> Tables:
-        """The parameters as the whole numbers that tasks read."""
-        return self.frame.tables(parameters)[0]
-
-    def counts(self, shares: NDArray[np.int64], classes: NDArray[np.int64]) -> Counts:
-        """The shares of a task as counts."""
-        return self.frame.counts(Sums(shares, classes, 0), 0.0)
 
     def ask(self, task: Task) -> tuple[Any, ...]:
         """The sums of a task over all parts."""
@@ -228,9 +194,72 @@ class _DaskSweeps:
 
     def rows(self, task: RowTask, columns: int) -> NDArray[np.float64]:
         """What a task writes of every item."""
-        out = self._empty(columns)
+        out = self.make_rows(columns)
         self.parts.collect(remote.fill, task, columns, into=(out,))
         return out
 
-    def _empty(self, columns: int) -> NDArray[np.float64]:
-        return np.empty((self.judgments.item_count, columns))
+
+class _Chain:
+    """What is needed to compute the mean of a chain again in a part that was lost."""
+
+    def __init__(self) -> None:
+        self.added = 0  # draws in the mean
+        self.mean: NDArray[np.float64] | None = None  # (item, truth), when last fetched
+        self.draws: list[Draw] = []  # added since then
+
+
+class _DaskSampler:
+    """Judgments in parts on a cluster, shared by the chains of a Gibbs sampler.
+
+    Given the rates, items are independent, so that drawing them in parts is exact. The random
+    number of an item depends on (seed, chain, iteration, item) alone, and a draw on nothing else
+    but the rates: what a worker that died had drawn is drawn again, with the same bits.
+    """
+
+    def __init__(self, parts: Parts, judgments: Judgments, chains: int) -> None:
+        self.parts, self.judgments = parts, judgments
+        self.chains = [_Chain() for _ in range(chains)]
+
+    def start(self, chain: int, choice: NDArray[np.int16]) -> Tally:
+        """Counts under a given truth of each item."""
+        return _tally(self.parts.add_up(remote.start, chain, own=choice))
+
+    def draw(
+        self,
+        chain: int,
+        iteration: int,
+        prior: NDArray[np.int64],
+        ratio: NDArray[np.int64],
+        keep: float,
+    ) -> Tally:
+        """Draw every truth, and count under it."""
+        state = self.chains[chain]
+        # The caller goes on to use these arrays, and the draw may have to be made again.
+        draw = Draw(chain, iteration, prior.copy(), ratio.copy(), keep, state.added)
+        tally = _tally(self.parts.add_up(remote.draw, draw))
+        if keep:
+            state.added += 1
+            state.draws.append(draw)
+            if len(state.draws) >= _REMEMBERED:
+                state.mean = self.mean(chain)
+                state.draws = []
+        return tally
+
+    def restore(self, chain: int, mean: NDArray[np.float64]) -> None:
+        """Go on from a mean of earlier: workers are behind it, and are sent it when it is asked."""
+        state = self.chains[chain]
+        state.mean, state.draws = mean, []
+        state.added += 1
+
+    def mean(self, chain: int) -> NDArray[np.float64]:
+        """The posteriors that a chain added up."""
+        state, scale = self.chains[chain], self.judgments.scale
+        mean = np.empty((self.judgments.item_count, len(scale.truths)))
+        given = (chain, state.draws, state.added)
+        self.parts.collect(remote.mean, *given, into=(mean,), own=state.mean)
+        return mean
+
+
+def _tally(sums: tuple[NDArray[np.int64], ...]) -> Tally:
+    counts, classes, switch = sums
+    return Tally(counts=counts, classes=classes, switch=switch)
