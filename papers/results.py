@@ -183,7 +183,9 @@ def write(name: str, text: str, result: Replication, folder: Path) -> None:
     for key, table in result.tables.items():
         table.drop(columns="digits").to_csv(place / f"{key}.csv", index=False)
     for key, figure in result.figures.items():
-        figure.data.to_csv(place / f"{key}.csv", index=False)
+        figure.data.drop(columns="digits", errors="ignore").to_csv(
+            place / f"{key}.csv", index=False
+        )
         for suffix in (".png", ".svg"):
             save(figure.chart, place / f"{key}{suffix}")
     (folder / f"{name}.md").write_text(text, encoding="utf-8")
