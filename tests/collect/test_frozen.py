@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
 import json
@@ -15,7 +14,7 @@ import re
 import sqlite3
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from datetime import datetime
@@ -25,6 +24,7 @@ from typing import Any
 import httpx
 import pytest
 import sqlalchemy as sa
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.replay import LogReplay
@@ -45,12 +45,18 @@ PASSWORD = "correct horse battery"
 class Visitor:
     """A client of the app in this process, without background work: reading changes nothing."""
 
-    def __init__(self, app: Any, runner: asyncio.Runner, token: str) -> None:
-        self._run = runner.run
+    def __init__(self, app: Any, portal: BlockingPortal, token: str) -> None:
+        self._portal = portal
         self.token = {"Authorization": f"Bearer {token}"}
         self.client = httpx.AsyncClient(
             transport=httpx.ASGITransport(app=app), base_url="http://frozen.example"
         )
+
+    def _run(self, request: Awaitable[httpx.Response]) -> httpx.Response:
+        async def wait() -> httpx.Response:
+            return await request
+
+        return self._portal.call(wait)
 
     def api(self, method: str, path: str, **given: Any) -> httpx.Response:
         path = f"/api/v1{path}"
@@ -86,9 +92,9 @@ def visiting(database: str, folder: Path, token: str = "") -> Iterator[Visitor]:
     secret.write_text("0" * 64)
     secret.chmod(0o600)
     app = create_app(Settings(database=database, secret_file=str(secret)))
-    with asyncio.Runner() as runner:
+    with start_blocking_portal() as portal:  # a browser of another test may hold this thread's loop
         try:
-            yield Visitor(app, runner, token)
+            yield Visitor(app, portal, token)
         finally:
             app.state.parts.database.close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +17,11 @@ from adjudge.data.names import Names, look_up
 from adjudge.engines.engine import Engine
 from adjudge.errors import AdjudgeError
 from adjudge.kernels.keys import deal
-from adjudge.models._calibration import Calibration, calibrate_by
 from adjudge.models._families import Voices, voices_of
 from adjudge.models.model import Progress, Ties, pick
+
+if TYPE_CHECKING:
+    from adjudge.models._calibration import Calibration
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +110,8 @@ def fit_calibrated(
     confusion = np.broadcast_to(
         consensus.confusion, (table.judge_count, *consensus.confusion.shape[1:])
     )
+    from adjudge.models._calibration import calibrate_by  # brings scipy.optimize
+
     learnt_from = np.where(held_out, known, np.int16(-1))
     calibration = calibrate_by(learnt_from, spoken, voices, posterior, confusion)
     if calibration is None:

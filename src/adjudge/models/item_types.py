@@ -22,7 +22,7 @@ taken for labels, and no blend.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,6 @@ from adjudge.engines.engine import Engine, Parameters
 from adjudge.engines.item_types import BeginTypes, ChooseItems, CountTops, ReadTypes
 from adjudge.errors import BadSetting
 from adjudge.models import _type_answer as answer
-from adjudge.models._calibration import Calibration, calibrate_by
 from adjudge.models._families import key_judges
 from adjudge.models._judge_rows import JudgeRows, exact_sum, normalise
 from adjudge.models._notes import describe_unconverged
@@ -53,6 +52,9 @@ from adjudge.models.model import (
     pick,
     prepare,
 )
+
+if TYPE_CHECKING:
+    from adjudge.models._calibration import Calibration
 
 _Floats = NDArray[np.float64]
 _ITEMS = 5.0  # pseudo-items of each type, in the prevalence
@@ -341,6 +343,8 @@ def _conclude(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Cons
     notes = answer.describe(prepared)
     calibration = None
     if prepared.known is not None and model.calibrate:
+        from adjudge.models._calibration import calibrate_by  # brings scipy.optimize
+
         plain = answer.confusion_of(answer.count_judgments(prepared, posterior))
         calibration = calibrate_by(
             prepared.known, prepared.spoken, prepared.voices, posterior, plain, score=True
