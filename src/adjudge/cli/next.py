@@ -225,7 +225,13 @@ def _draw_gold(model: Model, read: Input, count: int, stratify: bool, fitting: o
     from adjudge.models.cross_calibration import CrossFit
 
     fit = CrossFit.of(fit_model(model, read.judgments, None, fitting)) if stratify else None
-    return draw_gold(read.judgments, count, gold=read.every, by_doubt=fit, seed=fitting.seed)
+    table = draw_gold(read.judgments, count, gold=read.every, by_doubt=fit, seed=fitting.seed)
+    if kept := len(table) - table["gold"].null_count:
+        say(
+            f"  {kept:,} items have gold already and keep it; {len(table) - kept:,} more are drawn, "
+            "with an empty gold column"
+        )
+    return table
 
 
 def _show_gold(table: Any) -> Any:
