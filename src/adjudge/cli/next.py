@@ -228,7 +228,7 @@ def _draw_gold(model: Model, read: Input, count: int, stratify: bool, fitting: o
     table = draw_gold(read.judgments, count, gold=read.every, by_doubt=fit, seed=fitting.seed)
     if kept := len(table) - table["gold"].null_count:
         say(
-            f"  {kept:,} items have gold already and keep it; {len(table) - kept:,} more are drawn, "
+            f"  {kept:,} items have gold already and keep it; {len(table) - kept:,} more are drawn "
             "with an empty gold column"
         )
     return table
