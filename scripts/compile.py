@@ -81,6 +81,7 @@ def large(judgments: Any) -> None:
     key = np.arange(judgments.judge_count, dtype=np.uint64)
     sweeps.rows(ChooseItems(key, 0.5), 1)
     sweeps.ask(Prints(key))
+    sweeps.against(np.zeros(judgments.item_count, dtype=np.int16), 2)
 
 
 def sampled() -> None:
