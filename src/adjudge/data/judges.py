@@ -79,7 +79,7 @@ def estimate_shares(evidence: Evidence, level: _Floats) -> tuple[_Floats, _Float
     p = _expit(prior)
     own = _OWN**2 + 1.0 / np.maximum(compared * p * (1.0 - p), 1e-9)
     alone = compared <= 1e-9
-    if alone.any():  # like the others, as far as anybody knows
+    if alone.any():  # without evidence, like the others
         prior[alone] = fsum(prior[~alone]) / (~alone).sum() if not alone.all() else 0.0
         own[alone] = _OWN**2 + _ALONE**2
     z, common = prior.copy(), 0.0
