@@ -1,4 +1,4 @@
-"""How much a test takes on: enough in every run, and more in ``./scripts/test full``."""
+"""Sizes of tests: smaller in every run, larger in ``./scripts/test full``."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ FULL = PROFILE == "full"
 
 
 def sized(usual: Size, *, full: Size) -> Size:
-    """The one size in every run, the other where a subject has changed and all is asked for."""
+    """Return the usual size, or the larger one under the full profile."""
     return full if FULL else usual

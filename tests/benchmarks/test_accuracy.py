@@ -235,7 +235,6 @@ def test_copies_and_gold_are_told_as_changes(modules: Any) -> None:
     assert f"| vote | Real crowds | 25 | 2 {wanted}" in text
 
 
-@pytest.mark.data
 def test_the_prototype_gives_its_own_answers(modules: Any, shared_data: Path) -> None:
     module = modules.prototype.load(shared_data)
     beside = shared_data.resolve().parent / "reference" / "dependence" / "duck.csv"

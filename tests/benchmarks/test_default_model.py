@@ -81,7 +81,6 @@ def test_families_weigh_alike_and_so_do_kinds_of_thinning(script: Any) -> None:
     assert script.weigh(cases) == pytest.approx([0.25, 0.125, 0.125, 0.5])
 
 
-@pytest.mark.data
 def test_powers_are_fitted_to_the_other_families(
     script: Any, shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

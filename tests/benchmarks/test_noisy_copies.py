@@ -34,7 +34,6 @@ def test_a_share_of_the_copies_labels_is_changed(module: Any) -> None:
     np.testing.assert_allclose(changed[2:], 0.2, atol=0.06)
 
 
-@pytest.mark.data
 @pytest.mark.parametrize("name", ["css_emotion", "summeval"])
 def test_copies_are_cheap_or_reported_and_free_once_declared(
     shared_data: Path, module: Any, name: str

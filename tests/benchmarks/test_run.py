@@ -122,7 +122,6 @@ def test_the_tables_are_markdown(ran: tuple[str, Lines]) -> None:
         assert not line.startswith("|") or line.endswith("|")
 
 
-@pytest.mark.data
 @pytest.mark.usefixtures("shared_data")
 def test_real_crowds_are_scored(ran: tuple[str, Lines]) -> None:
     rows = {line["side"]: line for line in of(ran[1], "accuracy") if line["set"] == "rte"}

@@ -314,7 +314,6 @@ def test_ties_go_where_they_are_sent(adjudge: Run, folder: Path) -> None:
         assert ended.rows[0]["label"] == label
 
 
-@pytest.mark.data
 def test_the_papers_set_of_the_relevance_feedback_track(adjudge: Run, shared_data: Path) -> None:
     """89,624 judgments, 19,033 items, 762 judges, 100 topics: as the papers that use it have."""
     ended = adjudge(

@@ -142,7 +142,6 @@ def test_a_kill_in_a_fit_of_a_million(model: Model, kept: KeptCluster) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.data
 @pytest.mark.parametrize("model", [EM, GIBBS], ids=["em", "gibbs"])
 def test_a_kill_in_a_fit_of_real_judgments(
     model: Model, kept: KeptCluster, shared_data: Path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +24,7 @@ from sizes import sized
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = int(os.environ.get("ADJUDGE_EXAMPLES", "2"))  # sequences a test; new ones at every run
+EXAMPLES = sized(2, full=50)  # sequences per test; new ones at every run
 STEPS = sized(25, full=40)  # of each
 
 

@@ -60,7 +60,7 @@ def test_warnings_name_what_diagnostics_find() -> None:
     assert alone.draws.warnings() == ()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_fit_does_without_arviz() -> None:
     """It takes a second to import, and memory."""
     code = """
@@ -76,7 +76,7 @@ print(sorted({"arviz_stats", "xarray", "arviz"} & set(sys.modules)))
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # ArviZ greets with one, once a day
-@pytest.mark.long
+@pytest.mark.slow
 def test_arviz_summarises_every_variable() -> None:
     """Also where not every draw of prevalence and confusion was kept."""
     import arviz

@@ -231,7 +231,6 @@ def test_objects_in_the_objects_of_lines_go_by_their_path(tmp_path: Path) -> Non
     assert (found.item_count, found.judges.to_pylist()) == (6, ["0", "1", "2", "3"])
 
 
-@pytest.mark.data
 def test_no_real_file_gets_a_wrong_word(shared_data: Path) -> None:
     words = ("ordered by the numbers", "may mean", "is missing", "several labels", "looks like a")
     for folder in ("more", "panels", "rte", "web-relevance", "trec-rf10"):

@@ -155,8 +155,7 @@ def test_a_second_outcome_of_comparisons_is_told(name: str, tmp_path: Path) -> N
     assert chosen.comparisons.outcome_counts["left"] == 8
 
 
-@pytest.mark.data
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_real_file_has_a_second_question_by_mistake(shared_data: Path) -> None:
     files = [
         p for folder in ("more", "panels", "rte", "pairs") for p in (shared_data / folder).iterdir()

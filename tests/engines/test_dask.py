@@ -199,7 +199,6 @@ def test_a_million_judgments_whatever_the_number_of_processes(cluster: DaskEngin
 
 
 @slow
-@pytest.mark.data
 def test_real_judgments_whatever_the_number_of_processes(
     cluster: DaskEngine, shared_data: Path
 ) -> None:

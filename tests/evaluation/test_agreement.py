@@ -355,7 +355,7 @@ def test_percent_interval_has_the_width_that_theory_says() -> None:
     assert found.high == pytest.approx(found.value + reach, abs=0.1 * reach)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_million_judgments() -> None:
     judgments = crowd(200_000, 2000, 5, seed=3)
     found = measure_agreement(judgments, resamples=200)

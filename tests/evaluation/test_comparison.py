@@ -74,7 +74,7 @@ def test_an_unknown_name() -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_scores_by_gold_are_those_of_cross_validation() -> None:
     steps: list[Step] = []
     compared = compare_models(

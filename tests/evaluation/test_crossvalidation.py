@@ -210,7 +210,6 @@ def test_folds_are_even_and_stratified(truths: list[int], folds: int, seed: int)
     assert np.array_equal(moved, fold[order])
 
 
-@pytest.mark.data
 def test_five_folds_of_the_real_crowd(shared_data: Path) -> None:
     content = pa.csv.read_csv(
         shared_data / "trec-rf10" / "judgments.tsv",

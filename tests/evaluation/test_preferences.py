@@ -84,7 +84,7 @@ def _asked(seed: int, *, adaptive: bool, rounds: int) -> np.ndarray:  # (round, 
     return np.array(told)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_asking_by_worth_saves_comparisons() -> None:
     """Of 420 comparisons by chance three in ten and more are saved, at the same correlation.
 

@@ -76,7 +76,6 @@ def test_bad_input() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.data
 def test_a_quarter_of_the_judgments_is_saved_at_the_same_accuracy(shared_data: Path) -> None:
     """TREC RF 2010, orders of the real judgments, against 5 an item and against random order."""
     trec = trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv"))

@@ -13,7 +13,6 @@ import pytest
 
 from adjudge.cli import call
 
-pytestmark = pytest.mark.data
 SETS = ("lgbteen", "mtbench", "summeval", "10k_prompts", "cebab_stars")
 
 

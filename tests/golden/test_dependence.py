@@ -61,7 +61,6 @@ def scores_of(consensus: Consensus, gold: Gold) -> tuple[float, float]:
     return result["expected_accuracy"].value, result["log_loss"].value
 
 
-@pytest.mark.data
 def test_crowds(shared_data: Path) -> None:
     found = {}
     for name, (table, gold) in crowds(shared_data).items():
@@ -76,7 +75,6 @@ def test_crowds(shared_data: Path) -> None:
     assert found["zencrowd_us"][0] >= VOTE["zencrowd_us"] - 0.04
 
 
-@pytest.mark.data
 def test_panels_of_language_models(shared_data: Path) -> None:
     found = {}
     for name in PANELS:
@@ -89,7 +87,6 @@ def test_panels_of_language_models(shared_data: Path) -> None:
     assert found["llmjudge"][1] <= 1.165
 
 
-@pytest.mark.data
 def test_llmjudge_ranks_judges_as_the_truth_does(shared_data: Path) -> None:
     path = shared_data / "panels" / "llmjudge.csv"
     consensus, gold = _fit(path), _read(path).gold
@@ -108,7 +105,6 @@ def test_llmjudge_ranks_judges_as_the_truth_does(shared_data: Path) -> None:
     }
 
 
-@pytest.mark.data
 def test_gold_calibrates_llmjudge_no_worse_than_the_reference(
     shared_data: Path, shared_reference: Path
 ) -> None:
@@ -128,7 +124,6 @@ def test_gold_calibrates_llmjudge_no_worse_than_the_reference(
     assert scores_of(ours, Gold.of(rest))[1] <= wanted
 
 
-@pytest.mark.data
 @pytest.mark.parametrize("name", COPIED)
 @pytest.mark.parametrize("copies", [1, 4])
 def test_exact_copies_change_nothing(shared_data: Path, name: str, copies: int) -> None:

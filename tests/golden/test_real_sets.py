@@ -27,7 +27,6 @@ from real_sets import (
 )
 
 COMPLETE, BUSIEST = "complete", "5 busiest judges"
-pytestmark = pytest.mark.data
 
 
 @dataclass(frozen=True, eq=False)

@@ -127,7 +127,7 @@ def test_intervals_of_feelings_hold_the_truth_without_gold(shared_data: Path) ->
     assert (np.abs(found.value - known) < 1.96 * found.error).mean() > 0.93  # 65% by noise alone
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_more_different_numbers_than_classes(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     truth = random.normal(50, 20, 6_600)

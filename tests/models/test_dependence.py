@@ -166,7 +166,6 @@ def test_a_fit_has_one_number_and_predict_keeps_it() -> None:
     assert fit.effective[0] < 6
 
 
-@pytest.mark.data
 @pytest.mark.parametrize(
     "name", ["10k_prompts", "cebab_stars", "lgbteen", "llmjudge", "mtbench", "summeval"]
 )

@@ -331,7 +331,7 @@ def test_a_model_that_is_made_is_fitted() -> None:
 
 
 # At the end: while memory is counted, all is slower.
-@pytest.mark.long
+@pytest.mark.slow
 def test_it_needs_less_than_twice_the_memory_of_dawid_skene(memory: Memory) -> None:
     scale = Scale(labels=tuple("abcde"), ordinal=True)
     people = Population.parse("skilled:200")

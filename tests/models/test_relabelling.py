@@ -72,7 +72,7 @@ def test_no_run_keeps_truths_that_traded_places(model) -> None:
         assert "traded places in" in " ".join(fit.notes)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_fit_is_put_back_and_says_so() -> None:
     # From five items free matrices now and then end with truths in each other's places.
     switched = 0

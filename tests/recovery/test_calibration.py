@@ -9,7 +9,6 @@ truths back by the votes; the true parameters are put in the same order before t
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -27,7 +26,7 @@ from sizes import sized
 
 pytestmark = pytest.mark.slow
 
-SETS = int(os.environ.get("ADJUDGE_CALIBRATION", "30"))  # data sets; more find finer faults
+SETS = sized(30, full=400)  # data sets; more find finer faults
 BINS = 10 if SETS >= 100 else 5  # of the ranks, with five and more expected in each
 DRAWS, THIN, WARMUP = sized((49, 4, 100), full=(99, 8, 200))  # ten ranks a bin are enough
 ITEMS, JUDGES, EACH, TOPICS = 40, 6, 4, 3

@@ -15,8 +15,6 @@ from adjudge.report.plots.clouds import _chosen_judges, _rates_drawn
 from adjudge.report.plots.hyper import learnt_priors
 from charts import spec_with_data
 
-pytestmark = pytest.mark.data
-
 
 @pytest.fixture(scope="module")
 def trec(shared_data: Path) -> Results:

@@ -1,11 +1,10 @@
 """Many judges at once at the real server process, on both databases, also while it is killed.
 
-By default a small crowd; ADJUDGE_CROWD=200 sends so many judges, and kills the server ten times.
+A small crowd with one kill; under the full profile 200 judges and ten kills.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,13 +17,13 @@ from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Project
 from collecting import Bench, check_counters, check_standing, made_project
 from crowds import Crowded, ServerProcess, acknowledged, crowd_at, join, prepare, stored_judgments
+from sizes import sized
 
 pytestmark = pytest.mark.slow
 
-JUDGES = int(os.environ.get("ADJUDGE_CROWD", "20"))
-FULL = JUDGES >= 200
-KILLS = 10 if FULL else 1  # with all judges in the middle of something
-LEASE = 12.0 if FULL else 6.0  # seconds: those of judges who vanish run out during the run
+JUDGES = sized(20, full=200)
+KILLS = sized(1, full=10)  # with all judges in the middle of something
+LEASE = sized(6.0, full=12.0)  # seconds: those of judges who vanish run out during the run
 TENTH = JUDGES // 10
 RELIEF = 8  # judges who come last: more than an item needs
 _ROLES = ("ethical", "spammer", "random", "dropout")
@@ -36,7 +35,7 @@ POPULATION = f"dropout(30):{TENTH},{_ETHICAL}:{JUDGES - 3 * TENTH},spammer:{TENT
 def project() -> Project:
     """Work for everyone, and a training that lets some through whom the screening stops."""
     return made_project(
-        topics=3 * JUDGES if FULL else 12, results=6, golds=60, judgments_per_item=5,
+        topics=sized(12, full=3 * JUDGES), results=6, golds=60, judgments_per_item=5,
         training_pairs=8, training_pass=0.25, lease_minutes=LEASE / 60, require_consent=True,
     )  # fmt: skip
 

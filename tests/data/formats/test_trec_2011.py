@@ -249,7 +249,6 @@ def test_a_pair_missing_from_a_submission() -> None:
     )
 
 
-@pytest.mark.data
 def test_the_real_file_through_the_format(shared_data: Path, tmp_path: Path) -> None:
     subset = trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv"))
     write(subset, tmp_path / "stage2.tsv", format="trec-2011")

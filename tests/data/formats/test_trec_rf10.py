@@ -109,7 +109,6 @@ def test_a_label_that_is_none(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.data
 def test_the_counts_of_the_whole_file(whole: Content) -> None:
     assert _counts(whole) == (98_453, 20_232, 766, 100, 4_460)
     assert whole.gold is not None
@@ -117,7 +116,6 @@ def test_the_counts_of_the_whole_file(whole: Content) -> None:
     assert int(whole.gold.honeypot.sum()) == 1_183
 
 
-@pytest.mark.data
 def test_the_counts_of_the_track_of_2011(whole: Content) -> None:
     subset = trec_2011_subset(whole)
     assert _counts(subset) == (89_624, 19_033, 762, 100, 3_275)
@@ -129,7 +127,6 @@ def test_the_counts_of_the_track_of_2011(whole: Content) -> None:
     assert set(np.unique(known)) == {-1, 0, 1}
 
 
-@pytest.mark.data
 def test_the_counts_of_graded_items(whole: Content) -> None:
     graded = gold_subset(whole)
     assert _counts(graded)[:3] == (19_699, 3_275, 722)

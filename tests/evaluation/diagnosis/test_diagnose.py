@@ -153,7 +153,7 @@ def test_the_busiest_of_a_real_crowd_give_one_label(trec: Judgments) -> None:
     assert found.items["differs"].to_numpy().sum() > 100
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_specificity_varies_more_than_sensitivity_in_a_real_crowd(trec: Judgments) -> None:
     model = HierarchicalRelevance(chains=2, warmup=200, draws=200)
     consensus = model.fit(trec)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from adjudge import Judgments
 from adjudge.data.formats import read
@@ -56,7 +55,6 @@ def test_nothing_is_said_of_crowds_nor_without_gold() -> None:
     assert diagnose(MajorityVote().fit(judgments), pairs=False).few is None
 
 
-@pytest.mark.data
 def test_a_few_of_33_carry_llmjudge(shared_data: Path) -> None:
     content = read(shared_data / "panels" / "llmjudge.csv")
     found = find_few_judges(content.judgments, content.gold.align(content.judgments))

@@ -39,7 +39,7 @@ def test_the_bootstrap_reaches_farther_where_the_long_tail_is() -> None:
     assert (low, high) == again
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_bootstrap_holds_better_than_the_formula_for_skewed_topics() -> None:
     """600 times 25 topics of a lognormal, whose mean is known."""
     random = np.random.default_rng(3)

@@ -227,7 +227,7 @@ def test_power_grows_with_people_and_items_and_is_small_for_a_bad_model() -> Non
     assert table == simulate_power(pilot, people=(3, 5), items=(30, 400), studies=500)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_simulated_power_is_the_share_of_real_studies_that_pass() -> None:
     """Studies drawn from the same crowd pass as often as a large pilot says they would."""
     people, models = made(9, people=3, items=3000, skill=0.7, model=0.72)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -66,7 +65,6 @@ def test_both_iterations_end_where_a_general_optimiser_does(method, ties, prior)
     assert found.parameters["position"][0] == pytest.approx(best[6], abs=tolerance)
 
 
-@pytest.mark.data
 @pytest.mark.parametrize("method", ["newman", "mm"])
 def test_llmfao_as_evalica_has_it(shared_data: Path, method: str) -> None:
     """evalica counts a tie as half a win, and scores sum to 1; its Newman has ties of their own."""
@@ -302,7 +300,7 @@ def test_ties_as_half_a_win_keep_scores_and_widen_intervals(method: Any) -> None
     assert half.tied == 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_intervals_cover_ninety_per_cent() -> None:
     inside = []
     for seed in range(150):
@@ -348,7 +346,7 @@ def test_draws_agree_with_the_point_and_go_to_arviz() -> None:
 def test_ranks_of_the_truth_among_draws_are_uniform() -> None:
     """Simulation-based calibration: items, ties, position and judges from their priors."""
     ranks: dict[str, list[int]] = {"score": [], "right": [], "tied": [], "position": []}
-    sets = int(os.environ.get("ADJUDGE_CALIBRATION", "30"))
+    sets = sized(30, full=400)
     bins = 10 if sets >= 60 else 5  # five and more expected in each
     every, kept = sized((5, 49), full=(10, 99))  # draw of a chain; ten ranks a bin are enough
     for seed in range(sets):
@@ -405,7 +403,7 @@ def test_topics_have_levels_of_their_own() -> None:
         CrowdBradleyTerry(by_topic=True, **settings).fit(won("a>b"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_intervals_of_a_crowd_cover_ninety_per_cent() -> None:
     """Judges of unknown skill and lean; what is not known of their skill widens intervals."""
     inside = []

@@ -166,7 +166,7 @@ def test_one_judge_two_grades_by_hand() -> None:
     assert found.ranking["p_1"][0].as_py() == pytest.approx(found.grades[0, 1])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_both_find_more_than_either_and_cover() -> None:
     """Rank correlation with the truth, log loss of new grades, and intervals, on made data."""
     taus, losses, inside = [], [], []
@@ -319,8 +319,7 @@ def by_some(judgments: Judgments, items: np.ndarray, judges: list[str]) -> Judgm
     return judgments.select(judgments=np.isin(judgments.judge, codes), items=items)
 
 
-@pytest.mark.data
-@pytest.mark.long
+@pytest.mark.slow
 def test_both_beat_either_on_real_judgments(shared_data: Path) -> None:
     """llmjudge: some models grade, others are made to prefer; NIST's grades are the truth."""
     path = shared_data / "panels" / "llmjudge.csv"

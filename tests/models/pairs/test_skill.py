@@ -111,7 +111,6 @@ def test_draws_do_not_change_the_skill_of_judges() -> None:
     assert drawn["verdict"].equals(point["verdict"])
 
 
-@pytest.mark.data
 def test_real_judges_are_informative_and_become_uninformative_by_a_coin(shared_data: Path) -> None:
     given = Comparisons.read(shared_data / "pairs" / "crowd-comparisons.csv")
     real = CrowdBradleyTerry().fit(given).judges["verdict"].to_pylist()
