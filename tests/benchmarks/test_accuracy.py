@@ -28,10 +28,8 @@ ROWS = [
 def modules(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The modules of the benchmarks that are tested here."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import accuracy_tables
     import copies
     import entries
-    import pages
     import prototype
     import scoring
     import sets
@@ -42,10 +40,8 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> Any:
         "Modules",
         (),
         {
-            "tables": accuracy_tables,
             "copies": copies,
             "entries": entries,
-            "pages": pages,
             "prototype": prototype,
             "scoring": scoring,
             "sets": sets,
@@ -147,51 +143,6 @@ def test_samplers_wait_to_be_asked_for(modules: Any) -> None:
     assert {"hybrid-confusion:gibbs", "hierarchical-relevance"} <= set(full) - set(fast)
 
 
-def made_lines() -> list[dict[str, Any]]:
-    """Two sets, three sides; the default is sure and wrong."""
-    lines = []
-    figures = {
-        "vote share (+.5)": ((0.7, 0.6), (0.8, 0.4)),
-        "dawid-skene": ((0.75, 1.5), (0.9, 0.5)),
-        "hybrid-confusion:em": ((0.74, 0.9), (0.85, 0.3)),
-        "crowd-kit KOS": (None, (0.82, None)),
-    }
-    for side, values in figures.items():
-        for name, value in zip(("one", "two"), values, strict=True):
-            line: dict[str, Any] = {"set": name, "side": side, "kind": "crowd", "gold": 100}
-            line |= {"case": "accuracy", "judgments": 500, "run": "2026-01-01T00:00:00"}
-            line |= {"commit": "abc", "threads": 2, "versions": {"python": "3"}}
-            line["machine"] = dict.fromkeys(("processor", "cores", "system", "load_before"), 1)
-            line["machine"]["memory_gb"] = 1
-            if value is None:
-                line["left_out"] = "for two labels only"
-            else:
-                line |= {"accuracy": value[0], "cpu": 0.5}
-                if value[1] is not None:
-                    line |= {"log_loss": value[1], "brier": 0.2, "ece": 0.1}
-                    line |= {"sure": 0.5, "sure_accuracy": 0.8}
-            lines.append(line)
-    return lines
-
-
-def test_the_means_say_what_is_lost_and_where(modules: Any) -> None:
-    text = modules.tables.means(made_lines())
-    assert (
-        "| hybrid-confusion:em | 2 | 0.795 | 0.600 | 0.200 | 0.100 | 50% | 80% | +0.045 |  "
-        "| 0.050 (two) | 1.00 |" in text
-    )
-    assert (
-        "| crowd-kit KOS | 1 of 2 | 0.820 | labels only | labels only | labels only |  |  "
-        "| +0.020 |  | 0.080 (two) | 0.50 |" in text
-    )
-
-
-def test_the_page_has_every_set_and_peer(modules: Any) -> None:
-    page = modules.pages.accuracy_page(made_lines(), made_lines())
-    assert "| one (500; 100) | 0.700 / 0.60 | **0.750** / 1.50 | 0.740 / 0.90 |" in page
-    assert "| two (500; 100) | **0.820** |" in page
-
-
 def test_less_is_drawn_as_it_is_told(modules: Any) -> None:
     whole = Crowd(items=100, population=Population.parse("two-coin:20"), per_item=5).make(1)
     judgments = whole.judgments
@@ -210,31 +161,6 @@ def test_less_is_drawn_as_it_is_told(modules: Any) -> None:
     assert first < set(rows_of(judgments))
 
 
-def test_means_of_what_is_left_are_by_kind_and_by_what_is_left(modules: Any) -> None:
-    base = {"side": "vote", "kind": "crowd", "left": "half the judges", "draws": 2}
-    lines = [
-        {**base, "set": "a", "accuracy": 0.8, "log_loss": 0.5},
-        {**base, "set": "b", "accuracy": 0.6, "log_loss": 0.7},
-        {**base, "set": "a", "left": "a fifth of the items", "accuracy": 0.9, "log_loss": 0.1},
-    ]
-    assert "| vote | 0.700 / 0.600 | 0.900 / 0.100 |" in modules.tables.thinned(lines)
-
-
-def test_copies_and_gold_are_told_as_changes(modules: Any) -> None:
-    base = {"side": "vote", "set": "demo", "copied": "llm", "accuracy_alone": 0.9}
-    lines = [
-        {**base, "copies": 1, "accuracy": 0.895},
-        {**base, "copies": 4, "accuracy": 0.62},
-    ]
-    assert "| vote | -0.280 | -0.005 | -0.280 |" in modules.tables.copies(lines)
-    told = {"side": "vote", "set": "rte", "kind": "crowd", "gold_labels": 25, "draws": 20}
-    told |= {"accuracy_alone": 0.9, "accuracy": 0.91, "log_loss_alone": 0.5, "log_loss": 0.4}
-    worse = {**told, "set": "duck", "log_loss": 0.7}
-    text = modules.tables.gold([told, worse])
-    wanted = "| 0.900 | 0.910 | +0.010 | 0.500 | 0.550 | +0.050 | 1 |"
-    assert f"| vote | Real crowds | 25 | 2 {wanted}" in text
-
-
 def test_the_prototype_gives_its_own_answers(modules: Any, shared_data: Path) -> None:
     module = modules.prototype.load(shared_data)
     beside = shared_data.resolve().parent / "reference" / "dependence" / "duck.csv"
@@ -246,9 +172,3 @@ def test_the_prototype_gives_its_own_answers(modules: Any, shared_data: Path) ->
         wanted = {row["item"]: float(row["p_1"]) for row in csv.DictReader(file)}
     place = [wanted[name] for name in held.judgments.items.to_pylist()]
     assert found[:, 1] == pytest.approx(place, abs=2e-6)
-
-
-def test_a_side_without_figures_is_a_dash(modules: Any) -> None:
-    lines = made_lines()
-    text = modules.tables.sets_table(lines, ["crowd-kit KOS"])
-    assert "| one (500; 100) | - |" in text

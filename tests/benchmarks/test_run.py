@@ -114,14 +114,6 @@ def test_every_line_says_where_it_comes_from_and_names_no_machine(ran: tuple[str
     assert str(SCRIPT.parent.parent) not in json.dumps(lines)
 
 
-def test_the_tables_are_markdown(ran: tuple[str, Lines]) -> None:
-    printed, lines = ran
-    assert "### Dawid-Skene side by side" in printed
-    assert lines[0]["versions"]["numba"] in printed
-    for line in printed.splitlines():
-        assert not line.startswith("|") or line.endswith("|")
-
-
 @pytest.mark.usefixtures("shared_data")
 def test_real_crowds_are_scored(ran: tuple[str, Lines]) -> None:
     rows = {line["side"]: line for line in of(ran[1], "accuracy") if line["set"] == "rte"}
@@ -169,24 +161,6 @@ def test_a_regression_is_told_whatever_the_machine(modules: Any, tmp_path: Path)
     assert [round(change["times"], 6) for change in found] == [1.0, 1.5, 1.0]
     assert [change["worse"] for change in found] == [False, True, True]
     assert "| 60 | 1.50 **worse** |" in modules.tables.changes(found)
-
-
-def test_a_judgment_is_compared_with_the_smallest_crowd(modules: Any) -> None:
-    small = {"case": "scale", "side": "adjudge", "judgments": 10**6, "cpu": 0.1, "iterations": 20}
-    lines = [
-        made_line(**small, judges=1_000, iteration=0.004),
-        made_line(**{**small, "iteration": 0.005}),
-        made_line(**{**small, "judgments": 10**8, "cpu": 16.0, "iteration": 0.6}),
-    ]
-    text = modules.tables.markdown(lines)
-    assert "| 2 | 1,000,000 | 1,000 | 0.100 | 2.00 | 5.0 | 4.0 | 1.00 | 1.00 | 100 MB |" in text
-    assert "| 2 | 100,000,000 | 10,000 | 16.00 | 2.00 | 8.0 | 6.0 | 1.50 | 1.20 | 100 MB |" in text
-
-
-def test_published_figures_stand_beside_ours(modules: Any) -> None:
-    text = modules.tables.markdown([made_line()])
-    row = "| 100,000,000 | 2 | spark-crowd, one node (published) |  |  | 703.00 |"
-    assert f"{row}  |  |  |  | 352 |  |" in text
 
 
 def test_a_peer_that_would_take_too_long_is_not_run(modules: Any) -> None:

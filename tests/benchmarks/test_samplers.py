@@ -31,14 +31,6 @@ def jags_files(monkeypatch: pytest.MonkeyPatch) -> Any:
     return jags_files
 
 
-@pytest.fixture
-def sampler_tables(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import sampler_tables
-
-    return sampler_tables
-
-
 def test_judgments_are_written_for_r_counted_from_one(jags_files: Any) -> None:
     assert jags_files.assignments(jags_files.data(PARTS)) == (
         '"items" <- 3\n'
@@ -96,51 +88,6 @@ def test_coda_files_are_read_by_their_index(jags_files: Any, tmp_path: Path) -> 
     assert list(found) == list(jags_files.HYPER)
     assert found["kappa_1"].tolist() == [[1.00, 1.01], [2.00, 2.01]]
     assert found["phi_pi"].tolist() == [[1.10, 1.11], [2.10, 2.11]]
-
-
-def side(name: str, cpu: float, effective: float, **more: Any) -> dict[str, Any]:
-    hyper = {
-        key: {"mean": 0.7, "sd": 0.1, "r_hat": 1.0, "effective": 9999.0}
-        for key in ("phi_0", "phi_1")
-    }
-    hyper["phi_1"]["effective"] = effective
-    figures = {"chains": 3, "warmup": 10, "draws": 10, "whole": cpu, "peak": 2e8, "sampling": 0.001}
-    return {"side": name, "cpu": cpu, **figures, "hyper": hyper, **more}
-
-
-def test_ratios_name_the_slowest_and_say_what_was_scaled(sampler_tables: Any) -> None:
-    result = {
-        "date": "2026-01-02T03:04:05+00:00",
-        "commit": None,
-        "machine": {
-            "processor": "P",
-            "cores": 2,
-            "memory_gb": 8,
-            "system": "S",
-            "load_before": 0.0,
-        },
-        "versions": {"python": "3"},
-        "crowd": {"judgments": 1000, "items": 100, "judges": 10, "topics": 5},
-        "threads": 2,
-        "repeats": 5,
-        "sides": [
-            side("adjudge", 2.0, 500.0),
-            side("JAGS", 800.0, 40.0, measured=400.0, scaled=True),
-            {"side": "nutpie", "missing": "it could not be installed here: pip ended with 1"},
-        ],
-    }
-    text = sampler_tables.markdown(result)
-    assert (
-        "| adjudge | 3 x (10 + 10) | 2 | 2 | 200 MB | 1 | 1,000 | phi_1: 500 | 250 |  |  |" in text
-    )
-    assert "| JAGS | 3 x (10 + 10) | 800 (scaled) | 800 |" in text
-    assert "| phi_1: 40 | 0.1 | 400 | 2,500 |" in text  # 40 draws in the 400 s that it ran
-    assert "- at least 200 times less CPU than JAGS: 400" in text
-    assert "nutpie is not in the table: it could not be installed here: pip ended with 1." in text
-    assert "JAGS made 20 iterations of each chain, and its CPU time is scaled up" in text
-    assert "mirrored" not in text
-    result["sides"][1]["hyper"]["phi_0"]["mean"] = 0.2
-    assert "In the mirrored mode, so not to be compared: JAGS." in sampler_tables.markdown(result)
 
 
 @pytest.mark.full  # every run has one benchmark from end to end: test_run.py
