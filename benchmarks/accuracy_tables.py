@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import mean
 from typing import Any
 
-from adjudge.models.default import DEFAULT
+from adjudge.models.registry import DEFAULT
 
 Line = dict[str, Any]
 Lines = list[Line]

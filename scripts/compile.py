@@ -195,7 +195,7 @@ def numbers() -> None:
 def dealt() -> None:
     """Names dealt out by their letters, into folds."""
     from adjudge import MajorityVote
-    from adjudge.models._calibrated_fit import fit_calibrated
+    from adjudge.models.calibrated import fit_calibrated
 
     fit_calibrated(MajorityVote(), *crowd(2))
 

@@ -11,12 +11,12 @@ from adjudge.data.gold import Gold, take_gold
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, take_judgments
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
-from adjudge.models import default
+from adjudge.models.calibrated import with_calibration
 from adjudge.models.continuous import Continuous
 from adjudge.models.model import Model, Progress
 from adjudge.models.number_consensus import ContinuousConsensus
+from adjudge.models.registry import DEFAULT
 from adjudge.models.registry import model as build_model
-from adjudge.models.registry import with_calibration
 
 
 @overload
@@ -82,12 +82,11 @@ def fit(
     )
     if model is not None and not isinstance(model, str) and strange:
         raise BadSetting("model", model, "a name, or a model that is made, such as DawidSkene()")
-    chosen = {**(default.SETTINGS if model is None else {}), **settings}
-    named = model or default.DEFAULT
-    wanted = chosen.pop("calibrate", None)
+    named = model or DEFAULT
+    wanted = settings.pop("calibrate", None)
     if wanted not in (None, True, False):
         raise BadSetting("calibrate", wanted, "True or False")
-    built = build_model(named, **chosen) if isinstance(named, str) else named
+    built = build_model(named, **settings) if isinstance(named, str) else named
     made: Any = with_calibration(built, wanted)
     more = {} if start is None else {"start": _earlier(start, made)}
     consensus: Consensus = made.fit(table, known, engine=engine, progress=progress, **more)

@@ -13,7 +13,7 @@ import pytest
 
 from adjudge import DawidSkene, Gold, Judgments
 from adjudge.evaluation import cross_validate
-from adjudge.models.registry import with_calibration
+from adjudge.models.calibrated import with_calibration
 from commands import Ended, Run
 
 

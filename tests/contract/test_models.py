@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 from functools import cache
 from typing import get_args, get_type_hints
 
@@ -26,6 +28,7 @@ from adjudge import (
 )
 from adjudge.data.names import as_names, look_up
 from adjudge.models._notes import describe_unconverged
+from adjudge.models.registry import PAIR_MODELS, TITLES
 from adjudge.simulation import Made, demo
 from sizes import FULL, sized
 from strategies import gold_for, judgments, shuffled
@@ -94,6 +97,18 @@ def test_a_setting_that_does_not_exist_or_cannot_be_is_refused(name: str) -> Non
         model(name, sed=3)
     with pytest.raises(BadSetting, match="ties = 'sideways': wanted random, lower or higher"):
         model(name, ties="sideways")
+
+
+def test_the_registry_imports_a_model_only_when_it_is_looked_up() -> None:
+    code = (
+        "import sys; from adjudge.models.registry import DEFAULT, MODELS, PAIR_MODELS, TITLES\n"
+        "assert DEFAULT in TITLES\n"
+        "assert not {'numpy', 'scipy', 'numba', 'pyarrow'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert list(TITLES) == list(MODELS)
+    for published in (MODELS, PAIR_MODELS):
+        assert [kind.name for kind in published.values()] == list(published)
 
 
 def test_a_misspelt_model_gets_the_nearest_suggested() -> None:

@@ -13,8 +13,9 @@ from adjudge.evaluation import beside_vote, compare_models, cross_validate, entr
 from adjudge.evaluation.comparison import _UNKNOWN, Entrant, _advice_by_gold, _ModelResult, _pick
 from adjudge.evaluation.heldout import held_out_score
 from adjudge.evaluation.honesty import BesideVote
+from adjudge.models.calibrated import with_calibration
 from adjudge.models.model import Model, Step
-from adjudge.models.registry import MODELS, with_calibration
+from adjudge.models.registry import MODELS
 from adjudge.simulation import Crowd, Population
 
 MADE = Crowd(

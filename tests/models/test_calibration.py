@@ -12,9 +12,9 @@ from threadpoolctl import threadpool_limits
 from adjudge import DawidSkene, Gold, ItemTypes, Judgments, MajorityVote
 from adjudge.evaluation.against_gold import evaluate
 from adjudge.evaluation.crossvalidation import cross_validate
-from adjudge.models._calibrated_fit import fit_calibrated
 from adjudge.models._calibration import calibrate_by
 from adjudge.models._families import Voices
+from adjudge.models.calibrated import fit_calibrated
 
 
 def crowd(items: int = 900, seed: int = 0) -> tuple[Judgments, np.ndarray]:

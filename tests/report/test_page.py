@@ -12,7 +12,7 @@ import pytest
 
 from adjudge import DawidSkene, Gold, HierarchicalRelevance, Judgments, Scale, model
 from adjudge.evaluation import cross_validate, evaluate
-from adjudge.models.registry import with_calibration
+from adjudge.models.calibrated import with_calibration
 from adjudge.report import FIGURES, Provenance, Results, gather, report_html, write_report
 from adjudge.report.words import certainty
 from adjudge.simulation import Crowd, Population, demo

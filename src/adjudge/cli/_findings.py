@@ -76,8 +76,8 @@ def _cross_validate(
     Then gold calibrates nothing, a fit takes long, and the one without gold has to do.
     """
     from adjudge.evaluation.crossvalidation import cross_validate
+    from adjudge.models.calibrated import with_calibration
     from adjudge.models.model import is_sampled
-    from adjudge.models.registry import with_calibration
     from adjudge.report.results import RESAMPLES
 
     if len(gold) < _LEAST_GOLD or (is_sampled(model) and not fitting.calibrate):

@@ -26,8 +26,7 @@ _SPELT = {"filter": "keep"}  # options whose setting has another name
 
 def build_model(fitting: Fitting) -> Model:
     """The model that is asked for; a setting that was given but is not the model's is an error."""
-    from adjudge.models.default import DEFAULT, SETTINGS
-    from adjudge.models.registry import MODELS, model
+    from adjudge.models.registry import DEFAULT, MODELS, model
 
     name = fitting.model or DEFAULT
     if name not in MODELS:
@@ -36,7 +35,7 @@ def build_model(fitting: Fitting) -> Model:
     for setting in _SAMPLING if fitting.model is None else ():
         if (value := getattr(fitting, setting)) is not None:
             raise BadSetting(f"--{setting}", value, "a model to sample, named with --model")
-    return model(name, **(({} if fitting.model else dict(SETTINGS)) | given))
+    return model(name, **given)
 
 
 def choose_model(
@@ -91,7 +90,7 @@ def fit_model(
     engine: Engine | None = None,
 ) -> Consensus:
     """The consensus, with a bar while it takes long; what was fitted is told in a few lines."""
-    from adjudge.models.registry import with_calibration
+    from adjudge.models.calibrated import with_calibration
 
     tell_if_cold()
     place = engine if engine is not None else make_engine(fitting.threads)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from adjudge.data.formats import Content
     from adjudge.data.judgments import Judgments
     from adjudge.data.preferences import Preferences
-    from adjudge.models.pairs.registry import PairModel
+    from adjudge.models.registry import PairModel
 
 _OPTIONS = ("method", "chains", "warmup", "draws", "by_topic", "iterations", "ties")
 _ONLY = ("pairs", "evalica", "crowd-kit-pairs", "arena", "mt-bench")
@@ -28,9 +28,9 @@ _ONLY = ("pairs", "evalica", "crowd-kit-pairs", "arena", "mt-bench")
 
 def build_pair_model(fitting: o.Fitting) -> PairModel:
     """The model that is asked for; a setting that was given but is not the model's is an error."""
-    from adjudge.models.pairs.registry import PAIR_MODELS
+    from adjudge.models.registry import DEFAULT_PAIRS, PAIR_MODELS
 
-    chosen = fitting.model or next(iter(PAIR_MODELS))  # the first is the default
+    chosen = fitting.model or DEFAULT_PAIRS
     if chosen not in PAIR_MODELS:
         raise UnknownName("model of comparisons", chosen, PAIR_MODELS)
     kind = PAIR_MODELS[chosen]

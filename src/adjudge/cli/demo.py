@@ -40,8 +40,7 @@ def _run(
 ) -> None:
     """Make a small crowd, find its consensus, judge the judges, and compare with the truth."""
     from adjudge.evaluation.against_gold import evaluate
-    from adjudge.models.default import DEFAULT, SETTINGS
-    from adjudge.models.registry import model
+    from adjudge.models.registry import DEFAULT, model
     from adjudge.simulation import demo
 
     if folder is not None:
@@ -49,7 +48,7 @@ def _run(
     tell_if_cold()
     made = demo(seed)
     models = {name: model(name) for name in _MODELS}
-    models[DEFAULT] = model(DEFAULT, **SETTINGS)
+    models[DEFAULT] = model()
     fits = {name: chosen.fit(made.judgments) for name, chosen in models.items()}
     results = {name: evaluate(consensus, made.truth) for name, consensus in fits.items()}
     best = fits[DEFAULT]
@@ -120,12 +119,11 @@ def _copied(made: Made) -> list[dict[str, Any]]:
     The vote and Dawid-Skene are as they are everywhere else: every judge is a voice of their own.
     """
     from adjudge.evaluation.against_gold import evaluate
-    from adjudge.models.default import DEFAULT, SETTINGS
-    from adjudge.models.registry import model
+    from adjudge.models.registry import DEFAULT, model
     from adjudge.simulation import MODEL_NAME, copy_judge
 
     models: dict[str, Any] = {name: model(name, weigh_copies=False) for name in _COPIED}
-    models[DEFAULT] = model(DEFAULT, **SETTINGS)
+    models[DEFAULT] = model()
     found = []
     for copies in _COPIES:
         crowd = copy_judge(made, MODEL_NAME, copies)

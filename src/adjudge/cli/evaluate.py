@@ -149,7 +149,7 @@ def _score_judgments(
     """Scores of a model's labels, fitted once without gold or cross-validated over it."""
     from adjudge.evaluation.against_gold import evaluate
     from adjudge.evaluation.crossvalidation import cross_validate
-    from adjudge.models.registry import with_calibration
+    from adjudge.models.calibrated import with_calibration
 
     model = build_model(fitting)
     read = shape_input(content, gold, reading, labelling)

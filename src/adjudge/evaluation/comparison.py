@@ -29,8 +29,9 @@ from adjudge.evaluation.crossvalidation import CrossValidation, cross_validate
 from adjudge.evaluation.heldout import HeldOut, held_out_score
 from adjudge.evaluation.honesty import BesideVote, beside_vote
 from adjudge.evaluation.significance import correct_by_item, rank_methods
+from adjudge.models.calibrated import with_calibration
 from adjudge.models.model import Model, Progress, Step
-from adjudge.models.registry import MODELS, model, with_calibration
+from adjudge.models.registry import MODELS, model
 
 _FEW = 30  # items of a first fit, so that no clock measures the compiler
 _SLOW = 1.0  # seconds of a fit that are worth sparing

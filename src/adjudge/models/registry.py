@@ -1,46 +1,103 @@
-"""All models by their published names: read by the command line, the contract tests and the docs.
+"""The models by their published names: the only list of them, read by every front end.
 
-To add a model: one file, one line here, one card in the docs. Other packages add theirs by the
-entry point ``adjudge.models`` (``adjudge.plugins``).
+Importing this module imports no model: a class is imported when it is looked up. To add a model:
+one file, one line here, one card in the docs. Other packages add theirs by the entry point
+``adjudge.models`` (``adjudge.plugins``).
 """
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from functools import cached_property
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from adjudge.errors import BadSetting, UnknownName
-from adjudge.models._calibrated_fit import Calibrated
-from adjudge.models.dawid_skene import DawidSkene
-from adjudge.models.hierarchical_confusion import HierarchicalConfusion
-from adjudge.models.hierarchical_relevance import HierarchicalRelevance
-from adjudge.models.hybrid_confusion import HybridConfusion
-from adjudge.models.item_types import ItemTypes
-from adjudge.models.majority_vote import MajorityVote
-from adjudge.models.model import Model, is_sampled
-from adjudge.models.pmf import Pmf
-from adjudge.models.single_confusion import SingleConfusion
-from adjudge.models.vote import Vote
 from adjudge.plugins import plugins
 
-MODELS: dict[str, type[Any]] = {
-    entry.name: entry
-    for entry in (
-        ItemTypes,
-        MajorityVote,
-        Vote,
-        DawidSkene,
-        SingleConfusion,
-        HybridConfusion,
-        HierarchicalRelevance,
-        HierarchicalConfusion,
-        Pmf,
-    )
+if TYPE_CHECKING:
+    from adjudge.data.comparisons import Comparisons
+    from adjudge.data.preferences import Preferences
+    from adjudge.models.model import Model, Progress
+
+DEFAULT = "item-types"  # fitted when no model is named
+DEFAULT_PAIRS = "crowd-bradley-terry"
+
+TITLES = {
+    "item-types": "the default: judges differ in accuracy, and may err together",
+    "majority-vote": "every judgment counts the same: the baseline",
+    "vote": "votes weighted by accuracy on gold",
+    "dawid-skene": "a confusion matrix per judge",
+    "single-confusion": "one confusion matrix for all: few judgments per judge",
+    "hybrid-confusion": "a confusion matrix per judge, shrunk towards a perfect one",
+    "hierarchical-relevance": "two labels, full posteriors",
+    "hierarchical-confusion": "any labels, full posteriors",
+    "pmf": "factors of judges and items: many judges with few items each",
 }
-MODELS |= plugins("adjudge.models", taken=MODELS)
+"""What each model of this package is, in a few words for readers to whom its name says nothing."""
 
 
-def model(name: str, **settings: object) -> Model:
+class Registry(Mapping[str, type[Any]]):
+    """Classes by name, imported when they are looked up."""
+
+    def __init__(self, places: Mapping[str, str], group: str = "") -> None:
+        self._places = places  # name: "module:Class"
+        self._group = group  # of entry points by which other packages add theirs
+
+    @cached_property
+    def _brought(self) -> dict[str, type[Any]]:
+        return plugins(self._group, taken=self._places) if self._group else {}
+
+    def __getitem__(self, name: str) -> type[Any]:
+        kind: type[Any]
+        kind = resolve_name(self._places[name]) if name in self._places else self._brought[name]
+        return kind
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self._places, *self._brought))
+
+    def __len__(self) -> int:
+        return len(self._places) + len(self._brought)
+
+
+MODELS = Registry(
+    {
+        "item-types": "adjudge.models.item_types:ItemTypes",
+        "majority-vote": "adjudge.models.majority_vote:MajorityVote",
+        "vote": "adjudge.models.vote:Vote",
+        "dawid-skene": "adjudge.models.dawid_skene:DawidSkene",
+        "single-confusion": "adjudge.models.single_confusion:SingleConfusion",
+        "hybrid-confusion": "adjudge.models.hybrid_confusion:HybridConfusion",
+        "hierarchical-relevance": "adjudge.models.hierarchical_relevance:HierarchicalRelevance",
+        "hierarchical-confusion": "adjudge.models.hierarchical_confusion:HierarchicalConfusion",
+        "pmf": "adjudge.models.pmf:Pmf",
+    },
+    group="adjudge.models",
+)
+
+PAIR_MODELS = Registry(
+    {
+        "crowd-bradley-terry": "adjudge.models.pairs.crowd_bradley_terry:CrowdBradleyTerry",
+        "bradley-terry": "adjudge.models.pairs.bradley_terry:BradleyTerry",
+        "graded-bradley-terry": "adjudge.models.pairs.graded_bradley_terry:GradedBradleyTerry",
+        "win-rate": "adjudge.models.pairs.baselines:WinRate",
+        "elo": "adjudge.models.pairs.baselines:Elo",
+    }
+)
+
+
+@runtime_checkable
+class PairModel(Protocol):
+    """Settings, checked when made, and one method that turns comparisons into preferences."""
+
+    name: ClassVar[str]
+
+    def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
+        """Items by score, and judges by skill where the model knows them."""
+
+
+def model(name: str = DEFAULT, **settings: object) -> Model:
     """The model of that name with these settings; a misspelt name gets the nearest suggested."""
     if name not in MODELS:
         raise UnknownName("model", name, MODELS)
@@ -50,20 +107,8 @@ def model(name: str, **settings: object) -> Model:
         if setting not in known:
             raise BadSetting(f"{name} {setting}", value, f"one of {', '.join(known)}")
     try:
-        made: Model = kind(**settings)
-    except TypeError as fault:  # a word where a number was wanted
-        told = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
-        raise BadSetting(name, told, f"settings of the right kinds ({fault})") from None
-    return made
-
-
-def with_calibration(model: Any, wanted: bool | None = None) -> Any:
-    """The model as labels are made by it: calibrated by gold, unless that is not wanted.
-
-    If nothing is said, a model that is sampled, which takes long, is not. What scores labels across
-    folds of gold has to fit this one in every fold, not the model alone.
-    """
-    settings = {entry.name for entry in fields(model)} if is_dataclass(model) else set()
-    if "calibrate" in settings:  # it calibrates itself
-        return model if wanted is None else replace(model, calibrate=wanted)
-    return Calibrated(model) if (not is_sampled(model) if wanted is None else wanted) else model
+        built: Model = kind(**settings)
+    except TypeError as fault:  # a word where a number is expected
+        given = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
+        raise BadSetting(name, given, f"settings of the right kinds ({fault})") from None
+    return built

@@ -215,14 +215,14 @@ def _settings(wish: Wish, policy: Policy) -> dict[str, Any]:
 
 def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked) -> dict[str, Any]:
     """Fit the pilot, make crowds like it, and work out what each number of judgments takes."""
-    from adjudge.models import default, registry
+    from adjudge.models.registry import model as build_model
     from adjudge.simulation.planning import plan
 
     slug = project.slug
     judgments = services.exports.get_judgments(slug, golds=True)
     if judgments is None or not project.items:
         raise Refused("no-judgments", "a plan needs a pilot: there are no trusted judgments yet")
-    model = registry.model(default.DEFAULT, **default.SETTINGS)
+    model = build_model()
     pilot = model.fit(judgments, services.exports.get_gold(slug))
 
     def progress(step: Any) -> None:

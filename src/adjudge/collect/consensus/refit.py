@@ -39,7 +39,7 @@ MODEL_NAMES = (
     "hierarchical-confusion",
     "pmf",
 )
-DEFAULT = "item-types"  # that of adjudge.models.default, likewise
+DEFAULT = "item-types"  # that of adjudge.models.registry, likewise
 _PAGE = 200  # items that are kept, and shown, together
 ENVIRONMENT = "ADJUDGE_REFIT"
 _LEAST = 25  # new judgments before a model is fitted again
@@ -254,7 +254,7 @@ def _fitted(
     """Fit, and keep labels by pages, judges and possible gold; how many items, and the fit."""
     from adjudge.collect.consensus._learning import keep_hidden_gold, learn
     from adjudge.collect.services.gold import sure_items
-    from adjudge.models import default, registry
+    from adjudge.models.registry import model as build_model
 
     key = _key(model, question)
     judgments = services.exports.get_judgments(project.slug, golds=True, question=question)
@@ -264,8 +264,7 @@ def _fitted(
     if not question:  # the gold is of the first
         own = services.exports.get_gold(project.slug)
         gold = services.exports.get_gold(project.slug, adjudicated=True)
-    settings = default.SETTINGS if model == default.DEFAULT else {}
-    consensus = registry.model(model, **settings).fit(judgments, gold)
+    consensus = build_model(model).fit(judgments, gold)
     golden = set() if own is None else set(own.items.to_pylist())
     table = consensus.labels.sort_by([("entropy", "descending"), ("item", "ascending")])
     rows = [row for row in table.to_pylist() if row["item"] not in golden]

@@ -116,7 +116,7 @@ def _page_of(
 ) -> tuple[str, dict[str, Any]]:
     """The page, how sure it says the labels are, and what more gold would show."""
     from adjudge.data.names import as_names
-    from adjudge.models import default, registry
+    from adjudge.models.registry import model as build_model
     from adjudge.report.page import report_html
     from adjudge.report.results import Provenance, gather
     from adjudge.report.words import certainty
@@ -138,8 +138,7 @@ def _page_of(
     if gold is not None:
         gold = replace(gold, honeypot=None)  # all of it is hidden: it is what judges are told by
         # A fit that was told the gold cannot be scored by it.
-        settings = default.SETTINGS if consensus.model == default.DEFAULT else {}
-        blind = registry.model(consensus.model, **settings).fit(consensus.judgments, None)
+        blind = build_model(consensus.model).fit(consensus.judgments, None)
     title = f"{project.name}: {question}" if question else project.name
     about = Provenance(title=title, made=f"{made} UTC")
     flags = {called.names.get(row.judge, ""): row.reasons for row in rows}
@@ -181,10 +180,10 @@ def make_ranking(
     compared = services.exports.get_comparisons(slug)
     if compared is None:
         return
-    from adjudge.models.pairs.registry import PAIR_MODELS
+    from adjudge.models.registry import DEFAULT_PAIRS, PAIR_MODELS
     from adjudge.report.preferences import pair_report_html
 
-    model = next(iter(PAIR_MODELS.values()))()  # the first is the default
+    model = PAIR_MODELS[DEFAULT_PAIRS]()
     try:
         found = model.fit(compared)
         # A page has no options of a command.

@@ -25,9 +25,9 @@ from adjudge.evaluation.estimation._rankings import RankingTarget, Target, ranki
 from adjudge.evaluation.estimation._rogan_gladen import rogan_gladen
 from adjudge.evaluation.estimation._sampling import Sample, align_judged, sample_of
 from adjudge.evaluation.estimation._targets import Mean, plain_target
-from adjudge.models import default
 from adjudge.models.cross_calibration import CrossFit
 from adjudge.models.model import Progress
+from adjudge.models.registry import DEFAULT
 from adjudge.models.registry import model as build_model
 
 _Estimator = Literal["prediction-powered", "classical", "rogan-gladen"]
@@ -141,8 +141,7 @@ def estimate(
         if family is not None:
             table = table.with_family_rule(family)
         check_gold(known, table)
-        chosen = {**(default.SETTINGS if model is None else {}), **(settings or {})}
-        made: Any = build_model(model or default.DEFAULT, **chosen)
+        made: Any = build_model(model or DEFAULT, **(settings or {}))
         consensus = made.fit(table, progress=progress)
     elif consensus.known is not None and (consensus.known >= 0).any():
         raise BadSetting("judgments", consensus.model, "a consensus that was fitted without gold")

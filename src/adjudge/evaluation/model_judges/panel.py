@@ -19,7 +19,8 @@ from adjudge.evaluation.crossvalidation import cross_validate
 from adjudge.evaluation.model_judges._people import kinds_of
 from adjudge.evaluation.model_judges.alignment import align
 from adjudge.evaluation.model_judges.replacement import Replacement, may_replace
-from adjudge.models.registry import MODELS, with_calibration
+from adjudge.models.calibrated import with_calibration
+from adjudge.models.registry import MODELS
 from adjudge.models.registry import model as build_model
 
 _MANY = 200_000  # judgments up to which five fits are worth their time

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from adjudge.engines.engine import Engine
 from adjudge.errors import AdjudgeError
 from adjudge.kernels.keys import deal
 from adjudge.models._families import Voices, voices_of
-from adjudge.models.model import Progress, Ties, pick
+from adjudge.models.model import Progress, Ties, is_sampled, pick
 
 if TYPE_CHECKING:
     from adjudge.models._calibration import Calibration
@@ -70,6 +70,18 @@ class Calibrated:
             consensus: Consensus = self.model.fit(judgments, engine=engine, progress=progress)
             return consensus
         return fit_calibrated(self.model, judgments, gold, engine=engine, progress=progress)
+
+
+def with_calibration(model: Any, wanted: bool | None = None) -> Any:
+    """The model whose probabilities gold calibrates, unless that is not wanted.
+
+    By default, a model that is sampled, which takes long, is not calibrated. Scores across folds
+    of gold have to fit this model in every fold, not the one inside.
+    """
+    settings = {entry.name for entry in fields(model)} if is_dataclass(model) else set()
+    if "calibrate" in settings:  # it calibrates itself
+        return model if wanted is None else replace(model, calibrate=wanted)
+    return Calibrated(model) if (not is_sampled(model) if wanted is None else wanted) else model
 
 
 def fit_calibrated(
