@@ -20,8 +20,8 @@ from scoring import score, score_labels
 from sets import MADE, MADE_CROWD, Set, made_set, real_set, real_sets
 
 from adjudge.errors import AdjudgeError
+from adjudge.evaluation.against_gold import _smoothed_vote_share
 from adjudge.evaluation.comparison import Entrant
-from adjudge.evaluation.honesty import _smoothed_vote_share
 from adjudge.simulation import Crowd, Population
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from sets import MADE_CROWD, Set, real_set, real_sets, with_copies
 
 from adjudge import Judgments
 from adjudge.errors import AdjudgeError
-from adjudge.evaluation.honesty import _smoothed_vote_share
+from adjudge.evaluation.against_gold import _smoothed_vote_share
 from adjudge.simulation import MODEL_NAME, demo
 
 if TYPE_CHECKING:

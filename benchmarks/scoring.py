@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.evaluation import _score_functions as scores
+from adjudge.evaluation import measures as scores
 
 SURE = 0.99  # labels above it ought to be right ninety-nine times in a hundred
 

@@ -21,7 +21,7 @@ from sets import Set, real_set, real_sets
 
 from adjudge import Judgments
 from adjudge.errors import AdjudgeError
-from adjudge.evaluation.honesty import _smoothed_vote_share
+from adjudge.evaluation.against_gold import _smoothed_vote_share
 
 if TYPE_CHECKING:
     from side_by_side import Run

@@ -10,9 +10,9 @@ import pytest
 from adjudge import Consensus, DawidSkene, Gold, Judgments, MajorityVote, model
 from adjudge.errors import BadData, BadSetting, UnknownName
 from adjudge.evaluation import beside_vote, compare_models, cross_validate, entrants
+from adjudge.evaluation.against_gold import BesideVote
 from adjudge.evaluation.comparison import _UNKNOWN, Entrant, _advice_by_gold, _ModelResult, _pick
 from adjudge.evaluation.heldout import held_out_score
-from adjudge.evaluation.honesty import BesideVote
 from adjudge.models.calibrated import with_calibration
 from adjudge.models.model import Model, Step
 from adjudge.models.registry import MODELS

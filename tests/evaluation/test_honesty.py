@@ -11,7 +11,7 @@ import pytest
 from adjudge import Gold, Judgments, MajorityVote
 from adjudge.data.scale import Scale
 from adjudge.evaluation import beside_vote, evaluate
-from adjudge.evaluation.honesty import BesideVote, _smoothed_vote_share
+from adjudge.evaluation.against_gold import BesideVote, _smoothed_vote_share
 
 TABLE = pa.table(
     {

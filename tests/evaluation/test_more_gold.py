@@ -9,7 +9,7 @@ import pytest
 import adjudge
 from adjudge import Gold, MajorityVote
 from adjudge.evaluation import evaluate
-from adjudge.evaluation.more_gold import MoreGold
+from adjudge.evaluation.against_gold import MoreGold
 from adjudge.evaluation.scores import wilson
 from gold_panels import drawn, made_panel
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn import metrics
 
 from adjudge.errors import BadSetting
-from adjudge.evaluation import _score_functions as scores
+from adjudge.evaluation import measures as scores
 from adjudge.evaluation.against_gold import _calibration, _confusion
 from adjudge.evaluation.measures import Cells
 

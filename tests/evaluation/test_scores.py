@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from adjudge.evaluation._score_functions import score_table
-from adjudge.evaluation.scores import Score, wilson
+from adjudge.evaluation.scores import Score, score_table, wilson
 
 
 @pytest.mark.parametrize(("hits", "count"), [(0, 1), (1, 1), (15, 148), (7, 10), (500, 1000)])

@@ -96,8 +96,7 @@ def diagnose_fit(consensus: Consensus, gold: Gold | None, *, pairs: bool) -> Dia
 
 def tell_scores(consensus: Consensus, gold: Gold, judgments: Judgments) -> dict[str, Any]:
     """How labels and probabilities fare against gold that the fit did not see; it is told."""
-    from adjudge.evaluation.against_gold import evaluate
-    from adjudge.evaluation.honesty import beside_vote
+    from adjudge.evaluation.against_gold import beside_vote, evaluate
 
     result = evaluate(consensus, gold)
     score = result["accuracy"]

@@ -134,7 +134,7 @@ def _tell_more_gold(consensus: Consensus, gold: Gold | None, given: list[str]) -
 
     ``given`` are the arguments that name the judgments and the gold.
     """
-    from adjudge.evaluation.more_gold import MoreGold
+    from adjudge.evaluation.against_gold import MoreGold
 
     found = MoreGold.of(consensus, gold)
     if found is None:

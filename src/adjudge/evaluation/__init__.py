@@ -27,7 +27,9 @@ from typing import TYPE_CHECKING
 from adjudge.lazy import export
 
 if TYPE_CHECKING:
+    from adjudge.evaluation.against_gold import BesideVote as BesideVote
     from adjudge.evaluation.against_gold import Evaluation as Evaluation
+    from adjudge.evaluation.against_gold import beside_vote as beside_vote
     from adjudge.evaluation.against_gold import evaluate as evaluate
     from adjudge.evaluation.agreement import Agreement as Agreement
     from adjudge.evaluation.agreement import cohen_kappa as cohen_kappa
@@ -44,8 +46,6 @@ if TYPE_CHECKING:
     from adjudge.evaluation.diagnosis.next_judges import suggest_judges as suggest_judges
     from adjudge.evaluation.heldout import HeldOut as HeldOut
     from adjudge.evaluation.heldout import held_out_score as held_out_score
-    from adjudge.evaluation.honesty import BesideVote as BesideVote
-    from adjudge.evaluation.honesty import beside_vote as beside_vote
     from adjudge.evaluation.measures import MEASURES as MEASURES
     from adjudge.evaluation.measures import Measure as Measure
     from adjudge.evaluation.model_judges.alignment import Alignment as Alignment

@@ -14,7 +14,7 @@ from adjudge.evaluation._resampling import (
     centred_interval,
     item_weights,
 )
-from adjudge.evaluation._score_functions import Floats, ratio
+from adjudge.evaluation.measures import Floats, ratio
 from adjudge.evaluation.scores import Score
 
 LEAST_COMMON = 5  # items that two judges must share; of one item kappa is 0 or undefined

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
-from adjudge.data.judgments import GoldLike, takes_tables
+from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import Names, look_up
 from adjudge.data.scale import Scale
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, UnknownName
-from adjudge.evaluation import _score_functions as scores
+from adjudge.evaluation import measures as scores
 from adjudge.evaluation._labelled import Labelled, read_labels
 from adjudge.evaluation._resampling import (
     centred_interval,
@@ -25,20 +26,17 @@ from adjudge.evaluation._resampling import (
     item_weights,
     percentile_interval,
 )
-from adjudge.evaluation._score_functions import (
+from adjudge.evaluation.measures import (
+    MEASURES,
     Codes,
     Flags,
     Floats,
+    Measure,
     ScoredItems,
     bin_of,
     ratio,
-    score_table,
 )
-from adjudge.evaluation.measures import MEASURES, Measure
-from adjudge.evaluation.scores import Score, wilson
-
-if TYPE_CHECKING:
-    from adjudge.data.consensus import Consensus
+from adjudge.evaluation.scores import Score, reals, score_table, wilson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,16 +62,15 @@ class CalibrationBins:
 
     def to_table(self) -> Any:
         """One row a bin: low, high, items, confidence, share and its interval, if not empty."""
-        empty = self.count == 0
         return pa.table(
             {
-                "low": pa.array(self.edges[:-1]),
-                "high": pa.array(self.edges[1:]),
-                "items": pa.array(self.count),
-                "confidence": pa.array(self.confidence, mask=empty),
-                "share": pa.array(self.share, mask=empty),
-                "share_low": pa.array(self.share_low, mask=empty),
-                "share_high": pa.array(self.share_high, mask=empty),
+                "low": self.edges[:-1],
+                "high": self.edges[1:],
+                "items": self.count,
+                "confidence": reals(self.confidence),
+                "share": reals(self.share),
+                "share_low": reals(self.share_low),
+                "share_high": reals(self.share_high),
             }
         )
 
@@ -267,7 +264,7 @@ def evaluate(
     kept, where = _aligned(given, gold)
     posterior = None if given.posterior is None else given.posterior[where]
     truth, choice = gold.codes(given.scale)[kept], given.choice[where]
-    sample = ScoredItems.of(given.scale, truth, choice, posterior, clip=clip, bins=bins)
+    sample = ScoredItems(given.scale, truth, choice, posterior, clip, bins)
 
     def count(flags: NDArray[np.bool_] | None) -> int | None:
         return None if flags is None else int(flags[where].sum())
@@ -309,24 +306,27 @@ def _aligned(
 def _pictures(sample: ScoredItems) -> dict[str, Any]:
     """What is drawn rather than said in a number: confusion and calibration."""
     truth, choice, truths = sample.truth, sample.choice, sample.scale.truths
+    bins = sample.bins
     found: dict[str, Any] = dict.fromkeys(
         ("fractional_confusion", "calibration", "relevance_calibration", "clipped")
     )
     found["confusion"] = _confusion(truth, np.eye(len(truths))[choice], truths)
-    if sample.posterior is not None and sample.confidence is not None:
+    if sample.posterior is not None:
         found["fractional_confusion"] = _confusion(truth, sample.posterior, truths)
-        found["calibration"] = _calibration(sample.confidence, truth == choice, sample.bins)
+        found["calibration"] = _calibration(sample.confidence, truth == choice, bins)
         given = sample.posterior[np.arange(len(truth)), truth]
         found["clipped"] = int((given < sample.clip).sum())
-    if sample.chance is not None and sample.relevant is not None:
-        found["relevance_calibration"] = _calibration(sample.chance, sample.relevant, sample.bins)
+        if sample.scale.truth_relevant is not None:
+            found["relevance_calibration"] = _calibration(
+                sample.chance, sample.relevant, sample.bins
+            )
     return found
 
 
 def _scores(sample: ScoredItems, resamples: int, level: float, seed: int) -> dict[str, Score]:
     """Every score with its interval, or the reason why it has no value."""
     found: dict[str, Score] = {}
-    wanting: list[Measure] = []
+    drawn: dict[Measure, list[Any]] = {}
     for measure in MEASURES:
         reason = measure.lacks(sample)
         value = float("nan") if reason is not None else float(measure.of(sample, None))
@@ -337,18 +337,134 @@ def _scores(sample: ScoredItems, resamples: int, level: float, seed: int) -> dic
             found[measure.name] = Score(name=measure.name, value=value, low=low, high=high)
         else:
             found[measure.name] = Score(name=measure.name, value=value)
-            wanting.append(measure)
-    ranked = sample.by_chance() if resamples else sample
-    drawn: dict[str, list[Any]] = {measure.name: [] for measure in wanting}
-    for weight in item_weights(len(sample), resamples if wanting else 0, seed):
-        for measure in wanting:
-            drawn[measure.name].append(measure.of(ranked, weight))
-    for measure in wanting if resamples else ():
-        value, values = found[measure.name].value, np.concatenate(drawn[measure.name])
+            drawn[measure] = []
+    if not resamples:
+        return found
+    ranked = sample.by_chance()
+    for weight in item_weights(len(sample), resamples if drawn else 0, seed):
+        for measure, values in drawn.items():
+            values.append(measure.of(ranked, weight))
+    for measure, values in drawn.items():
+        score = found[measure.name]
         bounds = (
-            centred_interval(value, values, level, least=min(value, 0.0))
+            centred_interval(
+                score.value, np.concatenate(values), level, least=min(score.value, 0.0)
+            )
             if measure.biased
-            else percentile_interval(values, level)
+            else percentile_interval(np.concatenate(values), level)
         )
-        found[measure.name] = Score(name=measure.name, value=value, low=bounds[0], high=bounds[1])
+        found[measure.name] = replace(score, low=bounds[0], high=bounds[1])
     return found
+
+
+_SMOOTHING = 0.5  # judgments added to each truth: Krichevsky and Trofimov (1981)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BesideVote:
+    """The log loss of a model and of the smoothed vote share, on the same items."""
+
+    items: int
+    model: float
+    vote: float
+
+    @property
+    def worse(self) -> bool:
+        """Whether the vote's probabilities are the better ones."""
+        return self.model > self.vote
+
+    @property
+    def warning(self) -> str | None:
+        """A plain sentence where the model's probabilities are worse; None where they are not."""
+        if not self.worse:
+            return None
+        items = count_of(self.items, "gold item")
+        return (
+            f"Its probabilities are worse than the plain vote's: log loss {self.model:.3f} on "
+            f"{items}, where the vote share (half a judgment added to each label) has "
+            f"{self.vote:.3f}."
+        )
+
+
+def _smoothed_vote_share(judgments: Judgments) -> NDArray[np.float64]:  # (item, truth)
+    """The share of each truth among an item's judgments, half a judgment added to each.
+
+    A label that stands for no truth says nothing.
+    """
+    scale = judgments.scale
+    truth = np.array(scale.truth_of, dtype=np.int64)[judgments.label]
+    known, size = truth >= 0, len(scale.truths)
+    cell = judgments.item[known].astype(np.int64) * size + truth[known]
+    counts = np.bincount(cell, minlength=judgments.item_count * size).reshape(-1, size) + _SMOOTHING
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+@takes_tables
+def beside_vote(found: Evaluation, judgments: JudgmentsLike) -> BesideVote | None:
+    """A model's log loss beside the vote's; None where there is nothing fair to compare.
+
+    That is without probabilities, without scored items, or where the model had been told gold.
+    """
+    if found.posterior is None or not found.scored or found.told:
+        return None
+    if found.scale.truths != judgments.scale.truths:
+        return None
+    place = look_up(found.items, judgments.items)
+    even = np.full((1, len(found.scale.truths)), 1 / len(found.scale.truths))
+    shares = np.concatenate([_smoothed_vote_share(judgments), even])[place]  # -1: nobody judged it
+    return BesideVote(
+        items=found.scored,
+        model=float(scores.log_loss(found.truth, found.posterior, clip=found.clip)),
+        vote=float(scores.log_loss(found.truth, shares, clip=found.clip)),
+    )
+
+
+_ENOUGH = 50  # gold labels from which no more are suggested, and how many are suggested below
+_FEWEST = 10  # gold labels below which there is no estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreGold:
+    """The interval of accuracy that more gold labels are expected to give.
+
+    It is Wilson's, as ``evaluate`` reports it, for labels that are right as often as their
+    probabilities say. Margins are half of its width.
+    """
+
+    have: int  # gold labels on judged items
+    labels: int  # more of them
+    accuracy: float  # expected: the mean probability of the labels without gold
+    margin_now: float | None  # None without gold
+    margin: float  # with all of them
+    level: float
+
+    @classmethod
+    def of(
+        cls, consensus: Consensus, gold: Gold | None = None, *, level: float = 0.95
+    ) -> MoreGold | None:
+        """What 50 more gold labels would show; None where there are 50, or few items without.
+
+        ``gold`` is all gold there is, whether the fit used it or not.
+        """
+        judged = consensus.judgments.counts_per_item > 0
+        known = np.zeros(len(judged), dtype=np.bool_)
+        if gold is not None:
+            known = judged & (gold.align(consensus.judgments) >= 0)
+        have, left = int(known.sum()), judged & ~known
+        labels = min(_ENOUGH, int(left.sum()))
+        if have >= _ENOUGH or labels < _FEWEST:
+            return None
+        accuracy = float(consensus.probability[left].mean())
+
+        def margin(count: int) -> float:
+            low, high = wilson(accuracy * count, count, level)
+            return (high - low) / 2
+
+        return cls(
+            have=have,
+            labels=labels,
+            accuracy=accuracy,
+            margin_now=margin(have) if have else None,
+            margin=margin(have + labels),
+            level=level,
+        )

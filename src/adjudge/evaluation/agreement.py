@@ -29,8 +29,8 @@ from adjudge.evaluation._resampling import (
     pattern_weights,
     percentile_interval,
 )
-from adjudge.evaluation._score_functions import Floats, Value, ratio, score_table
-from adjudge.evaluation.scores import Score
+from adjudge.evaluation.measures import Floats, Value, ratio
+from adjudge.evaluation.scores import Score, score_table
 
 
 @takes_tables

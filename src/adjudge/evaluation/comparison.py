@@ -24,10 +24,10 @@ from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tab
 from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine
 from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
-from adjudge.evaluation._score_functions import CLIP
+from adjudge.evaluation.against_gold import BesideVote, beside_vote
 from adjudge.evaluation.crossvalidation import CrossValidation, cross_validate
 from adjudge.evaluation.heldout import HeldOut, held_out_score
-from adjudge.evaluation.honesty import BesideVote, beside_vote
+from adjudge.evaluation.measures import CLIP
 from adjudge.evaluation.significance import correct_by_item, rank_methods
 from adjudge.models.calibrated import with_calibration
 from adjudge.models.model import Model, Progress, Step

@@ -17,8 +17,8 @@ from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation._labelled import Labelled, read_labels
 from adjudge.evaluation._resampling import check_resampling, split_folds
-from adjudge.evaluation._score_functions import CLIP
 from adjudge.evaluation.against_gold import Evaluation, evaluate
+from adjudge.evaluation.measures import CLIP
 from adjudge.models.model import Step
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation._resampling import shuffled_places
-from adjudge.evaluation._score_functions import CLIP
+from adjudge.evaluation.measures import CLIP
 from adjudge.models.model import Step
 
 if TYPE_CHECKING:

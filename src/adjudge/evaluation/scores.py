@@ -1,10 +1,17 @@
-"""A score: a number with its interval, or the reason why there is none."""
+"""Scores with intervals, intervals of shares, and tables of results."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.special import betaincinv
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +58,11 @@ class Score:
         return f"{self.name} {shown.value:.3f} ({shown.low:.3f} to {shown.high:.3f})"
 
 
+# Not ``scipy.stats.binomtest``: hits may be a mean over runs, which is no whole number.
 def wilson(hits: float, count: float, level: float = 0.95) -> tuple[float, float]:
-    """The Wilson interval of a share: ``hits`` of ``count``, at a level of confidence.
+    """Wilson interval of a share: ``hits`` of ``count``, at a level of confidence.
 
-    (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n). It stays within 0 and 1 and is honest
-    for shares near them, where p ± z sd is not. Nothing counted: anything from 0 to 1.
+    (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n). Without counts: from 0 to 1.
     """
     if count <= 0:
         return 0.0, 1.0
@@ -65,3 +72,50 @@ def wilson(hits: float, count: float, level: float = 0.95) -> tuple[float, float
     reach = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
     scale = 1 + z * z / count
     return max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale)
+
+
+def jeffreys(
+    hits: Any, count: Any, level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the bounds of shares, ``hits`` of ``count``, under Jeffreys' prior."""
+    return beta_interval(hits + 0.5, count - hits + 0.5, level)
+
+
+def beta_interval(a: Any, b: Any, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the middle ``level`` of Beta distributions."""
+    return betaincinv(a, b, (1 - level) / 2), betaincinv(a, b, (1 + level) / 2)
+
+
+def columns_of(
+    rows: Sequence[Any],
+    *,
+    text: Iterable[str] = (),
+    whole: Iterable[str] = (),
+    real: Iterable[str] = (),
+) -> dict[str, Any]:
+    """Return attributes of the rows as Arrow columns; NaN becomes null."""
+    kinds = ((text, pa.large_string()), (whole, pa.int64()), (real, pa.float64()))
+    return {
+        name: pa.array([getattr(row, name) for row in rows], kind, from_pandas=True)
+        for names, kind in kinds
+        for name in names
+    }
+
+
+def reals(values: Any) -> Any:
+    """Return a column of numbers, null where there is none or NaN."""
+    return pa.array(values, pa.float64(), from_pandas=True)
+
+
+def interval_columns(name: str, values: Sequence[Any], first: str | None = None) -> dict[str, Any]:
+    """Return a value, its lower and its upper bound as columns, null for NaN."""
+    names = (first or name, f"{name}_low", f"{name}_high")
+    return {column: reals(part) for column, part in zip(names, values, strict=True)}
+
+
+def score_table(scores: Iterable[Score]) -> Any:
+    """Return one row per score: score, value, low, high, reason; null where undefined."""
+    rows = list(scores)
+    columns = columns_of(rows, text=("name",), real=("value", "low", "high"))
+    columns = {"score": columns.pop("name"), **columns}
+    return pa.table(columns | columns_of(rows, text=("reason",)))

@@ -8,14 +8,12 @@ from typing import Any
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
-from adjudge.evaluation.against_gold import Evaluation, evaluate
+from adjudge.evaluation.against_gold import BesideVote, Evaluation, MoreGold, beside_vote, evaluate
 from adjudge.evaluation.agreement import Agreement, measure_agreement
 from adjudge.evaluation.crossvalidation import CrossValidation
 from adjudge.evaluation.diagnosis.diagnose import Diagnosis, diagnose
 from adjudge.evaluation.estimation.sentences import tell_estimates
-from adjudge.evaluation.honesty import BesideVote, beside_vote
 from adjudge.evaluation.model_judges.panel import PanelSummary, summarise_panel
-from adjudge.evaluation.more_gold import MoreGold
 from adjudge.evaluation.predictive import Check, predictive_checks
 from adjudge.evaluation.ratings import accuracy_by_ratings
 from adjudge.models.dawid_skene import DawidSkene

@@ -12,9 +12,8 @@ import numpy as np
 from adjudge.data.draws import HIGHEST
 from adjudge.data.names import as_names, look_up
 from adjudge.data.source import count_of
-from adjudge.evaluation.against_gold import Evaluation
+from adjudge.evaluation.against_gold import Evaluation, MoreGold
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
-from adjudge.evaluation.more_gold import MoreGold
 from adjudge.report._health import percent
 from adjudge.report.results import Results
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.evaluation._score_functions import corrected_calibration_error
+from adjudge.evaluation.measures import corrected_calibration_error
 
 _Floats = NDArray[np.float64]
 _FOLDS = 5

@@ -24,12 +24,12 @@ from adjudge.data.model_answers import ModelAnswers
 from adjudge.errors import BadData
 from adjudge.evaluation._judge_pairs import kappa_of_cells
 from adjudge.evaluation._resampling import check_resampling, pattern_weights, percentile_interval
-from adjudge.evaluation._tables import columns_of, reals
 from adjudge.evaluation.model_judges._injection import Injected, find_injections
 from adjudge.evaluation.model_judges._leanings import Leaning, find_leanings
 from adjudge.evaluation.model_judges._recalibration import Honesty, honesty, recalibrated
 from adjudge.evaluation.model_judges._staleness import Remark, stale_mix, stale_versions
 from adjudge.evaluation.model_judges.soft_judgments import SoftJudgments, soft_judgments
+from adjudge.evaluation.scores import columns_of, reals
 from adjudge.evaluation.significance import sign_test
 from adjudge.models.model import prepare
 

@@ -18,9 +18,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.errors import BadSetting
-from adjudge.evaluation._tables import columns_of
 from adjudge.evaluation.model_judges._contests import one_sided_p
 from adjudge.evaluation.model_judges.replacement import HALF, Replacement
+from adjudge.evaluation.scores import columns_of
 
 _ITEMS = (30, 50, 100, 200, 400)
 _PEOPLE = (3, 5, 10)

@@ -26,7 +26,6 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.names import Codes
 from adjudge.data.runs import Run
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation._tables import columns_of, reals
 from adjudge.evaluation.model_judges._contests import (
     Contests,
     Panel,
@@ -40,6 +39,7 @@ from adjudge.evaluation.model_judges._non_inferiority import (
     compare_scores,
 )
 from adjudge.evaluation.model_judges._people import split_people
+from adjudge.evaluation.scores import columns_of, reals
 from adjudge.evaluation.significance import adjust
 
 
