@@ -10,8 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from adjudge.collect.store._opening import upgrade
-from adjudge.collect.store.database import Database
+from adjudge.collect.store.database import Database, upgrade
 
 
 @cache

@@ -10,8 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.store._opening import upgrade
-from adjudge.collect.store.database import Database
+from adjudge.collect.store.database import Database, upgrade
 from collecting import Bench, made_project
 from stores import copy_rows, new_postgresql
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,8 +16,7 @@ from alembic.script import ScriptDirectory
 from adjudge.collect.judging import pages
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.store._opening import _configuration
-from adjudge.collect.store.database import Database
+from adjudge.collect.store.database import Database, migration_config
 from adjudge.collect.store.schema import HEAD, metadata
 from adjudge.collect.values.judging import Arrival
 from adjudge.errors import BadSetting, Unavailable
@@ -32,7 +28,7 @@ def unavailable(code: str) -> object:
 
 
 def test_the_newest_migration_is_the_one_the_store_wants() -> None:
-    scripts = ScriptDirectory.from_config(_configuration())
+    scripts = ScriptDirectory.from_config(migration_config())
     assert scripts.get_heads() == [HEAD]
 
 
@@ -57,7 +53,7 @@ def test_partial_indexes_are_the_same_by_migration_and_by_schema(
 
 
 def test_the_queue_is_read_by_its_index(sqlite: Database) -> None:
-    text = str(pages._WANTED.statement.compile(sqlite.engine))
+    text = str(pages._WANTED.compile(sqlite.engine))
     with sqlite.read() as on:
         plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1,) * text.count("?")).all()
     assert "USING INDEX ix_items_routing (project=? AND rank>?)" in plan[0][3]
@@ -243,62 +239,40 @@ def test_a_desk_sees_what_another_process_changed(database: Database) -> None:
     assert len(page.rows) == 2
 
 
-def test_a_durable_write_returns_only_after_a_flush_that_began_after_its_commit(
-    sqlite: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flushes: list[tuple[float, float]] = []
-    flush = os.fsync
-
-    def slow(handle: int) -> None:
-        start = time.monotonic()
-        time.sleep(0.01)
-        flush(handle)
-        flushes.append((start, time.monotonic()))
-
-    monkeypatch.setattr(os, "fsync", slow)
-    services = RequesterServices(sqlite)
-
-    def keep(number: int) -> list[tuple[float, float]]:
-        spans = []
-        for turn in range(5):
-            committed: list[float] = []
-
-            def work(
-                on: sa.Connection, number: int = number, turn: int = turn,
-                committed: list[float] = committed,
-            ) -> None:  # fmt: skip
-                row = {"name": f"{number}-{turn}", "value": turn}
-                on.execute(sa.insert(metadata.tables["settings"]), row)
-                sa.event.listen(on, "commit", lambda _: committed.append(time.monotonic()))
-
-            sqlite.write(work)
-            spans.append((committed[0], time.monotonic()))
-        return spans
-
-    with ThreadPoolExecutor(6) as pool:
-        spans = [span for part in pool.map(keep, range(6)) for span in part]
-    for committed, returned in spans:
-        assert any(committed <= start and end <= returned for start, end in flushes)
-    assert len(spans) == 30
-    assert len(flushes) < 30  # one flush served several
-    assert services.settings.get("5-4") == 4
-    before = len(flushes)
-    sqlite.write(lambda _: None, durable=False)
-    assert len(flushes) == before
+def test_what_is_stored_outlives_a_power_cut(sqlite: Database) -> None:
+    with sqlite.read() as on:
+        assert on.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert on.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
 
 
-def test_a_disk_that_does_not_answer_is_told(
-    sqlite: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(handle: int) -> None:
-        raise OSError(5, "Input/output error")
+def test_a_page_that_is_open_is_shown_while_another_changes_the_database(tmp_path: Path) -> None:
+    path = tmp_path / "locked.db"
+    store = Database(path, wait=0.2)
+    bench = Bench(store)
+    judge = bench.trained()
+    page = bench.judging.page(judge)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    assert bench.judging.page(judge) == page
+    bench.clock.forward(minutes=bench.services.projects.get_policy(bench.slug)[0].lease_minutes + 1)
+    with unavailable("database-busy"):  # its time is over: it has to be ended
+        bench.judging.page(judge)
+    other.close()
+    store.close()
 
-    services = RequesterServices(sqlite)
-    services.settings.keep("x", 0)
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", broken)
-        for _ in range(2):
-            with unavailable("database-gone"):
-                services.settings.keep("x", 1)
-    services.settings.keep("x", 2)
-    assert services.settings.get("x") == 2
+
+def test_who_comes_again_waits_for_no_writer(sqlite: Database) -> None:
+    """A judge who is known is let in while another process holds the lock."""
+    impatient = Database(sqlite.url.render_as_string(), wait=0.2)
+    bench = Bench(impatient, topics=2)
+    came = bench.arrive()
+    panel = bench.arrive("p1", channel="panel", parameters={"STUDY": "1"})
+    other = sqlite3.connect(str(sqlite.url.database), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    assert bench.arrive() == came
+    assert bench.arrive("p1", channel="panel", parameters={"STUDY": "1"}) == panel
+    for more in ({"key": "new"}, {"key": "p1", "channel": "panel", "parameters": {"A": "2"}}):
+        with unavailable("database-busy"):
+            bench.arrive(**more)
+    other.close()
+    impatient.close()

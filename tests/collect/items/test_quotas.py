@@ -12,8 +12,7 @@ from alembic import command
 
 from adjudge.collect.items.quotas import taken_by_arm
 from adjudge.collect.judging import pages
-from adjudge.collect.store._opening import _configuration
-from adjudge.collect.store.database import Database
+from adjudge.collect.store.database import Database, migration_config
 from adjudge.collect.values.project import Arm
 from adjudge.errors import Refused
 from collecting import Bench, check_quotas, made_project
@@ -195,7 +194,7 @@ def test_arms_keep_to_their_numbers_while_many_work_and_are_blocked(database: Da
 
 
 def test_what_an_arm_has_is_counted_by_its_index(sqlite: Database) -> None:
-    text = str(pages._WANTED_IN_ARM.statement.compile(sqlite.engine))
+    text = str(pages._WANTED_IN_ARM.compile(sqlite.engine))
     with sqlite.read() as on:
         plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1,) * text.count("?")).all()
     told = [row[3] for row in plan]
@@ -209,7 +208,7 @@ def test_a_store_of_the_first_version_is_brought_up_with_its_data(database: Data
     bench.work_off(bench.of("even"))
     before = bench.taken()
     with database.engine.begin() as on:
-        command.downgrade(_configuration(on), "0001")
+        command.downgrade(migration_config(on), "0001")
         names = {index["name"] for index in sa.inspect(on).get_indexes("judgments")}
         assert "ix_judgments_counted" not in names
     database.migrate()

@@ -169,7 +169,7 @@ def test_files_of_a_database_are_for_their_owner_alone(tmp_path: Path) -> None:
     for file in tmp_path.glob("fresh.db*"):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600, file.name
     names = {file.name for file in tmp_path.glob("fresh.db*")}
-    assert names == {"fresh.db", "fresh.db-wal", "fresh.db-shm", "fresh.db-turn"}
+    assert names == {"fresh.db", "fresh.db-wal", "fresh.db-shm"}
     database.close()
     path.chmod(0o644)  # as earlier versions made it
     Database(path).close()

@@ -15,8 +15,7 @@ import sqlalchemy as sa
 
 from adjudge.collect.services._stored_projects import _RESERVED
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.store._opening import _configuration
-from adjudge.collect.store.database import Database
+from adjudge.collect.store.database import Database, migration_config
 from adjudge.collect.store.schema import VERSIONS
 from adjudge.collect.values import ids
 from adjudge.errors import BadSetting
@@ -133,7 +132,7 @@ def test_a_schema_from_the_future_is_one_plain_sentence(tmp_path: Path) -> None:
 def test_the_versions_of_the_schema_are_the_migrations() -> None:
     from alembic.script import ScriptDirectory
 
-    found = ScriptDirectory.from_config(_configuration()).walk_revisions()
+    found = ScriptDirectory.from_config(migration_config()).walk_revisions()
     assert tuple(sorted(script.revision for script in found)) == VERSIONS
 
 

@@ -75,7 +75,7 @@ def place_all(database: Database, ranks: dict[int, int]) -> None:
     """Set the places of many items in the queue, a part at a time."""
     for part in batches(ranks):
         placed = {item: ranks[item] for item in part}
-        database.write(lambda on, new=placed: set_ranks(on, new), durable=False)  # type: ignore[misc]
+        database.write(lambda on, new=placed: set_ranks(on, new))  # type: ignore[misc]
 
 
 def begin_queue_again(on: Connection, project: int) -> None:
@@ -102,7 +102,7 @@ def _renew_all(caller: Caller, known: ProjectSnapshot, knowledge: Knowledge) -> 
             lock_items(on, part)
             return fresh, renew_needs(on, fresh, part)
 
-        snapshot, standing = database.write(renew, durable=False)
+        snapshot, standing = database.write(renew)
         found += standing
     if snapshot is None or not found:
         return

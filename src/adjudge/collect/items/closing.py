@@ -24,7 +24,6 @@ from adjudge.collect.store.database import batches
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments
 from adjudge.collect.store.settings import knowledge_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot
-from adjudge.collect.store.statements import PreparedSelect
 
 _FRONT = 2000  # candidates that are put in order; those behind them stay behind
 _COUNTS = text(
@@ -49,7 +48,7 @@ _JUDGED = (
     .where(items.c.id.in_(bindparam("ids", expanding=True)))
     .order_by(items.c.id, judgments.c.id)
 )
-_HELD = PreparedSelect(
+_HELD = (
     select(judgments.c.item, judgments.c.judge, judgments.c.label)
     .select_from(items.join(judgments, judgments.c.item == items.c.id))
     .where(
@@ -175,7 +174,7 @@ def preferred(
     place = {row[0]: at for at, row in enumerate(front)}
     codes = {label: code for code, label in enumerate(snapshot.scale.labels)}
     asked = {"project": snapshot.id, "first": front[0][2], "last": front[-1][2]}
-    given = [(place[row[0]], row[1], codes[row[2]]) for row in _HELD.all(on, asked)
+    given = [(place[row[0]], row[1], codes[row[2]]) for row in on.execute(_HELD, asked).all()
              if row[0] in place]  # fmt: skip
     item, who, label = np.array(given, dtype=np.int64).reshape(-1, 3).T
     knowledge = _knowledge_of(on, snapshot)

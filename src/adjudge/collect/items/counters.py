@@ -19,7 +19,6 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import STICKY
 from adjudge.collect.store.database import StoredRow, batches
 from adjudge.collect.store.schema import items, judges, judgments, page_rows, projects
-from adjudge.collect.store.statements import Statement
 
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _PAGES: BindParameter[Any] = bindparam("pages", expanding=True)
@@ -45,7 +44,7 @@ _LOCK = (
     .order_by(items.c.id)
     .with_for_update(key_share=True)
 )
-_ADD = Statement(
+_ADD = (
     update(items)
     .where(items.c.id.in_(_IDS))
     .values(
@@ -58,7 +57,7 @@ _ADD = Statement(
         ),
     )
 )
-_LEASE = Statement(update(items).where(items.c.id.in_(_IDS)).values(leased=items.c.leased + 1))
+_LEASE = update(items).where(items.c.id.in_(_IDS)).values(leased=items.c.leased + 1)
 _OF_PAGES = (page_rows.c.page.in_(_PAGES), page_rows.c.gold.is_(None))
 _RELEASE = (
     update(items)
@@ -91,7 +90,7 @@ def lock_items(on: Connection, ids: Iterable[int]) -> None:
 def lease(on: Connection, ids: Iterable[int]) -> None:
     """Give items out on a page of work; the caller has seen that they have room."""
     for part in batches(ids):
-        _LEASE.run(on, {"ids": part})
+        on.execute(_LEASE, {"ids": part})
 
 
 def release(on: Connection, pages: Sequence[int]) -> None:
@@ -133,7 +132,7 @@ def _add(on: Connection, ids: Iterable[int], policy: Policy, **more: int) -> Non
     added = {f"more_{name}": more.get(name, 0) for name in _COUNTERS}
     for part in batches(ids):
         limit = {"set_aside_after": policy.set_aside_after}
-        _ADD.run(on, {"ids": part, **added, **limit})
+        on.execute(_ADD, {"ids": part, **added, **limit})
 
 
 def put(on: Connection, item: int, state: str) -> None:

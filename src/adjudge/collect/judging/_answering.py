@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.decisions import Decision
@@ -16,7 +15,6 @@ from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, write_log
 from adjudge.collect.store.schema import judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
-from adjudge.collect.store.statements import BulkInsert, Statement
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Feedback, Outcome
 from adjudge.collect.values.sides import mirror
 from adjudge.errors import Refused
@@ -24,14 +22,13 @@ from adjudge.errors import Refused
 LONGEST_COMMENT = 5000
 _LONGEST_WORDS = 2_000  # characters of an answer in words
 
-ROWS = Statement(
+ROWS = (
     select(page_rows.c.row, page_rows.c.item, page_rows.c.gold, page_rows.c.swapped)
     .where(page_rows.c.page == bindparam("page"))
-    .order_by(page_rows.c.row),
-    packed="row",
+    .order_by(page_rows.c.row)
 )
-ADD = BulkInsert(judgments)
-CLOSE = Statement(
+ADD = insert(judgments)
+CLOSE = (
     update(pages)
     .where(pages.c.id == bindparam("page"))
     .values(state="answered", answered=bindparam("now"), outcome=bindparam("told"), draft=None)
@@ -127,7 +124,7 @@ def make_judgment(
     """One judgment to be stored; of a dry run never a trusted one."""
     gold = None if row.gold is None else request.project.golds[row.gold]
     further = _kept_answers(request.project, row, answer) if page.kind == "work" else None
-    made = {
+    return {
         "project": request.judge.project,
         "judge": request.judge.id,
         "item": row.item,
@@ -143,10 +140,8 @@ def make_judgment(
         "seconds": answer.seconds,
         "time": request.now,
         "swapped": row.swapped,
+        "answers": further,
     }
-    if request.project.questions:  # as JSON, since rows are inserted as the driver takes them
-        made["answers"] = None if further is None else json.dumps(further, ensure_ascii=False)
-    return made
 
 
 def log_decision(

@@ -19,9 +19,8 @@ from adjudge.collect.rules.decisions import resume
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, record_of
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments, page_rows, pages
-from adjudge.collect.store.statements import Statement
 
-_LAST = Statement(
+_LAST = (
     select(pages)
     .where(pages.c.judge == bindparam("judge"), pages.c.kind == "work")
     .order_by(pages.c.id.desc())
@@ -46,7 +45,7 @@ _ANY_JUDGED = select(
         text("judgments.gold IS NULL"),
     )
 )
-_GIVEN = Statement(
+_GIVEN = (
     select(page_rows.c.item)
     .join(pages, pages.c.id == page_rows.c.page)
     .where(
@@ -64,7 +63,7 @@ def bring_back(request: JudgeRequest, left: int | None) -> SimpleNamespace | Non
     leased again. Where some has been done by others meanwhile, the page comes back without a lease,
     whole: its rows must not say what is work. What is not wanted is surplus then.
     """
-    page = _LAST.one_or_none(request.on, {"judge": request.judge.id})
+    page = request.on.execute(_LAST, {"judge": request.judge.id}).one_or_none()
     if page is None or page.state not in _LEFT:
         return None
     work = list(request.on.execute(_WORK, {"page": page.id}).scalars())
@@ -101,4 +100,4 @@ def _take_up(request: JudgeRequest, page: StoredRow) -> None:
 
 def given_before(request: JudgeRequest) -> set[int]:
     """The work that a judge was given on pages they never answered: it does not come again."""
-    return set(_GIVEN.scalars(request.on, {"judge": request.judge.id}))
+    return set(request.on.execute(_GIVEN, {"judge": request.judge.id}).scalars())

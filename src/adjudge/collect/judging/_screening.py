@@ -12,13 +12,11 @@ from sqlalchemy import bindparam, func, select, text
 from adjudge.collect.rules.golds import GoldCard, order_beside, screening_order
 from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.store.schema import judgments, page_rows, pages
-from adjudge.collect.store.statements import Statement
 
-_SHOWN = Statement(
+_SHOWN = (
     select(page_rows.c.gold, func.max(page_rows.c.page).label("page"))
     .where(page_rows.c.judge == bindparam("judge"), text("page_rows.gold IS NOT NULL"))
-    .group_by(page_rows.c.gold),
-    packed="gold",
+    .group_by(page_rows.c.gold)
 )
 _JUDGED = select(judgments.c.item, judgments.c.page).where(
     judgments.c.judge == bindparam("judge"),
@@ -39,7 +37,7 @@ _WORK_ON_LAST = (  # rows that are no gold, on the last page of work that a judg
 
 def golds_met(request: JudgeRequest) -> dict[int, int]:
     """The golds a judge has met, as gold or as work before it was gold, and on which page."""
-    met: dict[int, int] = dict(_SHOWN.all(request.on, {"judge": request.judge.id}))
+    met: dict[int, int] = dict(request.on.execute(_SHOWN, {"judge": request.judge.id}).all())
     golds = request.project.golds
     work = request.project.keep(
         "once work",

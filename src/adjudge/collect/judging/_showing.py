@@ -14,14 +14,11 @@ from sqlalchemy import bindparam, select
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import judgments
 from adjudge.collect.store.snapshot import ProjectSnapshot
-from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.judging import Answer, BesideRow, Feedback
 from adjudge.collect.values.judging import Row as PageRow
 from adjudge.collect.values.sides import mirror
 
-GIVEN = Statement(
-    select(judgments).where(judgments.c.page == bindparam("page")).order_by(judgments.c.row)
-)
+GIVEN = select(judgments).where(judgments.c.page == bindparam("page")).order_by(judgments.c.row)
 
 
 def show_row(row: Any, asked: tuple[str, ...]) -> PageRow:
@@ -45,7 +42,7 @@ def answers_so_far(
     }
     feedback = []
     if page.kind == "training":
-        for given in GIVEN.all(request.on, {"page": page.id}):
+        for given in request.on.execute(GIVEN, {"page": page.id}).all():
             label = mirror(given.label, given.swapped)
             answers[given.row] = Answer(row=given.row, label=label, comment=given.comment)
             if given.right is False:

@@ -17,7 +17,6 @@ from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, Request
 from adjudge.collect.store.schema import invites, judges, projects
 from adjudge.collect.store.snapshot import ProjectSnapshot, SnapshotCache
-from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import CHANNELS, DRY_RUN, Arrival, Channel, Kind
 from adjudge.data.source import count_of
@@ -39,16 +38,12 @@ _NEWEST = (
     .limit(1)
     .offset(bindparam("place"))
 )
-_FIND = Statement(
-    select(judges.c.id, judges.c.public, judges.c.parameters).where(
-        judges.c.project == bindparam("project"),
-        judges.c.channel == bindparam("channel"),
-        judges.c.key == bindparam("key"),
-    )
+_FIND = select(judges.c.id, judges.c.public, judges.c.parameters).where(
+    judges.c.project == bindparam("project"),
+    judges.c.channel == bindparam("channel"),
+    judges.c.key == bindparam("key"),
 )
-PROJECT = Statement(
-    select(projects.c.id, projects.c.version).where(projects.c.slug == bindparam("slug"))
-)
+PROJECT = select(projects.c.id, projects.c.version).where(projects.c.slug == bindparam("slug"))
 Admit = Callable[[Policy], None]  # refuses a newcomer who is one too many
 
 
@@ -86,11 +81,11 @@ def take_in(
     ``admit`` is asked about who comes for the first time, or with another link than before.
     """
     _check_form(arrival)
-    project = PROJECT.one_or_none(on, {"slug": arrival.project})
+    project = on.execute(PROJECT, {"slug": arrival.project}).one_or_none()
     if project is None:
         raise NotFound("project", arrival.project)
     who = {"project": project.id, "channel": arrival.channel, "key": arrival.key}
-    known = _FIND.one_or_none(on, who)
+    known = on.execute(_FIND, who).one_or_none()
     if known is not None:
         if arrival.channel == "panel":
             snapshot = snapshots.get(on, project.id, project.version)
@@ -102,7 +97,7 @@ def take_in(
         .where(projects.c.id == project.id)
         .with_for_update(key_share=True)
     ).one()
-    known = _FIND.one_or_none(on, who)
+    known = on.execute(_FIND, who).one_or_none()
     if known is not None:
         return str(known.public)
     snapshot = snapshots.get(on, project.id, locked.version)
@@ -123,11 +118,11 @@ def find_known(on: Connection, arrival: Arrival, *, unchanged: bool = False) -> 
     """
     if unchanged:
         _check_form(arrival)
-    project = PROJECT.one_or_none(on, {"slug": arrival.project})
+    project = on.execute(PROJECT, {"slug": arrival.project}).one_or_none()
     if project is None:
         return None
     who = {"project": project.id, "channel": arrival.channel, "key": arrival.key}
-    known = _FIND.one_or_none(on, who)
+    known = on.execute(_FIND, who).one_or_none()
     if known is None:
         return None
     if unchanged and arrival.channel == "panel" and known.parameters != arrival.parameters:

@@ -14,9 +14,8 @@ from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import write_log
 from adjudge.collect.store.schema import page_rows, pages, projects
 from adjudge.collect.store.snapshot import load_snapshot
-from adjudge.collect.store.statements import Statement
 
-_EXPIRED = Statement(
+_EXPIRED = (
     select(pages.c.id, pages.c.public, pages.c.judge, pages.c.project, projects.c.policy_version)
     .join(projects, projects.c.id == pages.c.project)
     .where(
@@ -40,7 +39,7 @@ _END = update(pages).where(pages.c.id.in_(_PAGES)).values(state=bindparam("new_s
 
 def expire_pages(on: Connection, now: float) -> int:
     """End the pages whose time is over; how many there were."""
-    over = _EXPIRED.all(on, {"now": now})
+    over = on.execute(_EXPIRED, {"now": now}).all()
     if over:
         end_pages(on, [page.id for page in over], "expired")
         write_log(on, [_expired_line(page, now) for page in over])

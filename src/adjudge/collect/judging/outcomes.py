@@ -21,7 +21,7 @@ def repeat_outcome(
     request: JudgeRequest, page: StoredRow, answers: Sequence[Answer] = ()
 ) -> Outcome:
     """The outcome of a page that is answered already, and how far ``answers`` differ from it."""
-    given = GIVEN.all(request.on, {"page": page.id})
+    given = request.on.execute(GIVEN, {"page": page.id}).all()
     stored = {row.row: mirror(row.label, row.swapped) for row in given}
     differing = sum(stored.get(answer.row) != answer.label for answer in answers)
     told = _stored_feedback(request, page, given)
@@ -50,7 +50,7 @@ def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
     if not words or len(words) > LONGEST_COMMENT or "\0" in words:
         raise Refused("bad-form", f"please say why, in at most {LONGEST_COMMENT} characters")
     page = request.page(public)
-    given = GIVEN.all(request.on, {"page": page.id})
+    given = request.on.execute(GIVEN, {"page": page.id}).all()
     told = _told_rows(page, given)
     if page.kind == "training" and page.state == "open":
         told = [one for one in given if one.right is False]

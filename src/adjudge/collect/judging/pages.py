@@ -46,33 +46,22 @@ from adjudge.collect.store.conditions import OPEN_TO_JUDGE
 from adjudge.collect.store.request import JudgeRequest, Request, record_of, to_time
 from adjudge.collect.store.schema import items, judges, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
-from adjudge.collect.store.statements import BulkInsert, Statement
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, AskedQuestion, Group, Page
 from adjudge.collect.values.judging import Row as PageRow
 from adjudge.collect.values.sides import toss
 from adjudge.errors import Refused
 
-_PAGE = Statement(select(pages).where(pages.c.id == bindparam("page")))
-_CANDIDATES = (
+_PAGE = select(pages).where(pages.c.id == bindparam("page"))
+_WANTED = (
     select(items.c.id, items.c.topic, items.c.rank)
     .where(*OPEN_TO_JUDGE)
     .order_by(items.c.rank)
     .limit(bindparam("most"))
 )
-_WANTED = Statement(_CANDIDATES, packed="rank")
-_WANTED_IN_ARM = Statement(_CANDIDATES.where(arm_room), packed="rank")
+_WANTED_IN_ARM = _WANTED.where(arm_room)
 _ROUNDS = 12  # tries to get a page's items while others are being given theirs
-_NEW = (
-    *("public", "project", "judge", "kind", "key", "attempt", "made", "expires", "state"),
-    "outcome",
-)
-_ADD_PAGE = Statement(
-    insert(pages)
-    .values({name: bindparam(name, type_=pages.c[name].type) for name in _NEW})
-    .returning(pages.c.id)
-)
-_ADD_ROWS = BulkInsert(page_rows)
+_ADD_PAGE = insert(pages).returning(pages.c.id)
 _REFRESHED = select(func.count(), func.coalesce(func.max(pages.c.id), 0)).where(
     pages.c.judge == bindparam("judge"), REFRESHER_PAGES, pages.c.state == "answered"
 )
@@ -83,7 +72,7 @@ _MISSED = select(judgments.c.gold, judgments.c.label).where(
     judgments.c.page > bindparam("last"),
     judgments.c.id > bindparam("fresh"),
 )
-_SHOW = Statement(
+_SHOW = (
     select(
         page_rows.c.row,
         page_rows.c.group,
@@ -100,10 +89,9 @@ _SHOW = Statement(
     )
     .join(items, items.c.id == page_rows.c.item)
     .where(page_rows.c.page == bindparam("page"))
-    .order_by(page_rows.c.row),
-    packed="row",
+    .order_by(page_rows.c.row)
 )
-_JUDGE_PAGE = Statement(
+_JUDGE_PAGE = (
     update(judges)
     .where(judges.c.id == bindparam("which"))
     .values(
@@ -153,7 +141,7 @@ def _find_open_page(request: JudgeRequest) -> Page | None:
         return None
     if request.ended_untrained:
         return None
-    page = _PAGE.one_or_none(request.on, {"page": request.judge.page})
+    page = request.on.execute(_PAGE, {"page": request.judge.page}).one_or_none()
     if page is None or page.state != "open":
         return None
     if not request.locked and page.kind == "work" and page.expires <= request.now:
@@ -300,7 +288,7 @@ def _lease(
     theirs |= request.in_arm
     for _ in range(_ROUNDS):
         reached, most = scans[0]
-        found = candidates.all(request.on, {**theirs, "reached": reached, "most": most})
+        found = request.on.execute(candidates, {**theirs, "reached": reached, "most": most}).all()
         if not reached and len(found) < most:  # that is all there is
             del scans[1:]
         queue = [row for row in found if row[0] not in lost]
@@ -391,7 +379,7 @@ def _store(
         "state": "open",
         "outcome": outcome,
     }
-    page = _ADD_PAGE.scalar(request.on, made)
+    page = request.on.execute(_ADD_PAGE, made).scalar_one()
     rows: list[dict[str, Any]] = []
     for group, slots in enumerate(plan):
         for slot in slots:
@@ -403,7 +391,7 @@ def _store(
         project, judge = request.project, request.judge
         sides = toss(project.seed, judge.id, judge.made, len(rows)).tolist()
         rows = [{**row, "swapped": swapped} for row, swapped in zip(rows, sides, strict=True)]
-    _ADD_ROWS.run(request.on, rows)
+    request.on.execute(insert(page_rows), rows)
     counts = kind == "work"
     values: dict[str, Any] = {
         "more_shown": len(rows) if counts else 0,
@@ -417,7 +405,7 @@ def _store(
         values |= {"new_stage": record.stage, "new_reason": ""}
         request.log("resumed", judge=request.judge.id, stage=record.stage)
     values |= {"which": request.judge.id, "new_page": page, "new_last": request.now}
-    _JUDGE_PAGE.run(request.on, values)
+    request.on.execute(_JUDGE_PAGE, values)
     return show_page(request, SimpleNamespace(id=page, draft=None, **made))
 
 
@@ -426,7 +414,7 @@ def show_page(request: Request, page: Any) -> Page:
     groups: list[tuple[Any, list[PageRow]]] = []
     swapped: set[int] = set()
     last = None
-    for row in _SHOW.all(request.on, {"page": page.id}):
+    for row in request.on.execute(_SHOW, {"page": page.id}).all():
         if row.group != last:
             groups.append((row, []))
             last = row.group

@@ -55,7 +55,7 @@ def submit(
     if page.state == "answered":
         return repeat_outcome(request, page, answers)
     check_may_answer(request, page)
-    rows = ROWS.all(request.on, {"page": page.id})
+    rows = request.on.execute(ROWS, {"page": page.id}).all()
     given = check_answers(answers, rows, request.project)
     if page.kind == "training":
         return submit_training(request, page, rows, given)
@@ -114,14 +114,14 @@ def _submit_work(
         )
         for row in rows
     ]
-    ADD.run(request.on, made)
+    request.on.execute(ADD, made)
     if not dry:
         _count(
             request, [one for one in made if one["gold"] is None and one["item"] not in late], late
         )
     golds = [one for one in made if one["gold"] is not None]
     told_rows = [one["row"] for one in golds if one["right"] is False] if policy.feedback else []
-    CLOSE.run(request.on, {"page": page.id, "now": request.now, "told": {"told": told_rows}})
+    request.on.execute(CLOSE, {"page": page.id, "now": request.now, "told": {"told": told_rows}})
     request.set_judge(
         **columns_of(decision.record),
         page=None,
@@ -201,7 +201,7 @@ def keep_draft(request: JudgeRequest, public: str, answers: Sequence[Answer]) ->
     if page.state == "answered":
         raise Refused("page-answered", "this page is answered already")
     check_may_answer(request, page)
-    rows = ROWS.all(request.on, {"page": page.id})
+    rows = request.on.execute(ROWS, {"page": page.id}).all()
     return _save_draft(request, page, check_answers(answers, rows, request.project))
 
 

@@ -34,7 +34,7 @@ def submit_training(
     missing = _grade_training(request, page, rows, given)
     if missing:
         return rows_missing(missing, rows)
-    stored = GIVEN.all(request.on, {"page": page.id})
+    stored = request.on.execute(GIVEN, {"page": page.id}).all()
     shown = [make_feedback(request.project, row) for row in stored if row.right is False]
     return conclude(request, page, shown, len(stored))
 
@@ -46,12 +46,12 @@ def _grade_training(
 
     The first answer to a row is the one kept.
     """
-    before = {row.row: row for row in GIVEN.all(request.on, {"page": page.id})}
+    before = {row.row: row for row in request.on.execute(GIVEN, {"page": page.id}).all()}
     fresh = [row for row in rows if row.row in given and row.row not in before]
     missing = [row.row for row in rows if row.row not in given and row.row not in before]
     made = [make_judgment(request, page, row, given[row.row], "trusted") for row in fresh]
     if made:
-        ADD.run(request.on, made)
+        request.on.execute(ADD, made)
     wrong = [row.row for row in before.values() if row.right is False]
     wrong += [one["row"] for one in made if one["right"] is False]
     answered: dict[str, Any] = {
@@ -73,7 +73,7 @@ def _grade_training(
     policy = request.policy
     decision = Decision(record=record)
     if not missing:
-        CLOSE.run(request.on, {"page": page.id, "now": request.now, "told": {"told": wrong}})
+        request.on.execute(CLOSE, {"page": page.id, "now": request.now, "told": {"told": wrong}})
         decision = after_training(record, policy, pairs=pairs)
     request.set_judge(
         **columns_of(decision.record),
@@ -96,7 +96,7 @@ def _end_refresher(
         request.set_judge(last=request.now)
     else:
         told = {"told": wrong, "confused": (page.outcome or {}).get("confused", [])}
-        CLOSE.run(request.on, {"page": page.id, "now": request.now, "told": told})
+        request.on.execute(CLOSE, {"page": page.id, "now": request.now, "told": told})
         request.set_judge(
             page=None, last=request.now, notice=["Thank you. Here your work goes on."]
         )
@@ -110,13 +110,15 @@ def answer_row(request: JudgeRequest, public: str, answer: Answer) -> Outcome:
     page = request.page(public)
     if page.kind != "training":
         raise Refused("not-training", "only the training is answered row by row")
-    rows = ROWS.all(request.on, {"page": page.id})
+    rows = request.on.execute(ROWS, {"page": page.id}).all()
     given = check_answers([answer], rows, request.project)
-    known = [row for row in GIVEN.all(request.on, {"page": page.id}) if row.row == answer.row]
+    known = [
+        row for row in request.on.execute(GIVEN, {"page": page.id}).all() if row.row == answer.row
+    ]
     if not known:
         check_may_answer(request, page)
         _grade_training(request, page, rows, given)
-    stored = GIVEN.all(request.on, {"page": page.id})
+    stored = request.on.execute(GIVEN, {"page": page.id}).all()
     shown = [make_feedback(request.project, row) for row in stored if row.row == answer.row]
     return conclude(request, page, shown, len(stored), again=bool(known))
 

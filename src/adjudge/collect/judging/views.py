@@ -21,21 +21,20 @@ from adjudge.collect.store.database import from_row
 from adjudge.collect.store.request import JudgeRequest, record_of
 from adjudge.collect.store.schema import items, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
-from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.judging import OTHERS, JudgeView, ProjectView
 
-_OPEN_PAGE = Statement(
-    select(pages.c.public).where(pages.c.id == bindparam("page"), text("pages.state = 'open'"))
+_OPEN_PAGE = select(pages.c.public).where(
+    pages.c.id == bindparam("page"), text("pages.state = 'open'")
 )
 LACKING = (  # the items of a project that lack trusted judgments
     items.c.project == bindparam("project"),
     items.c.state == "open",
     items.c.gold.is_(False),
 )
-_ANY_OPEN = Statement(select(exists().where(*OPEN_TO_JUDGE).label("any")))
-_ANY_OPEN_IN_ARM = Statement(select(exists().where(*OPEN_TO_JUDGE, arm_room).label("any")))
-_ANY_LEFT = Statement(select(exists().where(*LACKING, NOT_JUDGED).label("any")))
-_ANY_LEFT_IN_ARM = Statement(select(exists().where(*LACKING, NOT_JUDGED, arm_lacks).label("any")))
+_ANY_OPEN = select(exists().where(*OPEN_TO_JUDGE).label("any"))
+_ANY_OPEN_IN_ARM = select(exists().where(*OPEN_TO_JUDGE, arm_room).label("any"))
+_ANY_LEFT = select(exists().where(*LACKING, NOT_JUDGED).label("any"))
+_ANY_LEFT_IN_ARM = select(exists().where(*LACKING, NOT_JUDGED, arm_lacks).label("any"))
 
 
 def any_open(request: JudgeRequest) -> bool:
@@ -44,7 +43,7 @@ def any_open(request: JudgeRequest) -> bool:
     statement = _ANY_OPEN_IN_ARM if in_arm else _ANY_OPEN
     wanted = {"judge": judge.id, "project": judge.project, **in_arm}
     return any(
-        statement.scalar(request.on, {**wanted, "reached": reached})
+        request.on.execute(statement, {**wanted, "reached": reached}).scalar()
         for reached in sorted({judge.reached, 0}, reverse=True)
     )
 
@@ -57,14 +56,14 @@ def any_left(request: JudgeRequest) -> bool:
     judge, in_arm = request.judge, request.in_arm
     statement = _ANY_LEFT_IN_ARM if in_arm else _ANY_LEFT
     wanted = {"judge": judge.id, "project": judge.project, **in_arm}
-    return bool(statement.scalar(request.on, wanted))
+    return bool(request.on.execute(statement, wanted).scalar())
 
 
 def view_judge(request: JudgeRequest) -> JudgeView:
     """Where a judge stands, for their own pages."""
     policy, judge, page = request.policy, request.judge, None
     if judge.page is not None:
-        page = _OPEN_PAGE.scalar(request.on, {"page": judge.page})
+        page = request.on.execute(_OPEN_PAGE, {"page": judge.page}).scalar()
     over = judge.stage in ("failed", "blocked") or judge.reason in (MAX_PAGES, NO_GOLD_LEFT)
     if judge.reason == BUDGET_SPENT:  # unless they could be given a page now
         over = over or request.ended_untrained or rows_left(request, turn=False) == 0

@@ -15,20 +15,15 @@ from adjudge.collect.store.conditions import COUNTED, is_real
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import judges, judgments, pages
-from adjudge.collect.store.statements import PreparedSelect
 from adjudge.collect.values.requesting import Flag
 
-_ANSWERS = PreparedSelect(
-    select(judgments.c.judge, judgments.c.item, judgments.c.label).where(
-        judgments.c.project == bindparam("project"), COUNTED, judgments.c.standing != "untrusted"
-    )
+_ANSWERS = select(judgments.c.judge, judgments.c.item, judgments.c.label).where(
+    judgments.c.project == bindparam("project"), COUNTED, judgments.c.standing != "untrusted"
 )
-_PACES = PreparedSelect(
-    select(pages.c.judge, (pages.c.answered - pages.c.made)).where(
-        pages.c.project == bindparam("project"),
-        pages.c.kind == "work",
-        pages.c.state == "answered",
-    )
+_PACES = select(pages.c.judge, (pages.c.answered - pages.c.made)).where(
+    pages.c.project == bindparam("project"),
+    pages.c.kind == "work",
+    pages.c.state == "answered",
 )
 
 
@@ -76,7 +71,7 @@ def _read_work(
     """Every trusted answer to work, its judge by the place in ``ids``."""
     codes = {label: code for code, label in enumerate(labels)}
     found = [np.empty((3, 0), dtype=np.int64)]
-    for rows in _ANSWERS.pieces(on, {"project": project}):
+    for rows in on.execute(_ANSWERS, {"project": project}).partitions(5_000):
         flat = list(chain.from_iterable(rows))  # much faster than zip(*rows)
         columns = (flat[0::3], flat[1::3], map(codes.get, flat[2::3], repeat(-1)))
         found.append(np.stack([np.fromiter(one, np.int64, len(rows)) for one in columns]))
@@ -89,7 +84,7 @@ def _read_work(
 
 def _read_pace(on: Connection, project: int, ids: NDArray[np.int64]) -> NDArray[np.float64]:
     """The median seconds of each judge's pages, from giving them out to their answer."""
-    rows = _PACES.all(on, {"project": project})
+    rows = on.execute(_PACES, {"project": project}).all()
     pace = np.full(len(ids), np.nan)
     if not rows:
         return pace

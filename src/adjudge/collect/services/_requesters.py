@@ -13,14 +13,13 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import to_time
 from adjudge.collect.store.schema import requesters
-from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.requesting import Requester
 from adjudge.errors import NotFound, Refused
 
 _SHORTEST_PASSWORD = 10
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
-_REQUESTER = Statement(select(requesters).where(requesters.c.public == bindparam("public")))
+_REQUESTER = select(requesters).where(requesters.c.public == bindparam("public"))
 
 
 @cache
@@ -71,7 +70,7 @@ def add_requester(
 
 def find_requester(on: Connection, public: str) -> StoredRow:
     """A requester's row by public id."""
-    row: StoredRow | None = _REQUESTER.one_or_none(on, {"public": public})
+    row: StoredRow | None = on.execute(_REQUESTER, {"public": public}).one_or_none()
     if row is None:
         raise NotFound("requester", public)
     return row

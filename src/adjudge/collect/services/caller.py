@@ -16,14 +16,13 @@ from adjudge.collect.store.database import Database, utc_now
 from adjudge.collect.store.request import Request, edit_gold_alone
 from adjudge.collect.store.schema import members, projects
 from adjudge.collect.store.snapshot import SnapshotCache, load_snapshot
-from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.members import MEMBER_ROLES, MemberRole, may
 from adjudge.collect.values.requesting import Requester
 from adjudge.errors import NotFound, Refused
 
 _Result = TypeVar("_Result")
 
-_WANTED = (
+_FOUND = (
     select(projects.c.id, projects.c.version, projects.c.owner, members.c.role)
     .outerjoin(
         members,
@@ -32,9 +31,8 @@ _WANTED = (
     .where(projects.c.slug == bindparam("slug"))
 )
 
-_FOUND = Statement(_WANTED)
 
-_LOCKED = Statement(_WANTED.with_for_update(key_share=True, of=projects))
+_LOCKED = _FOUND.with_for_update(key_share=True, of=projects)
 
 
 class _FoundProject(NamedTuple):
@@ -91,7 +89,7 @@ class Caller:
         """
         requester = self.find_id(on)
         wanted = _LOCKED if lock else _FOUND
-        found = wanted.one_or_none(on, {"slug": slug, "requester": requester})
+        found = on.execute(wanted, {"slug": slug, "requester": requester}).one_or_none()
         owns = requester is None or (found is not None and found.owner == requester)
         if found is None or not (owns or found.role):
             raise NotFound("project", slug)

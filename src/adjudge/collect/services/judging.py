@@ -22,12 +22,11 @@ from adjudge.collect.store.database import Database, StoredRow, utc_now
 from adjudge.collect.store.request import JudgeRequest, lock_judge, read_judge
 from adjudge.collect.store.schema import invites
 from adjudge.collect.store.snapshot import MAIN_ARM, ProjectSnapshot, SnapshotCache
-from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
 from adjudge.collect.values.requesting import Invite
 from adjudge.errors import NotFound, Refused
 
-_REVOKED = Statement(select(invites.c.revoked).where(invites.c.key == bindparam("key")))
+_REVOKED = select(invites.c.revoked).where(invites.c.key == bindparam("key"))
 
 
 class JudgingService:
@@ -131,8 +130,7 @@ class JudgingService:
             held = next_page(self._open(on, judge, lock=False))
         if held is not None:
             return held
-        # A page lost in a power cut is made again; answers to it wait for the disk.
-        return self._database.write(lambda on: next_page(self._open(on, judge)), durable=False)
+        return self._database.write(lambda on: next_page(self._open(on, judge)))
 
     def save(self, judge: str, page: str, answers: Sequence[Answer]) -> int:
         """Keep answers that are not yet sent, so that a reload shows them; how many are kept.
@@ -212,13 +210,13 @@ class JudgingService:
 
     def _open(self, on: Connection, judge: str, *, lock: bool = True) -> JudgeRequest:
         row = lock_judge(on, judge) if lock else read_judge(on, judge)
-        if row.channel == "invite" and _REVOKED.scalar(on, {"key": row.key}):
+        if row.channel == "invite" and on.execute(_REVOKED, {"key": row.key}).scalar():
             raise Refused("invite-revoked", "this invitation was taken back by the requester")
         snapshot = self._snapshots.get(on, row.project, row.version)
         return JudgeRequest(on=on, project=snapshot, now=self._now(), judge=row, locked=lock)
 
     def _find_project(self, on: Connection, slug: str) -> ProjectSnapshot:
-        row = PROJECT.one_or_none(on, {"slug": slug})
+        row = on.execute(PROJECT, {"slug": slug}).one_or_none()
         if row is None:
             raise NotFound("project", slug)
         return self._snapshots.get(on, row.id, row.version)

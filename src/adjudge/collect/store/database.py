@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import fields
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
 from sqlalchemy import event
-from sqlalchemy.engine import Connection
-from sqlalchemy.exc import DBAPIError, DisconnectionError, OperationalError
+from sqlalchemy.engine import Connection, make_url
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    DisconnectionError,
+    NoSuchModuleError,
+    OperationalError,
+)
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from adjudge.collect.store._opening import checked_url, make_engine
-from adjudge.collect.store._sqlite_file import Flusher, SqliteFile
 from adjudge.collect.store.schema import HEAD, VERSIONS, settings
 from adjudge.errors import BadSetting, Unavailable
 
@@ -29,15 +36,13 @@ _Result = TypeVar("_Result")
 _Value = TypeVar("_Value")
 StoredRow: TypeAlias = sa.Row[*tuple[Any, ...]]  # a row of any columns, read by their names
 
+_MIGRATIONS = Path(__file__).parent / "migrations"
 _TRIES = 5  # PostgreSQL may break a deadlock by ending one of two transactions; it is run again
 _BATCH = 500  # ids in one statement
-_NOT_DURABLE = sa.text("SET LOCAL synchronous_commit TO off")
 _DEADLOCK = ("40P01", "40001")
-_LEAST_WAIT = 0.5  # seconds that a change may wait for others, however long its request waited
-_BUSY = "the database is locked by another; try again"
-
-# When the request began for which something is done; what waited before it came here counts too.
-BEGAN: ContextVar[float | None] = ContextVar("BEGAN", default=None)
+_BUSY = ("57014", "53300", "55P03")
+_FULL = ("53100", "53200")
+_GONE = ("57P01", "57P02", "57P03", "08000", "08003", "08006", "25006")
 
 
 def utc_now() -> datetime:
@@ -48,30 +53,31 @@ def utc_now() -> datetime:
 class Database:
     """An open database, migrated to the newest schema. Safe to share between threads.
 
-    ``url`` is a SQLAlchemy URL or the path of a SQLite file. ``wait`` is how many seconds a request
-    waits for a lock that another process holds, in all.
+    ``url`` is a SQLAlchemy URL or the path of a SQLite file. ``wait`` is how many seconds a change
+    waits for other threads, and again for other processes.
     """
 
     def __init__(self, url: str | Path, *, wait: float = 10.0, migrate: bool = True) -> None:
-        self.url = checked_url(url)
+        self.url = _checked_url(url)
         self.sqlite = self.url.get_backend_name() == "sqlite"
         self._wait = wait
-        self._file = SqliteFile(Path(str(self.url.database))) if self.sqlite else None
-        self.engine = make_engine(self.url, wait)
-        if self.sqlite:
-            event.listen(self.engine, "begin", _begin)
+        self._file = Path(str(self.url.database)) if self.sqlite else None
+        self._known: tuple[int, int] | None = None  # device and inode of the file
+        self._logged = False  # a file system without shared memory has no write-ahead log
+        self.engine = _make_engine(self.url, wait)
         how = {"adjudge_read": True} if self.sqlite else {"isolation_level": "REPEATABLE READ"}
         self._reading = self.engine.execution_options(**how)  # the same connections
-        if self._file is not None:
-            self._file.make_private()
         self._full = False  # whether a change found the disk full, and none has found room since
         # Threads of one process queue here rather than in SQLite's busy handler, which sleeps.
-        self._writing = threading.Lock() if self.sqlite else None
-        self._flusher = Flusher(Path(str(self.url.database))) if self.sqlite else None
+        self._writing = threading.Lock()
+        if self._file is not None:
+            _make_private(self._file)
         if migrate:
             self.migrate()
         if self._file is not None:
-            self._file.remember()
+            with contextlib.suppress(OSError):
+                self._known = _identity(self._file)
+                self._logged = _beside(self._file, "-wal").exists()
 
     def __repr__(self) -> str:
         return f"Database({self.url.render_as_string()})"
@@ -79,8 +85,6 @@ class Database:
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
-        if self._file is not None:
-            self._file.close()
 
     def migrate(self) -> None:
         """Bring the schema to the newest version; safe if several processes do it at once."""
@@ -98,8 +102,6 @@ class Database:
                     wanted = f"a schema up to {HEAD}; this one is {found}, of a newer adjudge"
                     raise BadSetting("database", name, wanted)
                 if found != HEAD:
-                    from adjudge.collect.store._opening import upgrade
-
                     upgrade(connection)
 
     @contextmanager
@@ -109,19 +111,14 @@ class Database:
         with self._translating(), self._reading.connect() as connection, connection.begin():
             yield connection
 
-    def write(self, work: Callable[[Connection], _Result], *, durable: bool = True) -> _Result:
+    def write(self, work: Callable[[Connection], _Result]) -> _Result:
         """What ``work`` gives, run in one transaction; run again if a deadlock had to be broken.
 
-        Once it returns, what was stored outlives the process. ``durable``: also a power cut, at
-        the price of waiting for the disk.
+        Once it returns, what was stored outlives the process and a power cut.
         """
-        began = BEGAN.get() or time.monotonic()
-        until = max(began + self._wait, time.monotonic() + min(_LEAST_WAIT, self._wait))
         for attempt in range(_TRIES):
             try:
-                result = self._run(work, until, durable)
-                if durable and self._flusher is not None:
-                    self._flusher.wait()
+                result = self._run(work)
                 self._check_file(log=True)
                 return result
             except _Deadlock:
@@ -131,44 +128,43 @@ class Database:
                 raise
         raise Unavailable("database-busy", "the database is busy: too many at once; try again")
 
-    def _run(self, work: Callable[[Connection], _Result], until: float, durable: bool) -> _Result:
-        """What ``work`` gives, in one transaction, begun before a moment or not at all."""
+    def _run(self, work: Callable[[Connection], _Result]) -> _Result:
+        """What ``work`` gives, in one transaction."""
         self._check_file()
-        with self._translating(), self._alone(until), self.engine.connect() as on:
-            # Threads that waited for one another have less time left to wait for other processes.
-            late = self.sqlite and until - time.monotonic() < 0.9 * self._wait
-            try:
-                if late:
-                    _set_wait(on, until - time.monotonic())
-                with on.begin():
-                    if not durable and not self.sqlite:
-                        on.execute(_NOT_DURABLE)
-                    return work(on)
-            finally:
-                if late:
-                    _set_wait(on, self._wait)
+        with self._translating(), self._alone(), self.engine.begin() as on:
+            return work(on)
 
     @contextmanager
-    def _alone(self, until: float) -> Iterator[None]:
-        """The only change that is made, where the database is a file."""
-        if self._writing is None or self._file is None:
+    def _alone(self) -> Iterator[None]:
+        """Keep other threads from changing a SQLite database."""
+        if not self.sqlite:
             yield
             return
-        if not self._writing.acquire(timeout=max(0.0, until - time.monotonic())):
-            raise Unavailable("database-busy", _BUSY)
+        if not self._writing.acquire(timeout=self._wait):
+            raise Unavailable("database-busy", "the database is busy; try again")
         try:
-            if not self._file.take_turn(until):
-                raise Unavailable("database-busy", _BUSY)
-            try:
-                yield
-            finally:
-                self._file.give_turn()
+            yield
         finally:
             self._writing.release()
 
     def _check_file(self, *, log: bool = False) -> None:
-        if self._file is not None:
-            self._file.check(log=log)
+        """Raise ``Unavailable`` unless the file of a SQLite database is the one that was opened.
+
+        SQLite goes on writing to a file that was removed; what is stored then is lost when the
+        process ends. ``log``: the write-ahead log has to exist too, as it does after a change.
+        """
+        if self._file is None or self._known is None:
+            return
+        try:
+            known = _identity(self._file) == self._known
+            if log and self._logged:
+                _identity(_beside(self._file, "-wal"))
+        except OSError as fault:
+            message = f"the file of the database is gone: {fault.strerror}"
+            raise Unavailable("database-gone", message) from None
+        if not known:
+            message = "the file of the database was replaced; start the server again"
+            raise Unavailable("database-gone", message)
 
     def check_ready(self) -> None:
         """Raise ``Unavailable`` unless the database can be read, and written to as far as is known.
@@ -178,10 +174,8 @@ class Database:
         """
         with self.read() as on:
             on.execute(sa.select(settings.c.name).limit(1)).all()
-        if self._file is not None:
-            self._file.check_room()
         if self._full:
-            self._run(_try_room, time.monotonic(), durable=False)
+            self._run(_try_room)
             self._full = False
 
     @contextmanager
@@ -229,12 +223,6 @@ class _Deadlock(Exception):
     """A transaction that the database ended and that can be run again."""
 
 
-def _set_wait(connection: Connection, seconds: float) -> None:
-    """Say how long a SQLite connection waits for a lock, outside any transaction."""
-    held: Any = connection.connection.driver_connection
-    held.execute(f"PRAGMA busy_timeout={max(0, int(seconds * 1000))}")
-
-
 def _begin(connection: Connection) -> None:
     """Begin a transaction: a writer takes the lock at once, so that it never has to give up."""
     reading = connection.get_execution_options().get("adjudge_read")
@@ -259,9 +247,9 @@ def _translate(error: DBAPIError | DisconnectionError) -> Exception | None:
     text = str(original or error).lower()
     if state in _DEADLOCK:
         return _Deadlock()
-    if "locked" in text or "busy" in text or state in ("57014", "53300", "55P03"):
-        return Unavailable("database-busy", _BUSY)
-    if "disk is full" in text or "database or disk" in text or state in ("53100", "53200"):
+    if "locked" in text or "busy" in text or state in _BUSY:
+        return Unavailable("database-busy", "the database is locked by another; try again")
+    if "disk is full" in text or "database or disk" in text or state in _FULL:
         return Unavailable("database-full", "the disk of the database is full; nothing was stored")
     gone = isinstance(error, OperationalError | DisconnectionError) or (
         isinstance(error, DBAPIError) and (error.connection_invalidated or state in _GONE)
@@ -271,4 +259,103 @@ def _translate(error: DBAPIError | DisconnectionError) -> Exception | None:
     return None
 
 
-_GONE = ("57P01", "57P02", "57P03", "08000", "08003", "08006", "25006")
+def migration_config(connection: Connection | None = None) -> Config:
+    """Alembic's settings, made here so that no ini file is needed."""
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config
+
+
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Run the migrations that are missing, inside the connection's transaction."""
+    command.upgrade(migration_config(connection), revision)
+
+
+def _checked_url(url: str | Path) -> sa.URL:
+    """The URL, with drivers named; a path is a SQLite file."""
+    text = str(url)
+    try:
+        made = make_url(text) if "://" in text else sa.URL.create("sqlite", database=text)
+    except ArgumentError:
+        made = None
+    if made is None or made.get_backend_name() not in ("sqlite", "postgresql"):
+        raise BadSetting("database", text, "a file, sqlite:///FILE or postgresql://USER@HOST/NAME")
+    if made.get_backend_name() == "postgresql":
+        return made.set(drivername="postgresql+psycopg")
+    if not made.database or made.database == ":memory:":
+        raise BadSetting("database", text, "a file, so that nothing is lost")
+    return made
+
+
+def _make_engine(url: sa.URL, wait: float) -> sa.Engine:
+    """The engine: WAL on SQLite, checked connections on PostgreSQL."""
+    try:
+        if url.get_backend_name() == "postgresql":
+            engine = sa.create_engine(
+                url,
+                pool_size=10,
+                max_overflow=30,
+                pool_timeout=wait,
+                pool_pre_ping=True,
+                connect_args={"connect_timeout": max(2, int(wait))},
+            )
+            event.listen(engine, "connect", partial(_limit_locks, max(1, int(wait * 1000))))
+            return engine
+    except (ImportError, NoSuchModuleError) as error:
+        wanted = "the extra adjudge[postgres] installed"
+        raise BadSetting("database", url.render_as_string(), wanted) from error
+    folder = Path(str(url.database)).resolve().parent
+    if not folder.is_dir():
+        raise BadSetting("database", str(url.database), f"a folder that exists; {folder} does not")
+    engine = sa.create_engine(url, pool_size=10, max_overflow=30, pool_timeout=wait)
+    event.listen(engine, "connect", partial(_prepare, wait))
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _limit_locks(milliseconds: int, connection: Any, _record: Any) -> None:
+    """Let a PostgreSQL connection wait for a lock no longer than that."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout TO {milliseconds}")
+    connection.commit()
+
+
+def _prepare(wait: float, connection: Any, _record: Any) -> None:
+    """Set up a fresh SQLite connection."""
+    connection.isolation_level = None  # Database begins transactions, not the driver
+    cursor = connection.cursor()
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",  # what is committed outlives a power cut
+        f"busy_timeout={int(1000 * wait)}",
+        "foreign_keys=ON",
+        "temp_store=MEMORY",
+        "cache_size=-8192",  # kB, of each connection: all of them together are what counts
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _beside(file: Path, ending: str) -> Path:
+    return file.with_name(file.name + ending)
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    """The device and inode of a file, by which it is known from any other."""
+    found = file.stat()
+    return found.st_dev, found.st_ino
+
+
+def _make_private(database: Path) -> None:
+    """Make the file where there is none, and let nobody but its owner read it."""
+    # Where this cannot be done, opening it says why.
+    with contextlib.suppress(OSError):
+        os.close(os.open(database, os.O_WRONLY | os.O_CREAT, 0o600))
+    for ending in ("", "-wal", "-shm"):
+        file = _beside(database, ending)
+        with contextlib.suppress(OSError):
+            mode = file.stat().st_mode
+            if os.name == "posix" and mode & 0o077 and file.is_file():
+                file.chmod(mode & 0o700)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any, Self
 
 from sqlalchemy import bindparam, insert, select, text, update
@@ -17,22 +16,16 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.schema import judges, log, pages, projects
 from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
-from adjudge.collect.store.statements import Statement
 from adjudge.errors import NotFound
 
 _JUDGES = select(judges, projects.c.version, projects.c.state.label("project_state")).join(
     projects, projects.c.id == judges.c.project
 )
-_BY_ID = Statement(_JUDGES.where(judges.c.id == bindparam("judge")))
-_ONE_JUDGE = _JUDGES.where(judges.c.public == bindparam("public"))
-_JUDGE = Statement(_ONE_JUDGE)
-_LOCKED_JUDGE = Statement(_ONE_JUDGE.with_for_update(of=judges, key_share=True))
+_BY_ID = _JUDGES.where(judges.c.id == bindparam("judge"))
+_JUDGE = _JUDGES.where(judges.c.public == bindparam("public"))
+_LOCKED_JUDGE = _JUDGE.with_for_update(of=judges, key_share=True)
 _SHARED = text("SELECT pg_advisory_xact_lock_shared(7234002)")
 _ALONE = text("SELECT pg_advisory_xact_lock(7234002)")
-_LINE = ("project", "judge", "time", "event", "actor", "policy_version", "figures")
-_LOG = Statement(
-    insert(log).values({name: bindparam(name, type_=log.c[name].type) for name in _LINE})
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,18 +62,9 @@ class Request:
         write_log(self.on, [self.line(event, judge=judge, actor=actor, **figures)])
 
 
-_ONE_PAGE = select(pages).where(pages.c.public == bindparam("public"))
-_PAGE = Statement(_ONE_PAGE)
+_PAGE = select(pages).where(pages.c.public == bindparam("public"))
 # Judge, then page, then items: whoever locks them in this order waits for nobody in a circle.
-_LOCKED_PAGE = Statement(_ONE_PAGE.with_for_update(key_share=True))
-
-
-@cache
-def _set_judge(names: tuple[str, ...]) -> Statement:
-    """The statement that sets these columns of a judge's row, made once."""
-    values: dict[str, Any] = {name: bindparam(f"new_{name}", type_=judges.c[name].type)
-                              for name in names}  # fmt: skip
-    return Statement(update(judges).where(judges.c.id == bindparam("which")).values(values))
+_LOCKED_PAGE = _PAGE.with_for_update(key_share=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,32 +98,31 @@ class JudgeRequest(Request):
 
     def renewed(self) -> Self:
         """The same request with the judge as they stand now, after a change."""
-        return replace(self, judge=_BY_ID.one(self.on, {"judge": self.judge.id}))
+        return replace(self, judge=self.on.execute(_BY_ID, {"judge": self.judge.id}).one())
 
     def page(self, public: str) -> StoredRow:
         """One of the judge's pages; another's looks as if it were not there."""
         wanted = _LOCKED_PAGE if self.locked else _PAGE
-        page: StoredRow | None = wanted.one_or_none(self.on, {"public": public})
+        page: StoredRow | None = self.on.execute(wanted, {"public": public}).one_or_none()
         if page is None or page.judge != self.judge.id:
             raise NotFound("page", public)
         return page
 
     def set_judge(self, **values: Any) -> None:
         """Set columns of the judge's row."""
-        named = {f"new_{name}": value for name, value in values.items()}
-        _set_judge(tuple(values)).run(self.on, {"which": self.judge.id, **named})
+        self.on.execute(update(judges).where(judges.c.id == self.judge.id).values(values))
 
 
 def read_judge(on: Connection, public: str) -> StoredRow:
     """A judge's row, as it is now."""
-    return _found(_JUDGE.one_or_none(on, {"public": public}), public)
+    return _found(on.execute(_JUDGE, {"public": public}).one_or_none(), public)
 
 
 def lock_judge(on: Connection, public: str) -> StoredRow:
     """A judge's row, which nobody else may change until the transaction ends."""
     if on.dialect.name == "postgresql":
         on.execute(_SHARED)  # gold is not edited meanwhile
-    return _found(_LOCKED_JUDGE.one_or_none(on, {"public": public}), public)
+    return _found(on.execute(_LOCKED_JUDGE, {"public": public}).one_or_none(), public)
 
 
 def _found(row: StoredRow | None, public: str) -> StoredRow:
@@ -166,7 +149,8 @@ def columns_of(record: Record) -> dict[str, Any]:
 
 def write_log(on: Connection, lines: Sequence[dict[str, Any]]) -> None:
     """Append lines to the log."""
-    _LOG.run_many(on, lines)
+    if lines:
+        on.execute(insert(log), lines)
 
 
 def to_time(seconds: float) -> datetime:

@@ -255,7 +255,9 @@ judgments = Table(
     Column("right", Boolean),
     Column("seconds", Double),
     Column("time", Double, nullable=False),
-    Column("answers", JSON),  # to further questions, by their names; None for none
+    Column(
+        "answers", JSON(none_as_null=True)
+    ),  # to further questions, by their names; None for none
     Column("swapped", Boolean, nullable=False, server_default=false()),  # see values.sides
     UniqueConstraint("page", "row"),
 )

@@ -17,7 +17,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from adjudge.collect.store.database import BEGAN
 from adjudge.collect.web._security import Sessions
 from adjudge.collect.web.logs import LOG
 from adjudge.collect.web.settings import Settings
@@ -127,7 +126,6 @@ class Around:
             await self._app(scope, receive, send)
             return
         begun = time.perf_counter()
-        BEGAN.set(time.monotonic())
         scope["root_path"] = self._settings.prefix  # whether the proxy leaves it in the path or not
         scope["path"] = scope["path"].replace("\0", "\ufffd")  # which no store takes
         scope["query_string"] = scope["query_string"].replace(b"%00", b"%EF%BF%BD")

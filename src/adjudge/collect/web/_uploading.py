@@ -26,7 +26,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
-from adjudge.collect.store.database import BEGAN
 from adjudge.collect.web._login import LoggedIn
 from adjudge.collect.web._state import state_of
 from adjudge.collect.web.logs import event
@@ -92,7 +91,6 @@ async def _read(
         preview = await state_of(request).readers.read(request, reading)
     else:
         preview = await run_in_threadpool(reading.read)
-    BEGAN.set(None)  # reading is no waiting: storing may wait as long as any other request
     return preview
 
 
