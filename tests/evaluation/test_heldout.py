@@ -11,7 +11,7 @@ from adjudge import DawidSkene, HybridConfusion, MajorityVote, Pmf, SingleConfus
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.comparison import _label_shares_score
-from adjudge.evaluation.heldout import _judgment_folds, _predict_held_out, held_out_score
+from adjudge.evaluation.crossvalidation import _judgment_folds, _predict_held_out, held_out_score
 from adjudge.simulation import Crowd, Population
 from strategies import judgments as any_judgments
 

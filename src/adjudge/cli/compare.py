@@ -119,7 +119,7 @@ def _show(compared: Comparison) -> Any:
         columns = {"log_score": "rank", "se": None}
     heads = [_HEADS.get(column, column.replace("_", " ")) for column in columns]
 
-    def cell(scores: Mapping[str, float], column: str, rank: str | None) -> str:
+    def cell(scores: Mapping[str, Any], column: str, rank: str | None) -> str:
         shared = f" ({scores[rank]:.0f})" if rank is not None else ""
         value = Score(name=column, value=scores[column]).shown.value
         return number(value, 3 if compared.by == "gold" else 4) + shared
@@ -128,7 +128,7 @@ def _show(compared: Comparison) -> Any:
         [
             row.name,
             *(cell(row.scores, column, rank) for column, rank in columns.items()),
-            f"{row.seconds or 0:.2f}",
+            f"{row.seconds:.2f}",
         ]
         for row in scored
     ]

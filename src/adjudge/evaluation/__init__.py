@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from adjudge.evaluation.comparison import compare_models as compare_models
     from adjudge.evaluation.comparison import entrants as entrants
     from adjudge.evaluation.crossvalidation import CrossValidation as CrossValidation
+    from adjudge.evaluation.crossvalidation import HeldOut as HeldOut
     from adjudge.evaluation.crossvalidation import cross_validate as cross_validate
+    from adjudge.evaluation.crossvalidation import held_out_score as held_out_score
     from adjudge.evaluation.diagnosis.advice import Limits as Limits
     from adjudge.evaluation.diagnosis.diagnose import Diagnosis as Diagnosis
     from adjudge.evaluation.diagnosis.diagnose import diagnose as diagnose
     from adjudge.evaluation.diagnosis.next_judges import suggest_judges as suggest_judges
-    from adjudge.evaluation.heldout import HeldOut as HeldOut
-    from adjudge.evaluation.heldout import held_out_score as held_out_score
     from adjudge.evaluation.measures import MEASURES as MEASURES
     from adjudge.evaluation.measures import Measure as Measure
     from adjudge.evaluation.model_judges.alignment import Alignment as Alignment

@@ -11,22 +11,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from time import perf_counter
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine
 from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
-from adjudge.evaluation.against_gold import BesideVote, beside_vote
-from adjudge.evaluation.crossvalidation import CrossValidation, cross_validate
-from adjudge.evaluation.heldout import HeldOut, held_out_score
+from adjudge.evaluation.against_gold import beside_vote
+from adjudge.evaluation.crossvalidation import (
+    CrossValidation,
+    HeldOut,
+    cross_validate,
+    held_out_score,
+)
 from adjudge.evaluation.measures import CLIP
 from adjudge.evaluation.significance import correct_by_item, rank_methods
 from adjudge.models.calibrated import with_calibration
@@ -82,11 +84,11 @@ def _ways(kind: type[Any]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ModelResult:
-    """How one model fared; ``reason`` says why it has no scores."""
+    """The scores of one model, or the reason why it has none."""
 
     name: str
-    scores: Mapping[str, float]
-    seconds: float | None = None  # of a fit, on average
+    scores: Mapping[str, float | None]
+    seconds: float = 0.0  # per fit, on average
     reason: str | None = None
 
 
@@ -106,18 +108,15 @@ class Comparison:
     calibrated: tuple[str, ...] = ()
 
     def to_table(self) -> Any:
-        """One row a model: scores, ranks, seconds of a fit, reason."""
-        names = list(dict.fromkeys(name for row in self.results for name in row.scores))
-        columns: dict[str, Any] = {
-            "model": pa.array([row.name for row in self.results], pa.large_string())
-        }
+        """One row per model: scores, ranks, seconds per fit, reason."""
+        names = dict.fromkeys(name for row in self.results for name in row.scores)
+        columns = {"model": pa.array([row.name for row in self.results], pa.large_string())}
         for name in names:
             kind = pa.int64() if name in _WHOLE else pa.float64()
             values = [row.scores.get(name) for row in self.results]
-            columns[name] = pa.array(
-                [None if v is None or np.isnan(v) else v for v in values]
-            ).cast(kind)
-        columns["seconds"] = pa.array([row.seconds for row in self.results], pa.float64())
+            columns[name] = pa.array(values, kind, from_pandas=True)
+        seconds = [None if row.reason else row.seconds for row in self.results]
+        columns["seconds"] = pa.array(seconds, pa.float64())
         columns["reason"] = pa.array([row.reason for row in self.results], pa.large_string())
         return pa.table(columns)
 
@@ -152,14 +151,19 @@ def compare_models(
     few = np.arange(judgments.item_count) < _FEW
     first = judgments.select(items=few & (judgments.counts_per_item > 0))
 
+    calibrated: list[str] = []
+
     def score(entrant: Entrant, on_step: Progress | None) -> Any:
         with suppress(Exception):  # so that what is compiled is compiled; the real fit says more
             entrant.model.fit(first, engine=engine)
         shared: dict[str, Any] = {"folds": folds, "seed": seed, "engine": engine}
         if gold is None:
             return held_out_score(entrant.model, judgments, progress=on_step, **shared)
-        timed: Any = _Timed(with_calibration(entrant.model, calibrate))
-        return timed, cross_validate(timed, judgments, gold, progress=on_step, **shared)
+        fitted = with_calibration(entrant.model, calibrate)
+        crossed = cross_validate(fitted, judgments, gold, progress=on_step, **shared)
+        if getattr(fitted, "calibrate", False):
+            calibrated.append(entrant.name)
+        return crossed
 
     found, failed = _run_all(chosen, score, folds, progress)
     if not found:
@@ -167,29 +171,7 @@ def compare_models(
         raise BadData(f"no model could be scored ({reasons})")
     if gold is None:
         return _by_judgments(found, failed, judgments, level, folds)
-    return _by_gold(found, failed, judgments, gold, level, folds)
-
-
-class _Timed:
-    """A model whose fits are clocked."""
-
-    def __init__(self, of: Model) -> None:
-        self.of, self.name, self.fits, self.seconds = of, of.name, 0, 0.0
-
-    def fit(
-        self,
-        judgments: Judgments,
-        gold: Gold | None = None,
-        *,
-        engine: Engine | None = None,
-        progress: Progress | None = None,
-    ) -> Consensus:
-        """The consensus of the model."""
-        begun = perf_counter()
-        consensus = self.of.fit(judgments, gold, engine=engine, progress=progress)
-        self.seconds += perf_counter() - begun
-        self.fits += 1
-        return consensus
+    return _by_gold(found, failed, calibrated, judgments, gold, level, folds)
 
 
 def _run_all(
@@ -219,83 +201,81 @@ def _run_all(
 
 
 def _by_gold(
-    found: Mapping[str, tuple[_Timed, CrossValidation]],
+    found: Mapping[str, CrossValidation],
     failed: Sequence[_ModelResult],
+    calibrated: Sequence[str],
     judgments: Judgments,
     gold: Gold,
     level: float,
     folds: int,
 ) -> Comparison:
-    """The comparison of cross-validated models: the lowest log loss first."""
-    pooled = {name: crossed.pooled for name, (_, crossed) in found.items()}
-    losses = {name: _losses(crossed) for name, (_, crossed) in found.items()}
+    """Compare cross-validated models: the lowest log loss first."""
+    pooled = {name: crossed.pooled for name, crossed in found.items()}
+    losses = {name: _losses(crossed) for name, crossed in found.items()}
     correct = correct_by_item(pooled)
-    ranked = rank_methods(losses, higher_is_better=False, level=level)
     accuracy_rank = {place.method: place.rank for place in rank_methods(correct, level=level)}
     results = []
-    for place in ranked:
-        timed, scores = found[place.method][0], pooled[place.method]
+    for place in rank_methods(losses, higher_is_better=False, level=level):
+        scores = pooled[place.method]
+        accuracy = scores["accuracy"]
         values = {
-            "log_loss": float(scores["log_loss"]),
+            "log_loss": scores["log_loss"].value,
             "rank": place.rank,
-            "accuracy": scores["accuracy"].value,
-            "low": _number(scores["accuracy"].low),
-            "high": _number(scores["accuracy"].high),
+            "accuracy": accuracy.value,
+            "low": accuracy.low,
+            "high": accuracy.high,
             "accuracy_rank": accuracy_rank[place.method],
-            "brier": float(scores["brier"]),
-            "corrected_calibration_error": float(scores["corrected_calibration_error"]),
+            "brier": scores["brier"].value,
+            "corrected_calibration_error": scores["corrected_calibration_error"].value,
         }
-        seconds = timed.seconds / timed.fits
+        seconds = found[place.method].seconds
         results.append(_ModelResult(name=place.method, scores=values, seconds=seconds))
     alike = [row for row in results if row.scores["rank"] == 1]
     close = rank_methods({row.name: correct[row.name] for row in alike}, level=level)
-    calibrated = tuple(
-        name for name, (timed, _) in found.items() if getattr(timed.of, "calibrate", False)
-    )
     accurate = {place.method for place in close if place.rank == 1}
     chosen, spared = _pick([row.name for row in alike if row.name in accurate], results)
-    beside = beside_vote(pooled[chosen.name], judgments)
+    scores = pooled[chosen.name]
+    beside = beside_vote(scores, judgments)
+    notes = [
+        f"cross-validated by {folds} folds over {count_of(len(gold), 'gold item')}, "
+        f"ranked by log loss; {_describe_ranks(level)}",
+        _describe_calibration(calibrated, list(found)),
+    ]
+    text = f"Take {chosen.name}: log loss {scores['log_loss'].value:.3f}, {scores['accuracy']}"
+    text += f"{_compare_others(chosen, spared, alike, results)}."
+    if beside is not None:
+        notes.append(
+            "the plain vote share, half a judgment added to each label, has a log loss of "
+            f"{beside.vote:.3f}: a model above it is too sure"
+        )
+        text += f" {beside.warning}" if beside.warning else ""
     return Comparison(
         by="gold",
         results=(*results, *failed),
         chosen=chosen.name,
-        recommendation=_advice_by_gold(chosen, spared, alike, results, beside),
-        notes=(
-            f"cross-validated by {folds} folds over {count_of(len(gold), 'gold item')}, "
-            f"ranked by log loss; "
-            "models share a rank where a paired t-test over items finds no difference "
-            f"(p > {level:g})",
-            _describe_calibration(calibrated, list(found)),
-            *_vote_note(beside),
-        ),
-        calibrated=calibrated,
+        recommendation=text,
+        notes=tuple(notes),
+        calibrated=tuple(calibrated),
+    )
+
+
+def _describe_ranks(level: float) -> str:
+    return (
+        f"models share a rank where a paired t-test over items finds no difference (p > {level:g})"
     )
 
 
 def _describe_calibration(calibrated: Sequence[str], names: Sequence[str]) -> str:
-    """Which models were calibrated by gold."""
+    """Say which models were calibrated by gold."""
     if not calibrated:
         return "probabilities are not calibrated by gold"
-    others = [name for name in names if name not in calibrated]
-    but = f", except those of {_listed(others)}" if others else ""
+    others = ", ".join(name for name in names if name not in calibrated)
+    but = f", except those of {others}" if others else ""
     return f"probabilities are calibrated by the gold of the other folds{but}"
 
 
-def _vote_note(beside: BesideVote | None) -> tuple[str, ...]:
-    if beside is None:
-        return ()
-    return (
-        "the plain vote share, half a judgment added to each label, has a log loss of "
-        f"{beside.vote:.3f}: a model above it is too sure",
-    )
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else value
-
-
 def _losses(crossed: CrossValidation) -> NDArray[np.float64]:  # (gold,)
-    """The log loss of each gold item; NaN where it has no label."""
+    """Return the log loss of each gold item; NaN where it has no label."""
     given = crossed.posterior[np.arange(len(crossed.truth)), crossed.truth]
     return np.asarray(-np.log(np.clip(given, CLIP, 1 - CLIP)))
 
@@ -303,51 +283,31 @@ def _losses(crossed: CrossValidation) -> NDArray[np.float64]:  # (gold,)
 def _pick(
     names: Sequence[str], results: Sequence[_ModelResult]
 ) -> tuple[_ModelResult, _ModelResult | None]:
-    """The first of the names, or one that does as well in far less time, and then the first."""
+    """Return the first of the names, or one that takes far less time, and then the first too."""
     by_name = {row.name: row for row in results}
     best = by_name[names[0]]
-    quick = min((by_name[name] for name in names), key=_time)
-    if _time(best) > _SLOW and _time(best) > _MUCH * _time(quick):
+    quick = min((by_name[name] for name in names), key=lambda row: row.seconds)
+    if best.seconds > _SLOW and best.seconds > _MUCH * quick.seconds:
         return quick, best
     return best, None
 
 
-def _time(row: _ModelResult) -> float:
-    return row.seconds or 0.0
-
-
-def _advice_by_gold(
+def _compare_others(
     chosen: _ModelResult,
     spared: _ModelResult | None,
     alike: Sequence[_ModelResult],
     results: Sequence[_ModelResult],
-    beside: BesideVote | None,
 ) -> str:
-    """Sentences that recommend a model by gold."""
-    scores = chosen.scores
-    text = (
-        f"Take {chosen.name}: log loss {scores['log_loss']:.3f}, accuracy "
-        f"{scores['accuracy']:.3f} ({scores['low']:.3f} to {scores['high']:.3f})"
-    )
-    others = [row.name for row in alike if row is not chosen]
+    """Say how the other models compare with the chosen one."""
+    others = ", ".join(row.name for row in alike if row is not chosen)
     if spared is not None:
-        text += (
-            f"; {spared.name} is no better by log loss or accuracy as far as this gold can tell, "
-            f"and takes {_time(spared):.1f} s a fit instead of {_time(chosen):.2f} s"
+        return (
+            f"; {spared.name} is not significantly better and takes {spared.seconds:.1f} s per fit "
+            f"instead of {chosen.seconds:.2f} s"
         )
-    elif others:
-        text += (
-            f"; {_listed(others)} {'has' if len(others) == 1 else 'have'} as low a log loss, as "
-            "far as this gold can tell"
-        )
-    elif len(results) > 1:
-        text += "; its log loss is lower than every other's, significantly"
-    warning = beside.warning if beside is not None else None
-    return f"{text}.{'' if warning is None else f' {warning}'}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    if others:
+        return f"; not significantly different: {others}"
+    return "; significantly better than every other model" if len(results) > 1 else ""
 
 
 def _by_judgments(
@@ -357,7 +317,7 @@ def _by_judgments(
     level: float,
     folds: int,
 ) -> Comparison:
-    """The comparison of models that predicted judgments held out."""
+    """Compare models that predicted judgments held out."""
     ranked = rank_methods({name: held.by_item for name, held in found.items()}, level=level)
     results = [
         _ModelResult(
@@ -374,57 +334,28 @@ def _by_judgments(
     ]
     alike = [row for row in results if row.scores["rank"] == 1]
     chosen, spared = _pick([row.name for row in alike], results)
-    floor = _label_shares_score(judgments)
+    held = found[chosen.name]
     return Comparison(
         by="judgments",
         results=(*results, *failed),
         chosen=chosen.name,
-        recommendation=_advice_by_judgments(chosen, spared, alike, results),
+        recommendation=(
+            f"{chosen.name} predicts judgments held out best: a log score of {held.mean:.4f} "
+            f"(s.e. {held.error:.4f}){_compare_others(chosen, spared, alike, results)}. {_UNKNOWN}"
+        ),
         notes=(
-            f"log score of a judgment (nats, nearer to 0 is better) by {folds} folds of "
+            f"log score per judgment (nats, nearer to 0 is better) by {folds} folds of "
             f"{count_of(len(judgments), 'judgment')}; the shares of the labels alone give "
-            f"{floor:.4f}",
-            f"models share a rank where a paired t-test over items finds no difference "
-            f"(p > {level:g})",
+            f"{_label_shares_score(judgments):.4f}",
+            _describe_ranks(level),
         ),
     )
 
 
-def _advice_by_judgments(
-    chosen: _ModelResult,
-    spared: _ModelResult | None,
-    alike: Sequence[_ModelResult],
-    results: Sequence[_ModelResult],
-) -> str:
-    """What judgments held out tell of models, and what they do not."""
-    scores = chosen.scores
-    text = (
-        f"{chosen.name} predicts judgments held out best: a log score of "
-        f"{scores['log_score']:.4f} (s.e. {scores['se']:.4f})"
-    )
-    others = [row.name for row in alike if row is not chosen]
-    if spared is not None:
-        text = (
-            f"{chosen.name} predicts judgments held out as well as any: a log score of "
-            f"{scores['log_score']:.4f} (s.e. {scores['se']:.4f}); {spared.name} is no better as "
-            f"far as these judgments can tell, and takes {_time(spared):.1f} s a fit instead of "
-            f"{_time(chosen):.2f} s"
-        )
-    elif others:
-        text += (
-            f"; {_listed(others)} {'does' if len(others) == 1 else 'do'} as well, as far as these "
-            "judgments can tell"
-        )
-    elif len(results) > 1:
-        text += ", better than every other, significantly"
-    return f"{text}. {_UNKNOWN}"
-
-
 _UNKNOWN = (
-    "This measures how well the panel predicts itself, not the truth: judges who make the same "
-    "mistakes predict one another well. Which model's labels are right, and whether its "
-    "probabilities can be believed, cannot be known without gold; 25 labels by an expert begin to "
-    "tell."
+    "This measures how well the judges predict one another, not the truth: judges who make the "
+    "same mistakes predict one another well. Only gold shows whose labels are right and whether "
+    "probabilities are calibrated; start with 25 labels by an expert."
 )
 
 

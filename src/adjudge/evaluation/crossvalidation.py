@@ -1,8 +1,16 @@
-"""Cross-validation over gold items: a model is told some of the gold and scored on the rest."""
+"""Scores on data held out: cross-validation over gold items, and predictions of judgments.
+
+Without gold, a part of the judgments is hidden, the model is fitted to the rest, and each hidden
+judgment is predicted: the chance of label y from judge j on item i is sum_k q_i(k) theta_j[k, y],
+with q_i the posterior of the item and theta_j the confusion of the judge, both from the rest. Its
+logarithm is the score, in nats.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,15 +18,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.gold import Gold
+from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import Names, look_up
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation._labelled import Labelled, read_labels
-from adjudge.evaluation._resampling import check_resampling, split_folds
+from adjudge.evaluation._resampling import check_resampling, shuffled_places, split_folds
 from adjudge.evaluation.against_gold import Evaluation, evaluate
 from adjudge.evaluation.measures import CLIP
+from adjudge.evaluation.scores import reals
 from adjudge.models.model import Step
 
 if TYPE_CHECKING:
@@ -28,9 +37,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CrossValidation:
-    """How a model fares on gold it was not told: by fold, and over all folds together.
+    """Scores of a model on gold that it was not given, by fold and over all folds together.
 
-    ``pooled`` scores every gold item by the fit that was not told its truth. Items are in order of
+    ``pooled`` scores every gold item by the fit that was not given its truth. Items are in order of
     their names.
     """
 
@@ -39,6 +48,7 @@ class CrossValidation:
     pooled: Evaluation
     folds: tuple[Evaluation, ...]
     seed: int
+    seconds: float  # per fit, on average
     items: Names  # (gold,)
     truth: NDArray[np.int16]  # (gold,)
     fold: NDArray[np.int32]  # (gold,)
@@ -67,8 +77,7 @@ class CrossValidation:
         """One row a score: pooled value with its interval, mean and sd over folds, reason."""
         table = self.pooled.to_table()
         for column, of in (("mean", self.mean), ("sd", self.sd)):
-            values = np.array([of(name) for name in self.pooled.scores])
-            table = table.append_column(column, pa.array(values, mask=np.isnan(values)))
+            table = table.append_column(column, reals([of(name) for name in self.pooled.scores]))
         return table.select(["score", "value", "low", "high", "mean", "sd", "reason"])
 
     def to_item_table(self) -> Any:
@@ -81,10 +90,19 @@ class CrossValidation:
             "fold": pa.array(self.fold + 1),
             "label": names.take(pa.array(self.choice, mask=none)),
         }
-        for code, truth in enumerate(self.scale.truths):
-            values = np.ascontiguousarray(self.posterior[:, code])
-            columns[f"p_{truth}"] = pa.array(values, mask=none)
+        for truth, column in zip(self.scale.truths, self.posterior.T, strict=True):
+            columns[f"p_{truth}"] = reals(column)
         return pa.table(columns)
+
+
+def _each_fold(folds: int, progress: Progress | None) -> Iterator[int]:
+    """Yield the number of each fold, and report the progress."""
+    for number in range(folds):
+        if progress is not None:
+            progress(Step("fold", number, folds))
+        yield number
+    if progress is not None:
+        progress(Step("fold", folds, folds))
 
 
 @takes_tables
@@ -102,7 +120,7 @@ def cross_validate(
     clip: float = CLIP,
     bins: int = 10,
 ) -> CrossValidation:
-    """A model fitted once a fold, to all judgments and the gold of the other folds.
+    """Fit a model once per fold, to all judgments and the gold of the other folds, and score it.
 
     Folds are stratified by truth. The last four settings are those of ``evaluate``; bootstrap
     intervals are of the pooled scores.
@@ -112,97 +130,151 @@ def cross_validate(
         raise BadData("there is no gold to cross-validate on", source=gold.source)
     if not 2 <= folds <= len(gold):
         raise BadSetting("folds", folds, f"from 2 to the number of gold items, {len(gold):,}")
-    order = np.asarray(pc.sort_indices(gold.items), dtype=np.int64)
-    gold = _in_order(gold, order)
-    truth = gold.codes(judgments.scale)
+    scale = judgments.scale
+    truth = gold.codes(scale)
     fold = split_folds(gold.items, truth, folds, seed)
-    held = _FoldLabels.of(gold, judgments.scale)
+    choice = np.full(len(gold), -1, dtype=np.int16)
+    posterior = np.full((len(gold), len(scale.truths)), np.nan)
+    fallback = np.zeros(len(gold), dtype=np.bool_)
     scoring: dict[str, Any] = {"level": level, "clip": clip, "bins": bins}
-    found = []
-    for number in range(folds):
+    found, seconds = [], 0.0
+    for number in _each_fold(folds, progress):
         test = fold == number
-        if progress is not None:
-            progress(Step("fold", number, folds))
+        begun = perf_counter()
         consensus = model.fit(judgments, gold.select(~test), engine=engine)
-        labels = read_labels(consensus, judgments.scale, gold)
-        held.take(labels, test)
+        seconds += perf_counter() - begun
+        labels = read_labels(consensus, scale, gold)
+        place = look_up(gold.items, labels.items)
+        rows = np.flatnonzero(test & (place >= 0))
+        choice[rows] = labels.choice[place[rows]]
+        if labels.posterior is not None:
+            posterior[rows] = labels.posterior[place[rows]]
+        if labels.fallback is not None:
+            fallback[rows] = labels.fallback[place[rows]]
         found.append(evaluate(labels, gold.select(test), **scoring))
-    if progress is not None:
-        progress(Step("fold", folds, folds))
-    pooled = held.labelled(judgments)
+    counts = np.append(judgments.counts_per_item, 0)
+    pooled = Labelled(
+        scale=scale,
+        items=gold.items,
+        choice=choice,
+        posterior=posterior,
+        judged=counts[look_up(gold.items, judgments.items)] > 0,
+        told=np.zeros(len(gold), dtype=np.bool_),
+        fallback=fallback,
+    )
+    order = np.asarray(pc.sort_indices(gold.items), dtype=np.int64)
     return CrossValidation(
         model=model.name,
-        scale=judgments.scale,
+        scale=scale,
         pooled=evaluate(pooled, gold, resamples=resamples, seed=seed, **scoring),
         folds=tuple(found),
         seed=seed,
-        items=gold.items,
-        truth=truth,
-        fold=fold,
-        choice=held.choice,
-        posterior=held.posterior,
+        seconds=seconds / folds,
+        items=gold.items.take(pa.array(order)),
+        truth=truth[order],
+        fold=fold[order],
+        choice=choice[order],
+        posterior=posterior[order],
     )
 
 
-def _in_order(gold: Gold, order: NDArray[np.int64]) -> Gold:
-    """The gold in another order of rows."""
-    rows = pa.array(order)
+# Models that do not say how a judge comes by their label, and why.
+_UNSCORED = {
+    "vote": "weights say which judges count, not how they label",
+    "pmf": "factors predict grades, not the chance of each label",
+}
 
-    def part(names: Names | None) -> Names | None:
-        return None if names is None else names.take(rows)
 
-    return replace(
-        gold,
-        items=part(gold.items),
-        value=gold.value[order],
-        topics=part(gold.topics),
-        documents=part(gold.documents),
-        reasons=part(gold.reasons),
-        honeypot=None if gold.honeypot is None else gold.honeypot[order],
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HeldOut:
+    """The log score of every judgment, each from a fit without it."""
+
+    model: str
+    item: NDArray[np.int32]  # (judgment,)
+    score: NDArray[np.float64]  # (judgment,) log chance of its label
+    clipped: int  # judgments that were given less chance than the clip
+    seconds: float  # per fit, on average
+
+    @property
+    def mean(self) -> float:
+        """The log score of a judgment, on average: nearer to 0 is better."""
+        return float(self.score.mean())
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean, with the judgments of one item taken together."""
+        apart = np.bincount(self.item, self.score - self.mean)
+        return float(np.sqrt((apart**2).sum())) / len(self.score)
+
+    @property
+    def by_item(self) -> NDArray[np.float64]:  # (judged item,)
+        """The scores of each item's judgments added up, in a unit that has the same mean."""
+        totals = np.bincount(self.item, self.score)
+        counts = np.bincount(self.item)
+        judged = counts > 0
+        return np.asarray(totals[judged] * judged.sum() / counts.sum())
+
+
+def _judgment_folds(judgments: Judgments, folds: int, seed: int) -> NDArray[np.int64]:
+    """The fold of each judgment: those of one item are spread over as many folds as can be."""
+    rng = np.random.default_rng(seed)
+    place = shuffled_places(judgments, rng)
+    first = rng.integers(folds, size=judgments.item_count)
+    return np.asarray((place + first[judgments.item]) % folds)
+
+
+@takes_tables
+def held_out_score(
+    model: Model,
+    judgments: JudgmentsLike,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+    clip: float = CLIP,
+) -> HeldOut:
+    """Score the judgments of each fold by a model fitted to the other folds.
+
+    A chance below ``clip`` counts as that. Models of the vote family that do not say how a judge
+    labels cannot be scored so.
+    """
+    if model.name in _UNSCORED:
+        raise BadData(f"{model.name} cannot be scored by judgments: {_UNSCORED[model.name]}")
+    if not 2 <= folds <= len(judgments):
+        raise BadSetting("folds", folds, f"from 2 to the number of judgments, {len(judgments):,}")
+    fold = _judgment_folds(judgments, folds, seed)
+    item = judgments.item
+    chance = np.empty(len(judgments))
+    seconds = 0.0
+    for number in _each_fold(folds, progress):
+        hidden = fold == number
+        shown = judgments.select(judgments=~hidden, keep_empty=True)
+        begun = perf_counter()
+        consensus = model.fit(shown, engine=engine)
+        seconds += perf_counter() - begun
+        chance[hidden] = _predict_held_out(
+            consensus, item[hidden], judgments.judge[hidden], judgments.label[hidden]
+        )
+    return HeldOut(
+        model=model.name,
+        item=item,
+        score=np.log(np.clip(chance, clip, 1.0)),
+        clipped=int((chance < clip).sum()),
+        seconds=seconds / folds,
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _FoldLabels:
-    """The labels of gold items, each from the fit that was not told its truth; filled by fold."""
-
-    scale: Scale
-    items: Names  # (gold,)
-    choice: NDArray[np.int16]  # (gold,)
-    posterior: NDArray[np.float64]  # (gold, truth)
-    fallback: NDArray[np.bool_]  # (gold,)
-
-    @classmethod
-    def of(cls, gold: Gold, scale: Scale) -> _FoldLabels:
-        """Nothing labelled yet."""
-        return cls(
-            scale,
-            gold.items,
-            np.full(len(gold), -1, dtype=np.int16),
-            np.full((len(gold), len(scale.truths)), np.nan),
-            np.zeros(len(gold), dtype=np.bool_),
-        )
-
-    def take(self, labels: Labelled, test: NDArray[np.bool_]) -> None:
-        """Keep the labels of the items under the mask."""
-        rows = np.flatnonzero(test)
-        place = look_up(self.items.take(pa.array(rows)), labels.items)
-        rows, place = rows[place >= 0], place[place >= 0]
-        self.choice[rows] = labels.choice[place]
-        if labels.posterior is not None:
-            self.posterior[rows] = labels.posterior[place]
-        if labels.fallback is not None:
-            self.fallback[rows] = labels.fallback[place]
-
-    def labelled(self, judgments: Judgments) -> Labelled:
-        """What was kept, as labels to be scored."""
-        counts = np.append(judgments.counts_per_item, 0)
-        return Labelled(
-            scale=self.scale,
-            items=self.items,
-            choice=self.choice,
-            posterior=self.posterior,
-            judged=counts[look_up(self.items, judgments.items)] > 0,
-            told=np.zeros(len(self.choice), dtype=np.bool_),
-            fallback=self.fallback,
-        )
+def _predict_held_out(
+    consensus: Consensus,
+    item: NDArray[np.int32],  # (judgment,)
+    judge: NDArray[np.int32],  # (judgment,)
+    label: NDArray[np.signedinteger],  # (judgment,)
+) -> NDArray[np.float64]:  # (judgment,)
+    """The chance that each of these judges gives that label to that item."""
+    confusion = consensus.confusion
+    row = np.zeros_like(judge) if len(confusion) == 1 else judge
+    chance = np.zeros(len(item))
+    for truth in range(confusion.shape[1]):
+        chance += consensus.posterior[item, truth] * confusion[row, truth, label]
+    return chance

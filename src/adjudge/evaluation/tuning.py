@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.names import look_up
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation._resampling import split_folds
@@ -30,12 +32,11 @@ GAMMAS = tuple(round(0.1 * step, 1) for step in range(1, 41))
 ALPHAS = tuple(round(0.60 + 0.01 * step, 2) for step in range(40))
 Measure = Literal["graded", "binary"]
 _LATEST = 512  # votes kept: those of one filter and weight over all folds and thresholds
-_Cast = tuple[NDArray[np.int16], NDArray[np.bool_], int]  # labels, fallback, judges dropped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Tuned:
-    """A threshold for each outer fold, and how the vote with it fared on that fold's gold."""
+    """A threshold for each outer fold, and scores of the vote with it on that fold's gold."""
 
     measure: Measure
     thresholds: tuple[float, ...]  # of each fold; empty where there is no filter
@@ -60,7 +61,7 @@ class _Tuned:
         return float(np.median(self.thresholds)) if self.thresholds else float("nan")
 
     def to_table(self, name: str) -> Any:
-        """One row a fold: its threshold, accuracy, judges dropped, items that fell back."""
+        """One row per fold: its threshold, accuracy, judges dropped, items that fell back."""
         return pa.table(
             {
                 "fold": list(range(1, len(self.thresholds) + 1)),
@@ -73,10 +74,10 @@ class _Tuned:
 
 
 class Tuner:
-    """Votes with filters over one set of judgments and gold, tuned again and again.
+    """Tune filters of votes, again and again, over one set of judgments and gold.
 
-    Features of the judges depend on the gold that may be seen, not on weights or thresholds, so
-    they are measured once for each inner and outer fold and kept.
+    A vote sees the gold outside the folds that are held out. Votes and features of judges are kept,
+    since inner fold a of outer fold b sees the gold that b of a sees, and so do both measures.
     """
 
     def __init__(
@@ -91,59 +92,29 @@ class Tuner:
     ) -> None:
         if folds < 3:
             raise BadSetting("folds", folds, "at least 3: two to choose by, one to score")
-        self.shrink = shrink
-        honeypots = gold.honeypot
-        self.traps = gold.select(honeypots) if honeypots is not None else None
-        self.gold = gold if honeypots is None else gold.select(~honeypots)
-        self.judgments, self.seed, self.flip = judgments, seed, flip
-        known = self.gold.align(judgments)
-        if not (known >= 0).any():
+        self.judgments, self.gold, self.folds = judgments, gold, folds
+        self.seed, self.flip, self.shrink = seed, flip, shrink
+        self.traps = np.zeros(len(gold), np.bool_) if gold.honeypot is None else gold.honeypot
+        known = gold.select(~self.traps).align(judgments)
+        chosen = known >= 0
+        if not chosen.any():
             raise BadData(
                 "there is no gold for any judged item: a threshold needs some to be chosen"
             )
-        self.known = known
-        self.items = np.flatnonzero(known >= 0)
-        chosen_items = np.zeros(judgments.item_count, dtype=np.bool_)
-        chosen_items[self.items] = True
-        self.part = judgments.select(items=chosen_items, keep_empty=True)
-        self.truth = known[self.items]
+        self.part = judgments.select(items=chosen, keep_empty=True)
+        self.truth = known[chosen]
         self.fold = split_folds(self.part.items, self.truth, folds, seed)  # (gold item,)
-        self.folds = folds
+        self._place = look_up(gold.items, self.part.items)  # (gold,)
         self._sweeps = ThreadsEngine().load(self.part)
-        self._features: dict[bytes, dict[str, JudgeFeatures]] = {}
-        self._votes: dict[tuple[object, ...], _Cast] = {}
+        self._vote = lru_cache(_LATEST)(self._compute_vote)
+        self._feature = cache(self._measure_feature)
         self._weighed: dict[bytes, tuple[NDArray[np.int16], NDArray[np.bool_]]] = {}
 
-    def features(self, seen: NDArray[np.bool_], names: tuple[str, ...]) -> JudgeFeatures:
-        """The features that the gold items under the mask give, measured once each."""
-        store = self._features.setdefault(np.packbits(seen).tobytes(), {})
-        missing = tuple(name for name in names if name not in store)
-        if missing:
-            found = measure_features(
-                self.judgments, self._gold(seen), names=missing, seed=self.seed
-            )
-            for name in missing:
-                store[name] = found
-        return JudgeFeatures(
-            {name: store[name][name] for name in names},
-            {name: store[name].counts[name] for name in names},
-        )
-
-    def _gold(self, seen: NDArray[np.bool_]) -> Gold:
-        """The gold items under the mask, and every honeypot: those are never scored."""
-        names = self.part.items.take(np.flatnonzero(seen)).to_pylist()
-        truths = self.part.scale.truths
-        values: dict[str, object] = {
-            name: truths[code] for name, code in zip(names, self.truth[seen], strict=True)
-        }
-        plain = Gold.of(values)
-        if self.traps is None:
-            return plain
-        both = Gold.of(
-            values | dict(zip(self.traps.items.to_pylist(), self.traps.texts(), strict=True))
-        )
-        marks = np.arange(len(both)) >= len(plain)
-        return Gold(items=both.items, value=both.value, values=both.values, honeypot=marks)
+    def _measure_feature(self, held: frozenset[int], name: str) -> JudgeFeatures:
+        """Measure a feature on the gold outside some folds; honeypots count always, unscored."""
+        seen = np.append(~np.isin(self.fold, list(held)), False)  # -1: no scored item
+        gold = self.gold.select(self.traps | seen[self._place])
+        return measure_features(self.judgments, gold, names=(name,), seed=self.seed)
 
     def tune(
         self,
@@ -155,32 +126,30 @@ class Tuner:
         gentler: Literal["higher", "lower"] = "higher",
         progress: Progress | None = None,
     ) -> _Tuned:
-        """The vote with the filter that ``make`` gives for each threshold, tuned and scored."""
-        names = self._names(make, thresholds, weight)
+        """Tune and score the vote with the filter that ``make`` gives for each threshold."""
         found, accuracy, dropped, fallback = [], [], [], []
         correct = np.zeros(len(self.truth), dtype=np.bool_)
         for outer in range(self.folds):
-            seen = self.fold != outer
-            best = None
+            keep = None
             if make is not None:
-                best = self._best(make, thresholds, weight, names, outer, measure, gentler)
+                best = self._best(make, thresholds, weight, outer, measure, gentler)
                 found.append(best)
-            filter_ = None if make is None or best is None else make(best)
-            right, fell, lost = self._right(seen, names, weight, filter_, measure)
-            correct[~seen] = right[~seen]
-            accuracy.append(float(right[~seen].mean()))
-            fallback.append(float(fell[~seen].mean()))
+                keep = make(best)
+            label, fell, lost = self._vote(frozenset({outer}), weight, keep)
+            test = self.fold == outer
+            correct[test] = self._right(label, measure)[test]
+            accuracy.append(float(correct[test].mean()))
+            fallback.append(float(fell[test].mean()))
             dropped.append(lost)
             if progress is not None:
                 progress(Step("tuning", outer + 1, self.folds))
-        order = np.argsort(self.part.items.to_pylist())
         return _Tuned(
             measure=measure,
             thresholds=tuple(found),
             accuracy=tuple(accuracy),
             dropped=tuple(dropped),
             fallback=tuple(fallback),
-            correct=correct[order],
+            correct=correct[np.argsort(self.part.items.to_pylist())],
         )
 
     def choose(
@@ -192,104 +161,58 @@ class Tuner:
         measure: Measure = "graded",
         gentler: Literal["higher", "lower"] = "higher",
     ) -> float:
-        """The threshold that all of this gold chooses, by cross-validation over its folds."""
-        names = self._names(make, thresholds, weight)
-        return self._best(make, thresholds, weight, names, -1, measure, gentler)
-
-    def _names(
-        self,
-        make: Callable[[float], Filter] | None,
-        thresholds: tuple[float, ...],
-        weight: Product | None,
-    ) -> tuple[str, ...]:
-        """The features that a vote needs."""
-        if make is not None and not thresholds:
-            raise BadSetting("thresholds", thresholds, "at least one to choose from")
-        names = list(weight.features) if weight is not None else []
-        names += make(thresholds[0]).features if make is not None else ()
-        names += [ACCURACY] if self.flip else []
-        return tuple(dict.fromkeys(names))
+        """Choose a threshold by cross-validation over the folds of all gold."""
+        return self._best(make, thresholds, weight, None, measure, gentler)
 
     def _best(
         self,
         make: Callable[[float], Filter],
         thresholds: tuple[float, ...],
         weight: Product | None,
-        names: tuple[str, ...],
-        outer: int,
+        outer: int | None,
         measure: Measure,
         gentler: Literal["higher", "lower"],
     ) -> float:
-        """The threshold that does best on inner folds of the gold outside the outer fold.
-
-        No fold has the number -1: as outer fold it leaves all gold in.
-        """
+        """Choose the threshold that does best on inner folds of the gold outside the outer fold."""
+        if not thresholds:
+            raise BadSetting("thresholds", thresholds, "at least one to choose from")
         score = np.zeros(len(thresholds))
         for inner in range(self.folds):
             if inner == outer:
                 continue
-            seen = (self.fold != outer) & (self.fold != inner)
-            held = self.fold == inner
+            held = frozenset({inner} if outer is None else {inner, outer})
             for at, threshold in enumerate(thresholds):
-                right, _, _ = self._right(seen, names, weight, make(threshold), measure)
-                score[at] += right[held].sum()
+                label, _, _ = self._vote(held, weight, make(threshold))
+                score[at] += self._right(label, measure)[self.fold == inner].sum()
         top = np.flatnonzero(score == score.max())
         return thresholds[int(top[-1] if gentler == "higher" else top[0])]
 
-    def _right(
-        self,
-        seen: NDArray[np.bool_],
-        names: tuple[str, ...],
-        weight: Product | None,
-        keep: Filter | None,
-        measure: Measure,
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:  # (gold item,), (gold item,)
-        """Which items the vote gets right, which fell back, and how many judges were dropped."""
-        label, fell, lost = self._vote(seen, names, weight, keep)
+    def _right(self, label: NDArray[np.int16], measure: Measure) -> NDArray[np.bool_]:
+        """Return which labels are right, as grades or after the binary collapse."""
         if measure == "graded":
-            return label == self.truth, fell, lost
-        collapse = self.part.scale.truth_relevant
-        if collapse is None:
-            self.part.scale.need_relevant()
-            raise AssertionError
-        return collapse[label] == collapse[self.truth], fell, lost
+            return np.asarray(label == self.truth)
+        self.part.scale.need_relevant()
+        collapse = np.asarray(self.part.scale.truth_relevant)
+        return np.asarray(collapse[label] == collapse[self.truth])
 
-    def _vote(
-        self,
-        seen: NDArray[np.bool_],
-        names: tuple[str, ...],
-        weight: Product | None,
-        keep: Filter | None,
-    ) -> _Cast:
-        """The vote under a filter, and of the latest votes each only once.
-
-        Inner fold a of outer fold b sees the gold that b of a sees, and so do both measures.
-        """
-        key = (np.packbits(seen).tobytes(), weight, keep)
-        found = self._votes.get(key)
-        if found is None:
-            features = self.features(seen, names)
-            choice = choose_judges(
-                self.part, features, weight, keep, flip=self.flip, shrink=self.shrink
-            )
-            label, fell = self._weigh(choice.units)
-            found = (label, fell, int((choice.weight == 0).sum()) if keep is not None else 0)
-            if len(self._votes) >= _LATEST:
-                del self._votes[next(iter(self._votes))]
-            self._votes[key] = found
-        return found
-
-    def _weigh(
-        self, units: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]
-    ) -> tuple[NDArray[np.int16], NDArray[np.bool_]]:  # (gold item,), (gold item,)
-        """The labels that weights give, once where thresholds keep the same judges."""
-        key = b"".join(part.tobytes() for part in units)
-        found = self._weighed.get(key)
-        if found is None:
-            posterior, fell, _ = self._sweeps.weigh(*units)
+    def _compute_vote(
+        self, held: frozenset[int], weight: Product | None, keep: Filter | None
+    ) -> tuple[NDArray[np.int16], NDArray[np.bool_], int]:
+        """Return the labels of a vote, which items fell back, and how many judges were dropped."""
+        names = [*(weight.features if weight is not None else ())]
+        names += keep.features if keep is not None else ()
+        names += [ACCURACY] if self.flip else []
+        found = {name: self._feature(held, name) for name in names}
+        features = JudgeFeatures(
+            {name: one[name] for name, one in found.items()},
+            {name: one.counts[name] for name, one in found.items()},
+        )
+        choice = choose_judges(
+            self.part, features, weight, keep, flip=self.flip, shrink=self.shrink
+        )
+        key = b"".join(part.tobytes() for part in choice.units)
+        if key not in self._weighed:  # thresholds may keep the same judges
+            posterior, fell, _ = self._sweeps.weigh(*choice.units)
             label, _ = pick(posterior, self.part, ties="random", seed=self.seed)
-            found = (label, fell)
-            if len(self._weighed) >= _LATEST:
-                del self._weighed[next(iter(self._weighed))]
-            self._weighed[key] = found
-        return found
+            self._weighed[key] = label, fell
+        return *self._weighed[key], int((choice.weight == 0).sum()) if keep is not None else 0
