@@ -15,6 +15,7 @@ import made
 from accuracy import accuracy
 from copies import copies
 from cost import cost
+from from_table import table
 from made import MANY, Size, size_of, what_of
 from pairs import pairs
 from some_gold import gold
@@ -178,6 +179,7 @@ CASES = {
     "scale": scale,
     "engines": engines,
     "reading": reading,
+    "table": table,
     "accuracy": accuracy,
     "copies": copies,
     "thinned": thinned,

@@ -10,6 +10,7 @@ from typing import Any
 import accuracy
 import copies
 import cost
+import from_table
 import numpy as np
 import pairs
 import pyarrow.csv
@@ -108,6 +109,7 @@ if __name__ == "__main__":
             **thinned.TASKS,
             **some_gold.TASKS,
             **cost.TASKS,
+            **from_table.TASKS,
             **pairs.TASKS,
         }
     )

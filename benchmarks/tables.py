@@ -253,6 +253,31 @@ def _part(line: dict[str, Any], name: str) -> float:
     return float(max(line["cpu"] - line["system"], 1e-6) if name == "user" else line[name])
 
 
+def _table_of_ids(lines: Lines) -> str:
+    rows = []
+    for line in lines:
+        alike = ("judgments", "classes", "order", "asked")
+        ours = next(
+            (x for x in lines if x["side"] == "adjudge" and all(x[k] == line[k] for k in alike)),
+            line,
+        )
+        rows.append(
+            (
+                f"{line['judgments']:,}",
+                str(line["classes"]),
+                line["order"],
+                f"to {line['asked']}",
+                line["side"],
+                _seconds(line["cpu"]),
+                _seconds(line["wall"]),
+                _megabytes(line["peak"]),
+                "" if line is ours else f"{line['cpu'] / ours['cpu']:.3g}",
+            )
+        )
+    header = ("judgments", "classes", "rows are", "", "", "CPU s", "wall s", "peak", "times ours")
+    return _table("From a table of text ids", header, rows)
+
+
 def _samplers(lines: Lines) -> str:
     ours = next((line for line in lines if line["side"] == "adjudge"), {})
     rows = []
@@ -325,6 +350,7 @@ TABLES: dict[str, Callable[[Lines], str]] = {
     "scale": _scale,
     "engines": _engines,
     "reading": _reading,
+    "table": _table_of_ids,
     "accuracy": accuracy_tables.accuracy,
     "copies": accuracy_tables.copies,
     "thinned": accuracy_tables.thinned,

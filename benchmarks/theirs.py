@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from crowdkit.aggregation import DawidSkene
+from from_table import ITERATIONS, columns
 from meter import Meter, answer
 from pairs import ITEMS, JUDGES, loaded, names
 from peer_answers import answers
@@ -43,6 +44,17 @@ def _frame(item: Any, judge: Any, label: Any, ids: str) -> pd.DataFrame:
         frame["worker"] = "judge-" + frame["worker"].astype(str).str.zfill(4)
         frame["label"] = frame["label"].astype(str)
     return frame
+
+
+def table_to_labels(folder: str, order: str) -> dict[str, Any]:
+    """A data frame of text ids to labels, 20 iterations."""
+    given = columns(folder, order)
+    frame = pd.DataFrame(dict(zip(("task", "worker", "label"), given.values(), strict=True)))
+    model = DawidSkene(n_iter=ITERATIONS, tol=NEVER)
+    model.fit(frame.head(2000))
+    with Meter() as meter:
+        labels = model.fit_predict(frame)
+    return {**meter.reading, "rows": len(labels)}
 
 
 def pairs_by_evalica(folder: str) -> dict[str, Any]:
@@ -90,6 +102,7 @@ if __name__ == "__main__":
     answer(
         {
             "fit": fit,
+            "table to labels": table_to_labels,
             "answers": answers,
             "pairs by evalica": pairs_by_evalica,
             "pairs by crowd-kit": pairs_by_crowd_kit,
