@@ -25,8 +25,7 @@ from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.web._state import State
 from adjudge.collect.web.app import create_app
-from adjudge.collect.web.protocol import OPTIONS
-from adjudge.collect.web.settings import Settings
+from adjudge.collect.web.settings import UVICORN, Settings
 from passwords import hash_quickly
 from statements import share_statements
 from stores import write_empty
@@ -291,7 +290,7 @@ def served(folder: Path, **settings: Any) -> Iterator[Site]:
     app = create_app(chosen)
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    server = _PromptServer(uvicorn.Config(app, **OPTIONS))
+    server = _PromptServer(uvicorn.Config(app, **UVICORN))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     assert server.ready.wait(300), "the server did not start in five minutes"

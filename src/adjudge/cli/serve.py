@@ -140,7 +140,7 @@ def _serve(settings: Settings, host: str, port: int, workers: int) -> None:
     import uvicorn
 
     from adjudge.collect.web.logs import configure
-    from adjudge.collect.web.protocol import OPTIONS
+    from adjudge.collect.web.settings import UVICORN
 
     settings.to_environment()
     configure(settings.log_format)
@@ -152,5 +152,5 @@ def _serve(settings: Settings, host: str, port: int, workers: int) -> None:
         workers=workers,
         timeout_graceful_shutdown=_PATIENCE,
         proxy_headers=True,
-        **OPTIONS,
+        **UVICORN,
     )

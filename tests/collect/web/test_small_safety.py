@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import re
+import socket
 import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -187,3 +189,12 @@ def test_a_damaged_archive_is_told_at_the_check(
         damaged = whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :]
         response = checked("a.zip", damaged)
         assert response.status_code == 422, (place, response.text)
+
+
+def test_headers_over_64_kilobytes_are_refused(site: Site) -> None:
+    place = urlsplit(site.url)
+    for line in (b"x-long: " + b"a" * 100_000, b"x-more: yes\r\n" * 10_000):
+        with socket.create_connection((place.hostname, place.port), timeout=300) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\n" + line)
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 400 ")
+    assert site.browser().client.get("/healthz").status_code == 200

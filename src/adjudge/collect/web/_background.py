@@ -16,7 +16,7 @@ from typing import IO
 from adjudge.collect.consensus import planner, refit
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.web._middleware import Metrics
+from adjudge.collect.web._health import Metrics
 from adjudge.collect.web.logs import event, run_noting
 from adjudge.collect.web.settings import Settings
 

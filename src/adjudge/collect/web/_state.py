@@ -11,10 +11,9 @@ if TYPE_CHECKING:
     from adjudge.collect.services.judging import JudgingService
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
-    from adjudge.collect.web._health import Checks
+    from adjudge.collect.web._health import Checks, Metrics
     from adjudge.collect.web._keys import Keys, Tokens
     from adjudge.collect.web._limiting import Newcomers
-    from adjudge.collect.web._middleware import Metrics
     from adjudge.collect.web._pages import Pages
     from adjudge.collect.web._security import Attempts, Sessions
     from adjudge.collect.web._uploading import UploadReaders

@@ -48,7 +48,7 @@ from adjudge.collect.web._keys import Keys, Tokens
 from adjudge.collect.web._limiting import Newcomers
 from adjudge.collect.web._login import LoginNeeded, on_login_needed
 from adjudge.collect.web._messenger import Messenger
-from adjudge.collect.web._middleware import Around, Metrics
+from adjudge.collect.web._middleware import Around
 from adjudge.collect.web._pages import STATIC, Pages
 from adjudge.collect.web._security import Attempts, Sessions
 from adjudge.collect.web._state import State
@@ -137,7 +137,7 @@ def _parts(settings: Settings) -> State:
         keys=keys,
         sessions=sessions,
         pages=Pages(sessions),
-        metrics=Metrics(),
+        metrics=health.Metrics(),
         attempts=Attempts(settings.login_attempts, settings.login_minutes * 60),
         newcomers=Newcomers(),
         database=database,

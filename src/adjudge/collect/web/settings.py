@@ -8,10 +8,21 @@ import re
 import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from adjudge.errors import BadSetting
 
 ENVIRONMENT = "ADJUDGE_SERVE"  # how a worker process learns what its parent was started with
+# How uvicorn is run. Protection against slow clients is the reverse proxy's job.
+UVICORN: dict[str, Any] = {
+    "http": "h11",
+    "h11_max_incomplete_event_size": 65_536,  # bytes of a request's first line and headers
+    "limit_concurrency": 2_000,  # open connections; more get 503
+    "timeout_keep_alive": 30,
+    "log_config": None,
+    "access_log": False,
+    "server_header": False,
+}
 _SECRET_BYTES = 32
 _PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)*")
 
