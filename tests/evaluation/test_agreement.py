@@ -369,8 +369,6 @@ def test_bad_settings() -> None:
         measure_agreement(judgments, repeats="last")  # type: ignore[arg-type]
     with pytest.raises(BadSetting, match=r"^least_common = 0: wanted at least 1 item in common$"):
         measure_agreement(judgments, least_common=0)
-    with pytest.raises(BadSetting, match=r"^metric = 'odd': wanted nominal, ordinal or interval$"):
-        _krippendorff_alpha(_Patterns.of(judgments), metric="odd")  # type: ignore[arg-type]
     with pytest.raises(UnknownName) as error:
         measure_agreement(judgments)["fleis"]
     assert error.value.nearest == ("fleiss_kappa",)

@@ -13,9 +13,8 @@ from sklearn.metrics import cohen_kappa_score
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
-from adjudge.evaluation import _judge_pairs as judge_pairs
-from adjudge.evaluation._judge_pairs import mean_cohen_kappa, without_repeats
-from adjudge.evaluation.agreement import cohen_kappa
+from adjudge.evaluation import agreement as judge_pairs
+from adjudge.evaluation.agreement import cohen_kappa, mean_cohen_kappa, without_repeats
 
 SCALE = Scale.parse("0<1<2")
 

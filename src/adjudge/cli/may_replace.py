@@ -18,8 +18,7 @@ from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
     from adjudge.data.judgments import Judgments
-    from adjudge.evaluation.model_judges.power import PowerTable
-    from adjudge.evaluation.model_judges.replacement import Replacement
+    from adjudge.evaluation.model_judges.replacement import PowerTable, Replacement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +173,7 @@ def _read(
 
 
 def _simulated(found: Replacement, seed: int) -> PowerTable:
-    from adjudge.evaluation.model_judges.power import simulate_power
+    from adjudge.evaluation.model_judges.replacement import simulate_power
 
     with progress("simulating studies"):
         return simulate_power(found, seed=seed)

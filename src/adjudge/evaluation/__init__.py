@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     from adjudge.evaluation.measures import Measure as Measure
     from adjudge.evaluation.model_judges.alignment import Alignment as Alignment
     from adjudge.evaluation.model_judges.alignment import align as align
-    from adjudge.evaluation.model_judges.power import PowerTable as PowerTable
-    from adjudge.evaluation.model_judges.power import simulate_power as simulate_power
+    from adjudge.evaluation.model_judges.replacement import PowerTable as PowerTable
     from adjudge.evaluation.model_judges.replacement import Replacement as Replacement
     from adjudge.evaluation.model_judges.replacement import may_replace as may_replace
+    from adjudge.evaluation.model_judges.replacement import simulate_power as simulate_power
     from adjudge.evaluation.model_judges.soft_judgments import SoftJudgments as SoftJudgments
     from adjudge.evaluation.model_judges.soft_judgments import soft_judgments as soft_judgments
     from adjudge.evaluation.ranking.rank import Ranking as Ranking

@@ -1,14 +1,14 @@
-"""How far judges agree: percent, Cohen, Fleiss, Krippendorff, with missing judgments and intervals.
+"""Agreement of judges: percent, Cohen, Fleiss and Krippendorff, with missing judgments.
 
 All but Cohen's kappa need only how often each item got each label. Items with the same counts are
 one *pattern*: a million judgments make some hundreds of patterns, and both the measures and the
-bootstrap over items run on those. Cohen's kappa needs to know who judged: see ``judge_pairs``.
+bootstrap over items run on those. Cohen's kappa is of two judges, or the mean over pairs of judges.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,19 +18,21 @@ from scipy.sparse import csr_array
 from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import look_up
 from adjudge.errors import BadSetting, UnknownName
-from adjudge.evaluation._judge_pairs import (
-    LEAST_COMMON,
-    kappa_of_cells,
-    mean_cohen_kappa,
-    without_repeats,
-)
 from adjudge.evaluation._resampling import (
+    centred_interval,
     check_resampling,
+    item_weights,
     pattern_weights,
     percentile_interval,
 )
-from adjudge.evaluation.measures import Floats, Value, ratio
+from adjudge.evaluation.measures import Floats, ratio
 from adjudge.evaluation.scores import Score, score_table
+
+_LEAST_COMMON = 5  # items that two judges must share; of one item kappa is 0 or undefined
+_MOST_PAIRS = 20_000_000  # of judgments that are compared: about 1 GB
+_Metric = Literal["nominal", "ordinal", "interval"]
+_Repeats = Literal["count", "first"]
+_FEW_LABELS = 64  # up to which items are grouped by their counts
 
 
 @takes_tables
@@ -43,49 +45,71 @@ def cohen_kappa(
     level: float = 0.95,
     seed: int = 0,
 ) -> Score:
-    """Cohen's kappa of two judges on the items both judged; of repeats the first counts.
+    """Measure Cohen's kappa of two judges on the items both judged; of repeats the first counts.
 
     (observed - chance) / (1 - chance), chance from each judge's own shares of labels. Cohen (1960),
     doi:10.1177/001316446002000104.
     """
     check_resampling(resamples, level)
-    labels = len(judgments.scale.labels)
-    item = judgments.item
     sides = []
     for name in (first, second):
         code = int(look_up([name], judgments.judges)[0])
         if code < 0:
             raise BadSetting("judge", name, f"one of the {judgments.judge_count:,} judges")
         own = np.flatnonzero(judgments.judge == code)
-        seen, at = np.unique(item[own], return_index=True)
-        sides.append((seen, judgments.label[own[at]].astype(np.int64)))
+        seen, at = np.unique(judgments.item[own], return_index=True)
+        sides.append((seen, judgments.label[own[at]]))
     _, left, right = np.intersect1d(sides[0][0], sides[1][0], return_indices=True)
-    if not len(left):
+    labels = len(judgments.scale.labels)
+    one, other = sides[0][1][left], sides[1][1][right]
+    return kappa_of_labels(one, other, labels, resamples=resamples, level=level, seed=seed)
+
+
+def kappa_of_labels(
+    first: NDArray[Any],  # (item,)
+    second: NDArray[Any],  # (item,)
+    labels: int,
+    *,
+    resamples: int = 0,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Score:
+    """Measure Cohen's kappa of two lists of label codes, with a bootstrap interval over items."""
+    if not len(first):
         return Score.undefined("cohen_kappa", "the two judges have no item in common")
-    # The cell of each item in the table of one judge's label against the other's.
-    cell, times = np.unique(sides[0][1][left] * labels + sides[1][1][right], return_counts=True)
-    value = float(kappa_of_cells(cell, labels, times.astype(np.float64)[None, :])[0])
+    cell, times = np.unique(first.astype(np.int64) * labels + second, return_counts=True)
+    value = float(_kappa_of_cells(cell, labels, times.astype(np.float64)[None, :])[0])
     if np.isnan(value):
         return Score.undefined("cohen_kappa", "both judges gave one label, the same, throughout")
-    drawn = [
-        kappa_of_cells(cell, labels, weight)
-        for weight in pattern_weights(times.astype(np.int64), resamples, seed)
-    ]
+    weights = pattern_weights(times.astype(np.int64), resamples, seed)
+    drawn = [_kappa_of_cells(cell, labels, weight) for weight in weights]
     return _with_interval("cohen_kappa", value, drawn, level)
+
+
+def _kappa_of_cells(
+    cell: NDArray[np.int64], labels: int, weight: Floats
+) -> Floats:  # (cell,), (resample, cell) -> (resample,)
+    """Return kappa from the used cells of a table, under weights."""
+    row, column = cell // labels, cell % labels
+    used = np.unique(np.concatenate([row, column]))
+    by_row = weight @ (row[:, None] == used).astype(np.float64)  # (resample, label)
+    by_column = weight @ (column[:, None] == used).astype(np.float64)
+    return _kappa(
+        weight.sum(axis=1),
+        weight @ (row == column).astype(np.float64),
+        np.einsum("rl,rl->r", by_row, by_column),
+    )
+
+
+def _kappa(common: Floats, alike: Floats, chance: Floats) -> Floats:
+    """Return kappa from common items, equal labels, and the sum of products of margins."""
+    return np.asarray(ratio(common * alike - chance, common * common - chance))
 
 
 def _with_interval(name: str, value: float, drawn: list[Any], level: float) -> Score:
     """The score with the interval of its resamples, if there are any."""
     low, high = percentile_interval(np.concatenate(drawn), level) if drawn else (None, None)
     return Score(name=name, value=value, low=low, high=high)
-
-
-_Metric = Literal["nominal", "ordinal", "interval"]
-_Repeats = Literal["count", "first"]
-_FEW_LABELS = 64  # up to which items are grouped by their counts
-_NO_PAIRS = "no item has two judgments"
-_ONE_LABEL = "every judgment gives one label: they agree by chance as well"
-_NO_GRADES = "the scale is nominal: its labels are no grades"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -100,7 +124,7 @@ class _Patterns:
 
     @classmethod
     def of(cls, judgments: Judgments) -> _Patterns:
-        """The patterns of judgments; the judgments, grouped by item, are a sparse matrix as is."""
+        """The patterns of judgments; the judgments, grouped by item, are a sparse matrix."""
         shape = (judgments.item_count, len(judgments.scale.labels))
         ones, label = np.ones(len(judgments)), judgments.label.astype(np.int32)
         # Summing works in place: the judgments keep their offsets, the matrix gets a copy.
@@ -144,39 +168,37 @@ def _distinct(counts: Any) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     return first, times.astype(np.int64)
 
 
-def _percent_agreement(patterns: _Patterns, weight: Floats | None = None) -> Value:
+def _percent_agreement(patterns: _Patterns, weight: Floats) -> Floats:
     """Of all pairs of judgments of one item, the share that agree."""
-    drawn = patterns.weight if weight is None else weight  # (resample, pattern)
-    alike = drawn @ (patterns.squares - patterns.total)
-    return _plain(ratio(alike, drawn @ (patterns.total * (patterns.total - 1))), weight)
+    alike = weight @ (patterns.squares - patterns.total)
+    return np.asarray(ratio(alike, weight @ (patterns.total * (patterns.total - 1))))
 
 
-def _fleiss_kappa(patterns: _Patterns, weight: Floats | None = None) -> Value:
+def _fleiss_kappa(patterns: _Patterns, weight: Floats) -> Floats:  # (resample, pattern)
     """Fleiss' kappa, where items may differ in their number of judgments.
 
     Observed: the mean over items of the share of pairs that agree. By chance: the sum of squared
     shares of the labels among all judgments of these items. Fleiss (1971), doi:10.1037/h0031619;
     with equal numbers it is his.
     """
-    drawn = patterns.weight if weight is None else weight
     pairs = patterns.total * (patterns.total - 1)
-    observed = ratio(drawn @ ((patterns.squares - patterns.total) / pairs), drawn.sum(axis=1))
-    used = np.asarray(drawn @ patterns.counts)  # (resample, label)
+    observed = ratio(weight @ ((patterns.squares - patterns.total) / pairs), weight.sum(axis=1))
+    used = np.asarray(weight @ patterns.counts)  # (resample, label)
     share = np.asarray(ratio(used, used.sum(axis=1, keepdims=True)))
     chance = np.einsum("rl,rl->r", share, share)
     # One label only: an ulp of chance must not look like disagreement.
     certain = (used > 0).sum(axis=1) < 2
     kappa = ratio(np.asarray(observed) - chance, np.where(certain, 0.0, 1 - chance))
-    return _plain(kappa, weight)
+    return np.asarray(kappa)
 
 
 def _krippendorff_alpha(
     patterns: _Patterns,
-    weight: Floats | None = None,
+    weight: Floats,
     *,
     metric: _Metric = "nominal",
     values: Floats | None = None,  # (label,)
-) -> Value:
+) -> Floats:
     """Krippendorff's alpha: 1 - observed by expected disagreement; items may lack judgments.
 
     Labels are as far apart as they differ (nominal), as the judgments between them (ordinal) or as
@@ -184,20 +206,19 @@ def _krippendorff_alpha(
     ordinal distance is the interval distance of the labels' middle ranks, which change with every
     resample.
     """
-    drawn = patterns.weight if weight is None else weight
-    used = np.asarray(drawn @ patterns.counts)  # (resample, label)
+    used = np.asarray(weight @ patterns.counts)  # (resample, label)
     number = used.sum(axis=1)
     if metric == "nominal":
         apart = (patterns.total**2 - patterns.squares) / (patterns.total - 1)
-        observed = drawn @ apart
+        observed = weight @ apart
         expected = number**2 - np.einsum("rl,rl->r", used, used)
     else:
         place = _places(used, metric, values)
-        observed = _spread(patterns, drawn, place)
+        observed = _spread(patterns, weight, place)
         mean = np.einsum("rl,rl->r", used, place)
         expected = 2 * (number * np.einsum("rl,rl->r", used, place**2) - mean**2)
     expected = np.where((used > 0).sum(axis=1) < 2, 0.0, expected)
-    return _plain(1 - ratio((number - 1) * observed, expected), weight)
+    return np.asarray(1 - ratio((number - 1) * observed, expected))
 
 
 def _places(used: Floats, metric: _Metric, values: Floats | None) -> Floats:  # (resample, label)
@@ -205,8 +226,6 @@ def _places(used: Floats, metric: _Metric, values: Floats | None) -> Floats:  # 
     if metric == "ordinal":
         total = np.maximum(used.sum(axis=1, keepdims=True), 1.0)
         return np.asarray((np.cumsum(used, axis=1) - used / 2) / total - 0.5)
-    if metric != "interval":
-        raise BadSetting("metric", metric, "nominal, ordinal or interval")
     line = np.arange(used.shape[1], dtype=np.float64) if values is None else values
     return np.broadcast_to(line - line.mean(), used.shape)
 
@@ -223,13 +242,142 @@ def _spread(patterns: _Patterns, drawn: Floats, place: Floats) -> Floats:  # (re
     return np.asarray(np.einsum("rp,pr->r", drawn, apart))
 
 
-def _plain(values: Value, weight: Floats | None) -> Value:
-    return np.float64(np.asarray(values)[0]) if weight is None else values
+def without_repeats(judgments: Judgments) -> Judgments:
+    """The judgments with only the first of each judge on each item; items and judges stay."""
+    key = judgments.item.astype(np.int64) * judgments.judge_count + judgments.judge
+    first = np.unique(key, return_index=True)[1]
+    if len(first) == len(judgments):
+        return judgments
+    kept = np.zeros(len(judgments), dtype=np.bool_)
+    kept[first] = True
+    return judgments.select(judgments=kept, keep_empty=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PairsOfJudges:
+    """The mean of Cohen's kappa over pairs of judges, and how many pairs that is."""
+
+    score: Score
+    pairs: int
+    left_out: int  # pairs of judges with too few items in common, or one label only
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PairTables:
+    """Sums over items that kappa needs of each pair of judges, as sparse matrices."""
+
+    first: Any  # sparse (pair x label, item)
+    second: Any  # sparse (pair x label, item)
+    alike: Any  # sparse (pair, item)
+    labels: int
+
+    def kappa(self, weight: Floats) -> tuple[Floats, Floats]:  # (item, resample)
+        """Kappa and items in common, of each pair of judges: (pair, resample) each."""
+        shape = (-1, self.labels, weight.shape[1])
+        first = np.asarray(self.first @ weight).reshape(shape)  # (pair, label, resample)
+        second = np.asarray(self.second @ weight).reshape(shape)
+        common = first.sum(axis=1)
+        chance = np.einsum("plr,plr->pr", first, second)
+        return _kappa(common, np.asarray(self.alike @ weight), chance), common
+
+
+def mean_cohen_kappa(
+    judgments: Judgments,
+    *,
+    least_common: int = _LEAST_COMMON,
+    resamples: int = 0,
+    level: float = 0.95,
+    seed: int = 0,
+) -> _PairsOfJudges:
+    """The mean of Cohen's kappa over pairs of judges, weighted by the items they have in common.
+
+    Only pairs with ``least_common`` items or more count. A pair that gave one label, the same,
+    throughout has no kappa and is left out. Kappa on few items is biased, more so on a resample
+    of them, so the interval is centred on the value.
+    """
+    name = "cohen_kappa"
+    size = judgments.counts_per_item
+    many = int((size * (size - 1) // 2).sum())
+    if many > _MOST_PAIRS:
+        reason = f"{many:,} pairs of judgments are more than the {_MOST_PAIRS:,} that are compared"
+        return _PairsOfJudges(score=Score.undefined(name, reason), pairs=0, left_out=0)
+    tables, items, few = _tables(without_repeats(judgments), least_common)
+    if tables is None:
+        reason = f"no two judges have {least_common:,} items in common"
+        return _PairsOfJudges(score=Score.undefined(name, reason), pairs=0, left_out=few)
+    kappa, common = tables.kappa(np.ones((items, 1)))
+    defined = int((~np.isnan(kappa)).sum())
+    left_out = few + len(kappa) - defined
+    if not defined:
+        reason = "no two judges used more than one label on the items they have in common"
+        return _PairsOfJudges(score=Score.undefined(name, reason), pairs=0, left_out=left_out)
+    value = float(_mean(kappa, common)[0])
+    score = Score(name=name, value=value)
+    block = max(1, 4_000_000 // (kappa.size * tables.labels))
+    drawn = [
+        _mean(*tables.kappa(np.ascontiguousarray(part.T)))
+        for weight in item_weights(items, resamples, seed)
+        for part in np.array_split(weight, range(block, len(weight), block))
+    ]
+    if drawn:
+        low, high = centred_interval(value, np.concatenate(drawn), level, least=-1.0)
+        score = replace(score, low=low, high=high)
+    return _PairsOfJudges(score=score, pairs=defined, left_out=left_out)
+
+
+def _mean(kappa: Floats, common: Floats) -> Floats:  # (resample,)
+    known = ~np.isnan(kappa)
+    total = np.where(known, kappa, 0.0) * common
+    return np.asarray(ratio(total.sum(axis=0), (common * known).sum(axis=0)))
+
+
+def _tables(judgments: Judgments, least_common: int) -> tuple[_PairTables | None, int, int]:
+    """The tables of pairs of judges that count, the items behind them, and the pairs left out."""
+    left, right = pairs_of_judgments(judgments.counts_per_item, judgments.offsets)
+    judge = judgments.judge.astype(np.int64)
+    swap = judge[left] > judge[right]
+    left, right = np.where(swap, right, left), np.where(swap, left, right)
+    key = judge[left] * judgments.judge_count + judge[right]
+    _, pair, common = np.unique(key, return_inverse=True, return_counts=True)
+    enough = common >= least_common
+    few = int((~enough).sum())
+    if not enough.any():
+        return None, 0, few
+    kept = enough[pair]
+    pair = (np.cumsum(enough) - 1)[pair[kept]]
+    left, right = left[kept], right[kept]
+    _, item = np.unique(judgments.item[left], return_inverse=True)
+    labels, pairs, items = len(judgments.scale.labels), int(enough.sum()), int(item.max()) + 1
+    a, b = judgments.label[left].astype(np.int64), judgments.label[right].astype(np.int64)
+
+    def sums(row: NDArray[np.int64], of: NDArray[np.int64], rows: int) -> Any:
+        return csr_array((np.ones(len(row)), (row, of)), shape=(rows, items))
+
+    same = a == b
+    tables = _PairTables(
+        sums(pair * labels + a, item, pairs * labels),
+        sums(pair * labels + b, item, pairs * labels),
+        sums(pair[same], item[same], pairs),
+        labels,
+    )
+    return tables, items, few
+
+
+def pairs_of_judgments(
+    size: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # (item,), (item + 1,) -> (pair,), (pair,)
+    """Every two judgments of one item, as their places: earlier and later."""
+    last = np.repeat(offsets[1:], size)  # (judgment,)
+    here = np.arange(len(last), dtype=np.int64)
+    after = last - here - 1  # judgments of the item that follow
+    left = np.repeat(here, after)
+    begin = np.repeat(np.cumsum(after) - after, after)
+    return left, left + 1 + np.arange(len(left)) - begin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Agreement:
-    """How far judges agree, by every measure, and on what it rests."""
+    """Every measure of agreement, and the numbers of judgments it rests on."""
 
     scores: Mapping[str, Score]
     items: int  # with two judgments or more
@@ -249,7 +397,7 @@ class Agreement:
         return self.scores[name]
 
     def to_table(self) -> Any:
-        """One row a measure: score, value, low, high, reason."""
+        """One row per measure: score, value, low, high, reason."""
         return score_table(self.scores.values())
 
 
@@ -258,7 +406,7 @@ def measure_agreement(
     judgments: JudgmentsLike,
     *,
     repeats: _Repeats = "count",
-    least_common: int = LEAST_COMMON,
+    least_common: int = _LEAST_COMMON,
     resamples: int = 0,
     level: float = 0.95,
     seed: int = 0,
@@ -298,7 +446,7 @@ def measure_agreement(
     )
 
 
-_MEASURES: dict[str, tuple[Callable[..., Value], _Metric | None]] = {
+_MEASURES: dict[str, tuple[Callable[..., Floats], _Metric | None]] = {
     "percent_agreement": (_percent_agreement, None),
     "fleiss_kappa": (_fleiss_kappa, None),
     "alpha_nominal": (_krippendorff_alpha, "nominal"),
@@ -315,13 +463,13 @@ def _measured(
     settings: dict[str, Any] = {}
     if metric is not None:
         if metric != "nominal" and not judgments.scale.ordinal:
-            return Score.undefined(name, _NO_GRADES)
+            return Score.undefined(name, "the scale is nominal: its labels are no grades")
         settings = {"metric": metric, "values": judgments.scale.values}
     if not len(patterns.times):
-        return Score.undefined(name, _NO_PAIRS)
-    value = float(measure(patterns, **settings))
+        return Score.undefined(name, "no item has two judgments")
+    value = float(measure(patterns, patterns.weight, **settings)[0])
     if np.isnan(value):
-        return Score.undefined(name, _ONE_LABEL)
+        return Score.undefined(name, "every judgment gives one label: they agree by chance as well")
     drawn = [
         measure(patterns, weight, **settings)
         for weight in pattern_weights(patterns.times, resamples, seed)

@@ -12,9 +12,8 @@ from scipy.stats import false_discovery_control, ttest_1samp
 from adjudge import may_replace
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.model_judges._contests import one_sided_p
-from adjudge.evaluation.model_judges.power import simulate_power
-from adjudge.evaluation.significance import adjust
+from adjudge.evaluation.model_judges.replacement import simulate_power
+from adjudge.evaluation.significance import adjust, one_sided_p
 from rankings import system
 
 Labels = dict[str, dict[str, int]]

@@ -40,7 +40,7 @@ from scipy.special import logsumexp
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
 from adjudge.data.source import count_of
-from adjudge.evaluation._judge_pairs import pairs_of_judgments, without_repeats
+from adjudge.evaluation.agreement import pairs_of_judgments, without_repeats
 from adjudge.evaluation.significance import adjust
 from adjudge.kernels.fixed import SMALLEST
 

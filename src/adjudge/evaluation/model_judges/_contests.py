@@ -8,17 +8,17 @@ how often each item got each label.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import MODEL, PERSON, Judgments, take_judgments
 from adjudge.data.names import look_up
 from adjudge.data.scale import Scale, as_number
 from adjudge.errors import BadData, BadSetting, shown
-from adjudge.evaluation._judge_pairs import without_repeats
+from adjudge.evaluation.agreement import without_repeats
 
 ScoreName = Literal["accuracy", "neg-rmse"]
 _SCORES: tuple[ScoreName, ...] = ("accuracy", "neg-rmse")
@@ -201,19 +201,54 @@ def _labels_of(
     return begins, place % people.item_count, label
 
 
-def one_sided_p(
-    times: NDArray[np.float64],  # (...)
-    total: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    epsilon: float,
-) -> NDArray[np.float64]:  # (...)
-    """The p-value of a one-sided t-test of mean < epsilon, from sums.
+def kinds_of(judgments: Judgments) -> NDArray[np.int8] | None:  # (judge,)
+    """Whether each judge is a person or a model, as far as the judgments say; None if not at all.
 
-    Values that are all alike leave no doubt: 0 where they are below epsilon, else 1.
+    A column ``kind`` says it. Without one, judges who have a family are models, and those who have
+    none are people: a family is one source of several judges, such as a model asked twice.
     """
-    mean = total / times
-    spread = np.maximum(squares - total * mean, 0.0) / np.maximum(times - 1, 1)
-    certain = (spread <= 1e-12) | (times < 2)
-    error = np.sqrt(np.where(certain, 1.0, spread) / times)
-    p = stdtr(np.maximum(times - 1, 1), (mean - epsilon) / error)
-    return np.asarray(np.where(certain, np.where((mean < epsilon) & (times > 1), 0.0, 1.0), p))
+    if judgments.kind is not None:
+        return judgments.kind
+    if judgments.family is None or not (judgments.family >= 0).any():
+        return None
+    return np.where(judgments.family >= 0, MODEL, PERSON).astype(np.int8)
+
+
+def split_people(
+    people: Judgments | str | Path | Any, models: Judgments | str | Path | Any = None
+) -> tuple[Judgments, Judgments]:
+    """The judgments of people and those of models, from one source that has both or from two.
+
+    Where the first of two sources has models too, or the second people, they are left out.
+    """
+    first = take_judgments(people)
+    second = first if models is None else take_judgments(models)
+    kinds = kinds_of(first)
+    if kinds is None and models is None:
+        raise BadData(
+            "it does not say which judges are people and which are models; wanted a second file "
+            "of the models' judgments, or a column kind (person or model) or family (of models)",
+            wanted="people and models",
+        )
+    known = _of_kind(first, PERSON, "people")
+    asked = _of_kind(second, MODEL, "models")
+    return known, asked
+
+
+def _of_kind(judgments: Judgments, kind: int, what: str) -> Judgments:
+    """The judgments of one kind of judges; all of them where no column tells kinds apart.
+
+    A file that a column says holds the other kind alone is in the wrong place.
+    """
+    declared = judgments.kind is not None
+    kinds = kinds_of(judgments)
+    if kinds is None or (not declared and (kinds == kinds[0]).all()):
+        return judgments  # a file in which all have families, or none, is of one kind
+    wanted = kinds == kind if (kinds == 1 - kind).any() else kinds != 1 - kind
+    if not wanted.any():
+        other = "models" if kind == PERSON else "people"
+        raise BadData(
+            f"all {judgments.judge_count:,} judges are {other} by its column kind; wanted {what}",
+            wanted=what,
+        )
+    return judgments.select(judgments=wanted[judgments.judge])

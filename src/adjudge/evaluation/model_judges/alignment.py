@@ -1,4 +1,4 @@
-"""Model judges looked over: every version against gold and against its kin, and what is amiss.
+"""LLM judges audited: every version against gold and other versions, and what is wrong.
 
 A version is a judge: a model under one prompt and one version of itself. Its samples of an item
 become one soft judgment. Each is measured on gold (accuracy, kappa, how honest its confidence is,
@@ -9,6 +9,7 @@ the judge, leanings to position and length, samples that do not repeat.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -17,36 +18,38 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from adjudge.data.gold import Gold
 from adjudge.data.model_answers import ModelAnswers
 from adjudge.errors import BadData
-from adjudge.evaluation._judge_pairs import kappa_of_cells
-from adjudge.evaluation._resampling import check_resampling, pattern_weights, percentile_interval
-from adjudge.evaluation.model_judges._injection import Injected, find_injections
-from adjudge.evaluation.model_judges._leanings import Leaning, find_leanings
-from adjudge.evaluation.model_judges._recalibration import Honesty, honesty, recalibrated
-from adjudge.evaluation.model_judges._staleness import Remark, stale_mix, stale_versions
-from adjudge.evaluation.model_judges.soft_judgments import SoftJudgments, soft_judgments
-from adjudge.evaluation.scores import columns_of, reals
+from adjudge.evaluation._resampling import check_resampling
+from adjudge.evaluation.agreement import kappa_of_labels
+from adjudge.evaluation.model_judges._findings import (
+    Injected,
+    Leaning,
+    Remark,
+    find_injections,
+    find_leanings,
+    stale_mix,
+    stale_versions,
+)
+from adjudge.evaluation.model_judges.soft_judgments import (
+    Honesty,
+    SoftJudgments,
+    honesty,
+    recalibrated,
+    soft_judgments,
+)
+from adjudge.evaluation.scores import Score, columns_of, interval_columns, jeffreys, reals
 from adjudge.evaluation.significance import sign_test
 from adjudge.models.model import prepare
 
 _Floats = NDArray[np.float64]
 _LEVEL = 0.95
+_NAN = float("nan")
 _UNRELIABLE = 0.6  # alpha of a judge with themselves, below which one answer says little
 _HELD = ("control tokens", "hidden characters")  # what texts have; other kinds they do
 _MOST_PAIRS = 500  # pairs of versions that are compared
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Bounded:
-    """A value with its interval; NaN where there is nothing to go by."""
-
-    value: float = float("nan")
-    low: float = float("nan")
-    high: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +67,8 @@ class _Version:
     alpha: float
     reliability: float  # of all samples of an item together
     gold: int  # items with gold
-    accuracy: _Bounded
-    kappa: _Bounded
+    accuracy: Score
+    kappa: Score
     before: Honesty | None  # of its confidence
     after: Honesty | None  # the same, recalibrated by gold, cross-fitted
     cost: float
@@ -94,7 +97,7 @@ class _VersionPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Alignment:
-    """Every version measured, versions compared, and what was found amiss."""
+    """Measures of every version, comparisons of versions, and remarks on what is wrong."""
 
     versions: tuple[_Version, ...]
     pairs: tuple[_VersionPair, ...]
@@ -115,7 +118,7 @@ class Alignment:
         return tuple(one for one in self.remarks if one.kind == kind)
 
     def to_table(self) -> Any:
-        """One row a version."""
+        """One row per version."""
         rows = self.versions
         columns = columns_of(
             rows,
@@ -124,22 +127,21 @@ class Alignment:
             real=("samples", "agreement", "alpha", "reliability"),
         )
         for name in ("accuracy", "kappa"):
-            found = columns_of([getattr(one, name) for one in rows], real=("value", "low", "high"))
-            columns[name] = found["value"]
-            columns |= {f"{name}_{end}": found[end] for end in ("low", "high")}
+            scores = [getattr(one, name) for one in rows]
+            parts = [[getattr(one, end) for one in scores] for end in ("value", "low", "high")]
+            columns |= interval_columns(name, parts)
         for when, suffix in (("before", ""), ("after", "_after_gold")):
-            told = [getattr(one, when) for one in rows]
             for name in ("log_loss", "brier", "calibration_error"):
-                values = [None if one is None else getattr(one, name) for one in told]
+                values = [getattr(getattr(one, when), name, None) for one in rows]
                 columns[f"{name}{suffix}"] = reals(values)
         return pa.table(columns | columns_of(rows, real=("cost", "cost_per_item", "tokens")))
 
     def remarks_table(self) -> Any:
-        """One row a remark: kind, subject, sentence."""
+        """One row per remark: kind, subject, sentence."""
         return pa.table(columns_of(self.remarks, text=("kind", "subject", "sentence")))
 
     def pairs_table(self) -> Any:
-        """One row a pair of versions of one model."""
+        """One row per pair of versions of one model."""
         return pa.table(
             columns_of(
                 self.pairs,
@@ -157,7 +159,7 @@ def align(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Alignment:
-    """Look model judges over: a file or table of their answers, with gold if there is some.
+    """Measure LLM judges: a file or table of their answers, with gold if there is some.
 
     Gold that stands in the answers' own table is used where no other is given.
     """
@@ -188,13 +190,13 @@ def align(
     versions = tuple(measured.version(code) for code in range(judgments.judge_count))
     injections = find_injections(judgments.items, given.texts)
     leanings = find_leanings(given, known)
-    stale = []
+    stale: list[Remark] = []
     if truth is not None:
         stale = [*stale_versions(given, soft, known), *stale_mix(given, soft, known)]
     kin = prepare(judgments, None, None).notes  # one source, declared or as near copies, or maybe
     remarks = [
         *_sample_remarks(versions),
-        *(Remark(kind="family", subject="", sentence=f"{text}.") for text in kin),
+        *(Remark("family", "", f"{text}.") for text in kin),
         *stale,
         *_other_remarks(injections, leanings),
     ]
@@ -240,19 +242,26 @@ class _VersionMeasures:
     seed: int
 
     def version(self, judge: int) -> _Version:
-        """One version, on its own."""
+        """Measure one version on its own."""
         soft, answers = self.soft, self.answers
         own = np.flatnonzero(soft.judge == judge)
         mine = answers.judgments.judge == judge
-        truth = self.known[soft.item[own]]
-        scored = own[truth >= 0]
-        truth = truth[truth >= 0]
-        stands = np.array(answers.judgments.scale.truth_of)
-        said = stands[soft.label[scored]]
+        scored = own[self.known[soft.item[own]] >= 0]
+        truth, said = self.known[soft.item[scored]], self._truths_of(scored)
         right = said == truth
         alpha = float(self.alpha[judge])
-        samples = float(soft.samples[own].mean()) if len(own) else float("nan")
-        before, after = self._honesty(scored, right)
+        samples = float(soft.samples[own].mean()) if len(own) else _NAN
+        sure = self.confidence[scored]
+        stated = ~np.isnan(sure)
+        sure, honest = sure[stated], right[stated]
+        later = recalibrated(sure, honest, self.seed)
+        accuracy = Score.undefined("accuracy", "no gold item was judged")
+        if len(right):
+            low, high = jeffreys(right.sum(), len(right), _LEVEL)
+            accuracy = Score(
+                name="accuracy", value=float(right.mean()), low=float(low), high=float(high)
+            )
+        labels = len(answers.judgments.scale.truths) + 1  # one more for no truth
         return _Version(
             judge=answers.judgments.judges[judge].as_py(),
             model=answers.model[judge],
@@ -263,46 +272,25 @@ class _VersionMeasures:
             samples=samples,
             agreement=float(self.agreement[judge]),
             alpha=alpha,
-            reliability=_compounded(alpha, samples) if np.isfinite(alpha) else float("nan"),
+            reliability=_compounded(alpha, samples) if np.isfinite(alpha) else _NAN,
             gold=len(scored),
-            accuracy=_share(int(right.sum()), len(right)),
-            kappa=self._kappa(said, truth),
-            before=before,
-            after=after,
+            accuracy=accuracy,
+            kappa=kappa_of_labels(
+                said + 1, truth + 1, labels, resamples=self.resamples, level=_LEVEL, seed=self.seed
+            ),
+            before=honesty(sure, honest) if stated.any() else None,
+            after=None if later is None else honesty(later, honest),
             cost=_total(answers.cost, mine),
             tokens=_total(answers.tokens, mine),
         )
 
-    def _honesty(
-        self, rows: NDArray[np.intp], right: NDArray[np.bool_]
-    ) -> tuple[Honesty | None, Honesty | None]:
-        """How honest its confidence is, as it is and after gold."""
-        sure = self.confidence[rows]
-        told = ~np.isnan(sure)
-        if not told.any():
-            return None, None
-        sure, right = sure[told], right[told]
-        later = recalibrated(sure, right, self.seed)
-        return honesty(sure, right), None if later is None else honesty(later, right)
-
-    def _kappa(self, said: NDArray[Any], truth: NDArray[np.int16]) -> _Bounded:
-        """Cohen's kappa with the gold, with its bootstrap over items."""
-        if not len(said):
-            return _Bounded()
-        labels = len(self.answers.judgments.scale.truths) + 1
-        key = (said.astype(np.int64) + 1) * labels + truth + 1
-        cell, times = np.unique(key, return_counts=True)
-        value = float(kappa_of_cells(cell, labels, times.astype(np.float64)[None, :])[0])
-        weights = pattern_weights(times.astype(np.int64), self.resamples, self.seed)
-        drawn = [kappa_of_cells(cell, labels, weight) for weight in weights]
-        low, high = percentile_interval(np.concatenate(drawn), _LEVEL) if drawn else (None, None)
-        nan = float("nan")
-        return _Bounded(
-            value=value, low=nan if low is None else low, high=nan if high is None else high
-        )
+    def _truths_of(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return the truth that each row's label stands for, -1 for none."""
+        stands = np.array(self.answers.judgments.scale.truth_of)
+        return np.asarray(stands[self.soft.label[rows]], dtype=np.int64)
 
     def pairs(self) -> list[_VersionPair]:
-        """Versions of one model, two and two."""
+        """Compare every two versions of one model."""
         kin: dict[str, list[int]] = {}
         for judge, model in enumerate(self.answers.model):
             if model:
@@ -315,95 +303,66 @@ class _VersionMeasures:
         rows = [np.flatnonzero(soft.judge == judge) for judge in (first, second)]
         seen = [soft.item[own] for own in rows]
         item, a, b = np.intersect1d(seen[0], seen[1], return_indices=True)
-        left, right = soft.label[rows[0][a]], soft.label[rows[1][b]]
+        left, right = rows[0][a], rows[1][b]
         truth = self.known[item]
-        stands = np.array(self.answers.judgments.scale.truth_of)
         scored = truth >= 0
-        better = stands[right[scored]] == truth[scored]
-        worse = stands[left[scored]] == truth[scored]
-        test = sign_test(better.astype(np.float64), worse.astype(np.float64))
-        labels = soft.shares.shape[1]
-        cell, times = np.unique(left * labels + right, return_counts=True)
-        nan = float("nan")
-        kappa = (
-            kappa_of_cells(cell, labels, times.astype(np.float64)[None, :]) if len(item) else nan
-        )
+        hits = [self._truths_of(side)[scored] == truth[scored] for side in (right, left)]
+        test = sign_test(*(hit.astype(np.float64) for hit in hits))
         names = self.answers.judgments.judges
         return _VersionPair(
             model=model,
             first=names[first].as_py(),
             second=names[second].as_py(),
             items=len(item),
-            same=float((left == right).mean()) if len(item) else nan,
-            kappa=float(np.asarray(kappa).ravel()[0]),
+            same=float((soft.label[left] == soft.label[right]).mean()) if len(item) else _NAN,
+            kappa=kappa_of_labels(soft.label[left], soft.label[right], soft.shares.shape[1]).value,
             gold=int(scored.sum()),
             difference=test.mean,
-            p=test.p if scored.any() else nan,
+            p=test.p if scored.any() else _NAN,
         )
-
-
-def _share(hits: int, total: int) -> _Bounded:
-    """A share with Jeffreys' interval."""
-    if not total:
-        return _Bounded()
-    tail = (1 - _LEVEL) / 2
-    low, high = betaincinv(hits + 0.5, total - hits + 0.5, [tail, 1 - tail])
-    return _Bounded(value=hits / total, low=float(low), high=float(high))
 
 
 def _total(values: _Floats | None, mine: NDArray[np.bool_]) -> float:
     """The sum over a judge's judgments; NaN where nothing is known."""
     if values is None or np.isnan(values[mine]).all():
-        return float("nan")
+        return _NAN
     return float(np.nansum(values[mine]))
 
 
-def _sample_remarks(versions: tuple[_Version, ...]) -> list[Remark]:
-    """Who was asked several times, and whether the answers repeat."""
-    told = []
+def _sample_remarks(versions: tuple[_Version, ...]) -> Iterator[Remark]:
+    """Say who was asked several times, and whether the answers repeat."""
     for one in versions:
         if not one.samples > 1:
             continue
         alike = f"two of its samples agree on {one.agreement:.0%} of the items"
         if np.isfinite(one.alpha):
             alike += f" (alpha {one.alpha:.2f}; all together {one.reliability:.2f})"
-        told.append(
-            Remark(
-                kind="samples",
-                subject=one.judge,
-                sentence=f"{one.judge} was asked {one.samples:.1f} times an item: {alike}. They "
-                "are one voice, and their shares a soft judgment.",
-            )
+        yield Remark(
+            "samples",
+            one.judge,
+            f"{one.judge} was asked {one.samples:.1f} times per item: {alike}. Its samples count "
+            "as one judgment, and their shares as a soft judgment.",
         )
         if one.alpha < _UNRELIABLE:
-            told.append(
-                Remark(
-                    kind="unreliable",
-                    subject=one.judge,
-                    sentence=f"{one.judge} hardly repeats itself (alpha {one.alpha:.2f}): a single "
-                    "sample of it says little; ask more often, or at a lower temperature.",
-                )
+            yield Remark(
+                "unreliable",
+                one.judge,
+                f"{one.judge} hardly repeats itself (alpha {one.alpha:.2f}): a single sample says "
+                "little; ask more often, or at a lower temperature.",
             )
-    return told
 
 
-def _other_remarks(injections: tuple[Injected, ...], leanings: tuple[Leaning, ...]) -> list[Remark]:
-    """Texts that speak to the judge, and leanings."""
-    told = [
-        Remark(
-            kind="injection",
-            subject=one.item,
-            sentence=f"The {one.field} of item {one.item} "
-            f"{'has ' if one.kind in _HELD else ''}{one.kind}: {one.excerpt!r}.",
-        )
-        for one in injections
-    ]
-    told += [
-        Remark(kind=leaning.what, subject=leaning.judge, sentence=leaning.sentence)
-        for leaning in leanings
-        if leaning.found
-    ]
-    return told
+def _other_remarks(
+    injections: tuple[Injected, ...], leanings: tuple[Leaning, ...]
+) -> Iterator[Remark]:
+    """Describe texts that speak to the judge, and leanings."""
+    for one in injections:
+        has = "has " if one.kind in _HELD else ""
+        sentence = f"The {one.field} of item {one.item} {has}{one.kind}: {one.excerpt!r}."
+        yield Remark("injection", one.item, sentence)
+    for leaning in leanings:
+        if leaning.found:
+            yield Remark(leaning.what, leaning.judge, leaning.sentence)
 
 
 def _compounded(alpha: float, samples: float) -> float:

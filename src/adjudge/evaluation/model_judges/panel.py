@@ -6,23 +6,24 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import MODEL, PERSON, Judgments
 from adjudge.data.model_answers import ModelAnswers
 from adjudge.errors import AdjudgeError, BadData
-from adjudge.evaluation._judge_pairs import pairs_of_judgments
 from adjudge.evaluation.against_gold import Evaluation
+from adjudge.evaluation.agreement import pairs_of_judgments
 from adjudge.evaluation.crossvalidation import cross_validate
-from adjudge.evaluation.model_judges._people import kinds_of
+from adjudge.evaluation.model_judges._contests import kinds_of
 from adjudge.evaluation.model_judges.alignment import align
 from adjudge.evaluation.model_judges.replacement import Replacement, may_replace
+from adjudge.evaluation.scores import jeffreys
 from adjudge.models.calibrated import with_calibration
 from adjudge.models.registry import MODELS
 from adjudge.models.registry import model as build_model
 
+_NAN = float("nan")
 _MANY = 200_000  # judgments up to which five fits are worth their time
 _LEAST_GOLD = 20
 _ROWS = 60  # models that are listed
@@ -39,7 +40,7 @@ class _Company:
     kappa: float  # the same with chance taken off
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _ErrorRate:
     """How often a judge, or all people together, is right on gold."""
 
@@ -47,8 +48,8 @@ class _ErrorRate:
     kind: str  # people or model
     gold: int  # judgments of gold items
     accuracy: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     kappa: float
 
 
@@ -169,35 +170,20 @@ def _errors(judgments: Judgments, kinds: NDArray[np.int8], gold: Gold) -> tuple[
     if mine.any():
         stands = np.array(judgments.scale.truth_of)
         hits, total = int((stands[judgments.label[mine]] == truth[mine]).sum()), int(mine.sum())
-        low, high = betaincinv(hits + 0.5, total - hits + 0.5, [0.025, 0.975])
-        found.append(
-            _ErrorRate(
-                who=f"all {int(people.sum()):,} people", kind="people", gold=total,
-                accuracy=hits / total, low=float(low), high=float(high), kappa=float("nan"),
-            )
-        )  # fmt: skip
+        low, high = jeffreys(hits, total, 0.95)
+        who = f"all {int(people.sum()):,} people"
+        found.append(_ErrorRate(who, "people", total, hits / total, float(low), float(high), _NAN))
     models = judgments.select(judgments=(kinds == MODEL)[judgments.judge])
     try:
         versions = align(ModelAnswers.of(models), gold, resamples=0).versions
     except BadData:  # no model judged an item with gold
         return tuple(found)
     ranked = sorted(versions, key=lambda one: (-one.gold, one.judge))[:_ROWS]
-    return (
-        *found,
-        *(
-            _ErrorRate(
-                who=one.judge,
-                kind="model",
-                gold=one.gold,
-                accuracy=one.accuracy.value,
-                low=one.accuracy.low,
-                high=one.accuracy.high,
-                kappa=one.kappa.value,
-            )
-            for one in ranked
-            if one.gold
-        ),
-    )
+    for one in ranked:
+        if one.gold:
+            accuracy = one.accuracy.value, one.accuracy.low, one.accuracy.high
+            found.append(_ErrorRate(one.judge, "model", one.gold, *accuracy, one.kappa.value))
+    return tuple(found)
 
 
 def _bought(

@@ -1,4 +1,4 @@
-"""May a model stand in for people? The alternative annotator test, for several models at once.
+"""The alternative annotator test: whether LLM judges may replace people, and its power.
 
 Each person h is left out in turn. Against the others' labels, W_f is 1 on an item where the model
 scores at least as well as h, W_h where h scores at least as well as the model. The null hypothesis
@@ -8,6 +8,12 @@ half or more the model may replace people. The advantage probability is the mean
 
 Calderon, Reichart and Dror (2025), "The Alternative Annotator Test for LLM-as-a-Judge: How to
 Statistically Justify Replacing Human Annotators with LLMs", ACL, arXiv:2501.10970.
+
+The power is simulated: each person of a pilot wins, ties or loses against the model with certain
+chances. A simulated study draws people from the pilot, their chances from what the pilot leaves
+open (a Dirichlet distribution), and so many contests of each; then it runs the test. Contests of
+different people are drawn independently, though in a real study they share items: the chance that
+all fail together is somewhat larger than simulated.
 """
 
 from __future__ import annotations
@@ -30,57 +36,22 @@ from adjudge.evaluation.model_judges._contests import (
     Contests,
     Panel,
     ScoreName,
-    one_sided_p,
     panel_of,
+    split_people,
 )
 from adjudge.evaluation.model_judges._non_inferiority import (
     NonInferiority,
     compare_rankings,
     compare_scores,
 )
-from adjudge.evaluation.model_judges._people import split_people
 from adjudge.evaluation.scores import columns_of, reals
-from adjudge.evaluation.significance import adjust
+from adjudge.evaluation.significance import adjust, one_sided_p
 
-
-def _group_items(
-    judgments: Judgments, by: str | Mapping[str, str]
-) -> tuple[tuple[str, ...], Codes]:  # (group,), (item,)
-    """The groups of the items, and each one's, -1 for none: by topic, pattern, or a mapping.
-
-    A pattern stands for its first group, or for all that it finds: ``_([a-z]+)$`` puts
-    ``17_fluency`` into ``fluency``.
-    """
-    if by == "topic":
-        if judgments.topics is None or judgments.topic is None:
-            raise BadData(
-                "the items have no topics; wanted a column topic, or a pattern in the items' names",
-                wanted="topics",
-            )
-        return tuple(judgments.topics.to_pylist()), judgments.topic
-    items = judgments.items.to_pylist()
-    found = _by_pattern(items, by) if isinstance(by, str) else [by.get(item) for item in items]
-    names = tuple(dict.fromkeys(name for name in found if name is not None))
-    if not names:
-        raise BadSetting("by", by, f"groups of items such as {items[0]!r}")
-    place = {name: at for at, name in enumerate(names)}
-    code = [-1 if name is None else place[name] for name in found]
-    return names, np.array(code, dtype=np.int32)
-
-
-def _by_pattern(items: list[str], pattern: str) -> list[str | None]:
-    try:
-        rule = re.compile(pattern)
-    except re.error as fault:
-        raise BadSetting("by", pattern, f"topic, or a regular expression ({fault})") from None
-    matches = [rule.search(item) for item in items]
-    return [None if m is None else (m[1] if rule.groups else m[0]) for m in matches]
-
-
-HALF = 0.5  # the winning rate from which a model passes
+_HALF = 0.5  # the winning rate from which a model passes
 _LEAST_ITEMS = 30  # contests with a person, below which the t-test is not to be trusted
 _FEW_PEOPLE = 3
 _FEW_OTHERS = 2.5  # people an item, below which most are compared with a single other
+_NAN = float("nan")
 _EPSILON = 0.2  # what a model is allowed for being cheaper; 0.2 beside experts, 0.1 beside a crowd
 
 
@@ -130,21 +101,17 @@ class _Verdict:
         """``passed``, ``failed``, or ``untested`` where no person has enough items."""
         if not self.people:
             return "untested"
-        return "passed" if self.winning_rate >= HALF else "failed"
+        return "passed" if self.winning_rate >= _HALF else "failed"
 
     @property
     def winning_rate(self) -> float:
         """The share of people whom the model does as well as, up to epsilon."""
-        if not self.people:
-            return float("nan")
-        return sum(one.rejected for one in self.people) / len(self.people)
+        return float(np.mean([one.rejected for one in self.people])) if self.people else _NAN
 
     @property
     def advantage_probability(self) -> float:
         """How often the model is at least as near to the others as a person, over people."""
-        if not self.people:
-            return float("nan")
-        return float(np.mean([one.model_holds for one in self.people]))
+        return float(np.mean([one.model_holds for one in self.people])) if self.people else _NAN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -188,7 +155,7 @@ class Replacement:
         return tuple(told)
 
     def to_table(self) -> Any:
-        """One row a model, or a model and group."""
+        """One row per model, or per model and group."""
         rows = self.verdicts
         columns = columns_of(rows, text=("model", "verdict"))
         if any(one.group is not None for one in rows):
@@ -206,7 +173,7 @@ class Replacement:
         return pa.table(columns | columns_of(rows, text=("reason",)))
 
     def people_table(self) -> Any:
-        """One row a model and person."""
+        """One row per model and person."""
         rows = [(one, person) for one in self.verdicts for person in one.people]
         people = [person for _, person in rows]
         return pa.table(
@@ -323,58 +290,68 @@ def _test(
     panel: Panel, parts: Sequence[Contests], rule: _Rule
 ) -> list[tuple[_AgainstPerson, ...]]:  # for each part, those who were tested
     """Test a model against each person in each part; the rate is controlled over all of them."""
-    sums = [_sums(contests) for contests in parts]
-    p = np.concatenate([one_sided_p(s.times, s.total, s.squares, rule.epsilon) for s in sums])
-    adjusted = adjust(p, dependent=True)
-    names = panel.people.judges
-    found, start = [], 0
-    for own in sums:
-        stop = start + len(own.person)
-        found.append(
-            tuple(
-                _AgainstPerson(
-                    person=names[int(own.person[at])].as_py(),
-                    items=int(own.times[at]),
-                    model_holds=float(own.model[at]),
-                    person_holds=float(own.theirs[at]),
-                    p=float(p[start + at]),
-                    p_adjusted=float(adjusted[start + at]),
-                    rejected=bool(adjusted[start + at] <= rule.q),
-                )
-                for at in range(stop - start)
+    rows: list[tuple[Any, ...]] = []
+    for part, contests in enumerate(parts):
+        person, code = np.unique(contests.person, return_inverse=True)
+        model = contests.model_holds.astype(np.float64)
+        theirs = contests.person_holds.astype(np.float64)
+        gap = theirs - model
+        times, total, squares, *holds = (
+            np.bincount(code, weights=weights).astype(np.float64)
+            for weights in (np.ones(len(code)), gap, gap**2, model, theirs)
+        )
+        p = one_sided_p(times, total, squares, rule.epsilon)
+        shares = (part / times for part in holds)
+        rows += zip([part] * len(person), person, times, *shares, p, strict=True)
+    adjusted = adjust(np.array([row[-1] for row in rows]), dependent=True)
+    found: list[list[_AgainstPerson]] = [[] for _ in parts]
+    for (part, person, times, model, theirs, p), fair in zip(rows, adjusted, strict=True):
+        found[part].append(
+            _AgainstPerson(
+                person=panel.people.judges[int(person)].as_py(),
+                items=int(times),
+                model_holds=float(model),
+                person_holds=float(theirs),
+                p=float(p),
+                p_adjusted=float(fair),
+                rejected=bool(fair <= rule.q),
             )
         )
-        start = stop
-    return found
+    return [tuple(people) for people in found]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _PersonSums:
-    """What the test needs of each person: contests, and sums of W_h - W_f and of its square."""
+def _group_items(
+    judgments: Judgments, by: str | Mapping[str, str]
+) -> tuple[tuple[str, ...], Codes]:  # (group,), (item,)
+    """The groups of the items, and each one's, -1 for none: by topic, pattern, or a mapping.
 
-    person: NDArray[np.int64]
-    times: NDArray[np.float64]
-    total: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    model: NDArray[np.float64]  # share of contests that the model holds
-    theirs: NDArray[np.float64]
+    A pattern stands for its first group, or for all that it finds: ``_([a-z]+)$`` puts
+    ``17_fluency`` into ``fluency``.
+    """
+    if by == "topic":
+        if judgments.topics is None or judgments.topic is None:
+            raise BadData(
+                "the items have no topics; wanted a column topic, or a pattern in the items' names",
+                wanted="topics",
+            )
+        return tuple(judgments.topics.to_pylist()), judgments.topic
+    items = judgments.items.to_pylist()
+    found = _by_pattern(items, by) if isinstance(by, str) else [by.get(item) for item in items]
+    names = tuple(dict.fromkeys(name for name in found if name is not None))
+    if not names:
+        raise BadSetting("by", by, f"groups of items such as {items[0]!r}")
+    place = {name: at for at, name in enumerate(names)}
+    code = [-1 if name is None else place[name] for name in found]
+    return names, np.array(code, dtype=np.int32)
 
 
-def _sums(contests: Contests) -> _PersonSums:
-    person, code = np.unique(contests.person, return_inverse=True)
-    model = contests.model_holds.astype(np.float64)
-    theirs = contests.person_holds.astype(np.float64)
-    gap = np.asarray(theirs - model)
-    many = len(person)
-    times = np.bincount(code, minlength=many).astype(np.float64)
-    return _PersonSums(
-        person.astype(np.int64),
-        times,
-        np.asarray(np.bincount(code, weights=gap, minlength=many), dtype=np.float64),
-        np.asarray(np.bincount(code, weights=gap * gap, minlength=many), dtype=np.float64),
-        np.bincount(code, weights=model, minlength=many) / np.maximum(times, 1),
-        np.bincount(code, weights=theirs, minlength=many) / np.maximum(times, 1),
-    )
+def _by_pattern(items: list[str], pattern: str) -> list[str | None]:
+    try:
+        rule = re.compile(pattern)
+    except re.error as fault:
+        raise BadSetting("by", pattern, f"topic, or a regular expression ({fault})") from None
+    matches = [rule.search(item) for item in items]
+    return [None if found is None else found[min(rule.groups, 1)] for found in matches]
 
 
 def _too_few(panel: Panel, least: int) -> str:
@@ -386,3 +363,95 @@ def _too_few(panel: Panel, least: int) -> str:
         f"no person has {least:,} items that another person and a model judged too (the most is "
         f"{most:,}); wanted more judgments, or a smaller --least-items"
     )
+
+
+_ITEMS = (30, 50, 100, 200, 400)
+_PEOPLE = (3, 5, 10)
+_WANTED = 0.8  # power that is usually asked for
+_PRIOR = 0.5  # contests of each outcome that a person is taken to have had before the pilot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Power:
+    """The chance that a model passes in a study of so many people with so many items each."""
+
+    model: str
+    people: int
+    items: int
+    power: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerTable:
+    """The power of every size of a study, for every model."""
+
+    rows: tuple[_Power, ...]
+    studies: int
+
+    def smallest(self, model: str) -> _Power | None:
+        """The study with fewest judgments of people in which the model passes 4 times of 5."""
+        able = [row for row in self.rows if row.model == model and row.power >= _WANTED]
+        return min(able, key=lambda row: (row.people * row.items, row.people), default=None)
+
+    def to_table(self) -> Any:
+        """One row per model and size: model, people, items, power."""
+        return pa.table(
+            columns_of(self.rows, text=("model",), whole=("people", "items"), real=("power",))
+        )
+
+
+def simulate_power(
+    pilot: Replacement,
+    *,
+    people: Sequence[int] = _PEOPLE,
+    items: Sequence[int] = _ITEMS,
+    studies: int = 2000,
+    seed: int = 0,
+) -> PowerTable:
+    """How often each model would pass in studies of other sizes than the pilot's."""
+    if studies < 1:
+        raise BadSetting("studies", studies, "at least 1 simulated study")
+    for name, sizes in (("people", people), ("items", items)):
+        if not sizes or min(sizes) < 2:
+            raise BadSetting(name, tuple(sizes), "sizes of 2 and more")
+    rows = []
+    for verdict in pilot.overall:
+        if not verdict.people:
+            continue
+        shares = np.array([(1 - p.person_holds, 1 - p.model_holds) for p in verdict.people])
+        items_of = np.array([p.items for p in verdict.people])
+        won, lost = (shares * items_of[:, None]).T
+        outcomes = np.stack([won, items_of - won - lost, lost], axis=1)  # (person, 3)
+        for many in people:
+            for each in items:
+                random = np.random.default_rng((seed, many, each))
+                passed = _studies(outcomes, many, each, studies, pilot, random)
+                rows.append(_Power(model=verdict.model, people=many, items=each, power=passed))
+    return PowerTable(rows=tuple(rows), studies=studies)
+
+
+def _studies(
+    outcomes: NDArray[np.float64],  # (person, 3)
+    people: int,
+    items: int,
+    studies: int,
+    pilot: Replacement,
+    random: np.random.Generator,
+) -> float:
+    """The share of simulated studies in which the model passes."""
+    chosen = random.integers(0, len(outcomes), size=(studies, people))
+    shape = random.standard_gamma(outcomes[chosen] + _PRIOR)  # normalised, it is Dirichlet
+    chances = shape / shape.sum(axis=2, keepdims=True)
+    counts = random.multinomial(items, chances).astype(np.float64)  # (study, person, 3)
+    total = counts[:, :, 2] - counts[:, :, 0]
+    squares = counts[:, :, 2] + counts[:, :, 0]
+    p = one_sided_p(np.full(total.shape, float(items)), total, squares, pilot.rule.epsilon)
+    return float((_rejected(p, pilot.rule.q) >= _HALF * people).mean())
+
+
+def _rejected(p: NDArray[np.float64], q: float) -> NDArray[np.int64]:  # (study, person) -> (study,)
+    """How many people each study rejects the hypothesis for, by Benjamini and Yekutieli."""
+    many = p.shape[1]
+    rank = np.arange(1, many + 1)
+    under = np.sort(p, axis=1) <= rank * q / (many * (1.0 / rank).sum())
+    return np.asarray(np.where(under, rank, 0).max(axis=1))
