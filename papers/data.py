@@ -37,7 +37,7 @@ def find_file(name: str, folder: Path | None = None) -> Path:
             f"file not found. Expected {what}. Set --data or ADJUDGE_DATA to the folder that "
             f"contains {name}/{file}",
             source=str(path),
-            wanted=what,
+            expected=what,
         )
     return path
 
@@ -51,7 +51,7 @@ def read_content(path: Path) -> Content:
 def both(content: Content) -> tuple[Judgments, Gold]:
     """The judgments and the gold of a file."""
     if content.judgments is None or content.gold is None:
-        raise BadData("expected judgments and gold", wanted="judgments and gold")
+        raise BadData("expected judgments and gold", expected="judgments and gold")
     return content.judgments, content.gold
 
 

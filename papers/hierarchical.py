@@ -75,7 +75,7 @@ def fit(path: Path, gold: Gold | None, part: int) -> tuple[Consensus, Draws, dic
     memory = peak_memory()
     draws = consensus.draws
     if draws is None:
-        raise BadData("the fit kept no draws", wanted="a sampled model")
+        raise BadData("the fit kept no draws", expected="a sampled model")
     took = {
         "memory, GB": memory / 1e9,
         "worst R-hat, 1992": worst_r_hat(draws, gelman_rubin),

@@ -1,7 +1,7 @@
 """Everything adjudge raises on purpose.
 
 AdjudgeError
-├── BadData          what was read is not what was wanted: file, line, column, value
+├── BadData          what was read is not what was expected: file, line, column, value
 ├── BadSetting       a setting, option or name that cannot be used
 │   └── UnknownName  a name that is not in a registry; carries the nearest one that is
 ├── BudgetSpent      a model judge that may spend no more; what it answered is kept
@@ -14,18 +14,116 @@ AdjudgeError
 
 ReadingWarning (a UserWarning) tells what was read in a way that a person should know of.
 
-Messages name the place, the value and what was wanted, and every part is also an attribute,
-so that a caller never has to parse a sentence.
+Every error has a stable ``code``, and its data as attributes, so that a caller never has to parse
+a sentence. ``remedies`` name what the user can set. ``str(error)`` names them as Python does; the
+command line has its own words for them.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from json import dumps
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What a user can set to solve a problem, independent of any front end.
+
+    ``columns``: which column has a role, as pairs of role and column name (or None);
+    ``drop-label``: labels; ``labels``: the scale as text (or None); ``encoding``: its name (or
+    None); ``bin``: a number of grades; ``header``: whether there is one; ``relevant``: labels
+    separated by commas. ``format``, ``question`` and ``skip-bad-rows`` have no value.
+    """
+
+    setting: str
+    value: Any = None
+
+    @property
+    def effect(self) -> str:
+        """What setting it does, as the end of a sentence."""
+        return _EFFECTS[self.setting]
+
+
+def name_columns(*roles: str, **columns: str) -> Remedy:
+    """The remedy that names the columns of these roles, or says which columns they are."""
+    return Remedy("columns", (*((role, None) for role in roles), *columns.items()))
+
+
+_EFFECTS = {
+    "bin": "makes grades",
+    "columns": "names the column",
+    "drop-label": "leaves it out",
+    "encoding": "names another encoding",
+    "format": "names the format",
+    "header": "says that there is no header",
+    "labels": "names the scale",
+    "question": "chooses one",
+    "relevant": "names the relevant labels",
+    "skip-bad-rows": "leaves out such rows",
+}
+Spellings = Mapping[str, Callable[[Any], str]]  # how a front end spells each setting
+_PYTHON: Spellings = {
+    "bin": lambda count: f"Judgments.in_bins({count})",
+    "columns": lambda pairs: f"columns={{{_pairs(pairs)}}}",
+    "drop-label": lambda labels: f"Judgments.without_labels({', '.join(map(repr, labels))})",
+    "encoding": lambda name: f"encoding={name or 'NAME'!r}",
+    "format": lambda _: "format=NAME",
+    "header": lambda given: f"header={given}",
+    "labels": lambda text: f"scale=Scale.parse({text!r})" if text else "scale=",
+    "question": lambda _: "question=NAME",
+    "relevant": lambda labels: f"Scale.with_relevant({labels.split(',')})",
+    "skip-bad-rows": lambda _: "skip_bad=True",
+}
+
+
+def _pairs(pairs: Iterable[tuple[str, str | None]]) -> str:
+    """Roles and columns as the inside of a Python dictionary."""
+    return ", ".join(f'"{role}": {dumps(name) if name else "NAME"}' for role, name in pairs)
+
+
+def advise(sentence: str, remedies: Iterable[Remedy], spellings: Spellings = _PYTHON) -> str:
+    """A sentence followed by the remedies that a front end has, in its own words."""
+    known = [one for one in remedies if one.setting in spellings]
+    told = (f"{spellings[one.setting](one.value)} {one.effect}" for one in known)
+    return "; ".join([sentence, *told])
+
+
+class Note(str):
+    """A neutral sentence on how something was read, with what the user could set instead."""
+
+    remedies: tuple[Remedy, ...] = ()
+
+    def __new__(cls, sentence: str, remedies: Iterable[Remedy] = ()) -> Note:
+        """The sentence with its remedies."""
+        note = super().__new__(cls, sentence)
+        note.remedies = tuple(remedies)
+        return note
+
+
+def remedies_of(note: str) -> tuple[Remedy, ...]:
+    """What the user could set; a plain string has no remedies."""
+    return note.remedies if isinstance(note, Note) else ()
 
 
 class AdjudgeError(Exception):
-    """The root: catch this to catch whatever adjudge raises on purpose."""
+    """The root: catch this to catch whatever adjudge raises on purpose.
+
+    ``code`` is a stable slug; ``sentence`` is the message without the ``remedies``.
+    """
+
+    code = "failed"
+    remedies: tuple[Remedy, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, and where, without what to set."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return advise(self.sentence, self.remedies)
 
 
 class ReadingWarning(UserWarning):
@@ -36,7 +134,10 @@ class BadData(AdjudgeError):
     """Data that cannot be used, with the place where it stands.
 
     As text: ``judgments.csv, line 17, column label: '4' is not on the scale 0 < 1 < 2``.
+    ``code`` is "bad-data" or something more particular.
     """
+
+    code = "bad-data"
 
     def __init__(
         self,
@@ -48,7 +149,9 @@ class BadData(AdjudgeError):
         record: str | None = None,
         column: str | None = None,
         value: object = None,
-        wanted: str | None = None,
+        expected: str | None = None,
+        code: str | None = None,
+        remedies: Iterable[Remedy] = (),
     ) -> None:
         self.problem = problem
         self.source = source
@@ -57,7 +160,9 @@ class BadData(AdjudgeError):
         self.record = record  # where in a file that has no rows: "task 3, annotation 2"
         self.column = column
         self.value = value
-        self.wanted = wanted
+        self.expected = expected
+        self.code = code or self.code
+        self.remedies = tuple(remedies)
         super().__init__(f"{self.place}: {problem}" if self.place else problem)
 
     @property
@@ -76,18 +181,22 @@ class BadData(AdjudgeError):
 
 
 class BadSetting(AdjudgeError):
-    """A setting whose value cannot be used, with what was wanted instead."""
+    """A setting whose value cannot be used, with what was expected instead."""
 
-    def __init__(self, setting: str, value: object, wanted: str) -> None:
+    code = "bad-setting"
+
+    def __init__(self, setting: str, value: object, expected: str) -> None:
         self.setting = setting
         self.value = value
-        self.wanted = wanted
+        self.expected = expected
         what = f"no {setting}" if value is None else f"{setting} = {value!r}"
-        super().__init__(f"{what}: wanted {wanted}")
+        super().__init__(f"{what}: wanted {expected}")
 
 
 class UnknownName(BadSetting):
     """A name that no registry entry has; the nearest known names are suggested."""
+
+    code = "unknown-name"
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.known = tuple(known)
@@ -100,6 +209,8 @@ class UnknownName(BadSetting):
 class MissingExtra(AdjudgeError, ImportError):
     """A library that is not installed, and the extra of adjudge that would bring it."""
 
+    code = "missing-extra"
+
     def __init__(self, library: str, extra: str) -> None:
         self.library = library
         self.extra = extra
@@ -108,6 +219,8 @@ class MissingExtra(AdjudgeError, ImportError):
 
 class NotFound(AdjudgeError):
     """Something that is not stored, or that is not the caller's to see: both look the same."""
+
+    code = "not-found"
 
     def __init__(self, kind: str, name: str) -> None:
         self.kind = kind
@@ -142,6 +255,8 @@ class Unavailable(AdjudgeError):
 class EndpointFailed(AdjudgeError):
     """An endpoint that gave no usable answer, after so many ``tries``."""
 
+    code = "endpoint-failed"
+
     def __init__(self, problem: str, *, tries: int) -> None:
         self.tries = tries
         super().__init__(problem)
@@ -150,9 +265,13 @@ class EndpointFailed(AdjudgeError):
 class BudgetSpent(AdjudgeError):
     """A budget that leaves no room for another request; nothing that was answered is lost."""
 
+    code = "budget-spent"
+
 
 class ClusterLost(AdjudgeError):
     """A cluster whose scheduler or processes are gone: the address, and what was heard last."""
+
+    code = "cluster-lost"
 
     def __init__(self, address: str, reason: str) -> None:
         self.address = address

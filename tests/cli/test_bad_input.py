@@ -22,8 +22,8 @@ FILES: dict[str, tuple[str | bytes, str]] = {
         "item,judge,comment\na,x,1\n",
         "bad.csv, column label: no column 'label'; the columns are item, judge, comment; also "
         "accepted: answer, rating, response, judgment, judgement, grade, relevance, relevancy, "
-        "score, value, vote, choice, verdict, decision, annotation, category, class, stars; or "
-        "name it with --label COLUMN",
+        "score, value, vote, choice, verdict, decision, annotation, category, class, stars; "
+        "--label COLUMN names the column",
     ),
     "0 bytes": ("", "bad.csv: the file is empty (0 bytes)"),
     "blank lines only": ("\n\n", "bad.csv: there is nothing in the file"),
@@ -31,8 +31,8 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     "no known header": (
         "foo,bar\n1,2\n",
         "bad.csv, line 1: no known format fits a file that begins 'foo,bar'; wanted a header such "
-        "as 'item,judge,label' (or topic and document); its columns are foo, bar; name the "
-        "columns, such as --item A --judge B --label C, or the format with --format",
+        "as 'item,judge,label' (or topic and document); its columns are foo, bar; --item "
+        "COLUMN --judge COLUMN --label COLUMN names the column; --format NAME names the format",
     ),
     "gold only": (
         "item,gold\na,1\n",
@@ -41,15 +41,16 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     "half numbers, half text": (
         HEAD + "a,x,1\nb,x,2\nc,x,good\n",
         "bad.csv, line 4, column label: 'good' is text, but the labels before it are numbers "
-        "(1, 2); wanted labels of one kind, or the scale named with --labels",
+        "(1, 2); wanted labels of one kind; --labels names the scale",
     ),
     "an empty item id": (
         HEAD + "a,x,1\n,x,1\n",
-        "bad.csv, line 3, column item: the item id is empty",
+        "bad.csv, line 3, column item: the item id is empty; --skip-bad-rows leaves out such rows",
     ),
     "a blank judge id": (
         HEAD + "a,x,1\nb, ,1\n",
-        "bad.csv, line 3, column judge: the judge id is empty",
+        "bad.csv, line 3, column judge: the judge id is empty; --skip-bad-rows leaves "
+        "out such rows",
     ),
     "an empty label": (
         HEAD + "a,x,1\nb,x,\n",
@@ -58,12 +59,12 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     "a NUL byte": (
         HEAD + "a,x,1\nb\0,x,1\n",
-        "bad.csv, line 3, column item: a NUL byte in an id",
+        "bad.csv, line 3, column item: a NUL byte in an id; --skip-bad-rows leaves out such rows",
     ),
     "a NUL byte in the header": (
         "it\0em,judge,label\na,x,1\n",
-        "bad.csv, line 1: a NUL byte in the header; wanted text, perhaps in another --encoding "
-        "(utf-16?)",
+        "bad.csv, line 1: a NUL byte in the header; wanted text; --encoding utf-16 names "
+        "another encoding",
     ),
     "a row cut short": (
         HEAD + "a,x,1\nb,x\n",
@@ -71,7 +72,8 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     "a bad row after a quoted newline": (
         HEAD + '"a\nb",x,1\nc,,1\n',
-        "bad.csv, line 4, column judge: the judge id is empty",
+        "bad.csv, line 4, column judge: the judge id is empty; --skip-bad-rows leaves "
+        "out such rows",
     ),
     "a quote never closed": (
         HEAD + 'a,x,1\n"b,x,1\n',
@@ -80,8 +82,8 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     "a long bad label": (
         HEAD + f"a,x,1\nb,x,{'z' * 10_000}\n",
         f"bad.csv, line 3, column label: '{'z' * 27}...{'z' * 27}' (10,000 characters) is text, "
-        "but the labels before it are numbers (1); wanted labels of one kind, or the scale named "
-        "with --labels",
+        "but the labels before it are numbers (1); wanted labels of one kind; --labels names the "
+        "scale",
     ),
 }
 
@@ -103,7 +105,8 @@ SETTINGS: dict[str, tuple[list[str], str]] = {
     "no such file": (["none.csv"], "none.csv: there is no such file"),
     "a label off the scale": (
         ["good.csv", "--labels", "1<2"],
-        "good.csv, line 3, column label: '0' is not on the scale 1 < 2",
+        "good.csv, line 3, column label: '0' is not on the scale 1 < 2; --skip-bad-rows leaves out "
+        "such rows",
     ),
     "a model misspelt": (
         ["good.csv", "--model", "dawid-sken"],
@@ -128,7 +131,8 @@ SETTINGS: dict[str, tuple[list[str], str]] = {
     ),
     "gold off the scale": (
         ["good.csv", "--gold", "off.csv"],
-        "off.csv, line 3, column gold: '7' is not on the scale 0 < 1",
+        "off.csv, line 3, column gold: '7' is not on the scale 0 < 1; --skip-bad-rows leaves out "
+        "such rows",
     ),
     "contradictory gold": (
         ["good.csv", "--gold", "twice.csv"],

@@ -74,9 +74,9 @@ def test_a_query_beside_documents_is_their_topic(adjudge: Run, folder: Path, que
 def test_documents_judged_again_may_want_their_topic(adjudge: Run, folder: Path) -> None:
     rows = "shoes,p1,ann,1\nlamp,p1,ann,0\n"
     (folder / "s.csv").write_text("asked,product id,rater,relevance\n" + rows)
-    told = "; --topic COLUMN names the queries, if documents were judged for several"
+    told = "documents were judged for several topics; --topic COLUMN names the column"
     assert told in str(looked(adjudge, "s.csv")["notes"])
-    with pytest.warns(ReadingWarning, match='columns={"topic": NAME} names the queries'):
+    with pytest.warns(ReadingWarning, match='columns={"topic": NAME} names the column'):
         Judgments.read("s.csv")
     (folder / "s.csv").write_text("asked,item,rater,relevance\n" + rows)
     assert told not in str(looked(adjudge, "s.csv")["notes"])
@@ -86,7 +86,7 @@ def test_no_header_asks_where_it_cannot_tell(adjudge: Run, folder: Path) -> None
     rows = "".join(f"a{n % 6},b{n // 6},{n % 2}\n" for n in range(36))
     (folder / "n.csv").write_text(rows)
     ended = adjudge("look", "n.csv")
-    assert (ended.code, "--no-header --item 1 --judge 2 --label 3" in ended.err) == (2, True)
+    assert (ended.code, "--item 1 --judge 2 --label 3" in ended.err) == (2, True)
     named = ("--no-header", "--item", 1, "--judge", 2, "--label", 3)
     assert counts(looked(adjudge, "n.csv", *named)) == (36, 6, 6, 2)
 
@@ -108,7 +108,7 @@ def test_windows_text_is_found(adjudge: Run, folder: Path) -> None:
     (folder / "w.csv").write_bytes(text.encode("cp1252"))
     about = looked(adjudge, "w.csv")
     assert about["first"][0]["judge"] == "José"  # type: ignore[index]
-    assert "is not UTF-8; read as cp1252 (--encoding names another)" in about["notes"]  # type: ignore[operator]
+    assert "is not UTF-8; read as cp1252; --encoding NAME names another encoding" in about["notes"]  # type: ignore[operator]
     (folder / "u.csv").write_bytes(text.encode("utf-16"))
     assert counts(looked(adjudge, "u.csv")) == (2, 1, 2, 2)
     late = "item,judge,label\n" + "a,Ann,1\n" * 20_000 + "a,José,0\n"  # beyond the beginning

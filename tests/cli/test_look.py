@@ -145,12 +145,12 @@ def test_labels_that_look_ordered_are_told_with_what_to_say(adjudge: Run, folder
     labels = ("bad", "fair", "good", "excellent", "perfect")
     rows = [f"i{n},j{j},{labels[(n + j) % 5]}" for n in range(5) for j in range(3)]
     (folder / "rated.csv").write_text("\n".join(["item,judge,label", *rows]) + "\n")
-    hint = "look ordered and are taken without an order; if they have one, say so with --labels"
+    hint = "look ordered and are taken without an order; --labels"
     order = "bad<fair<good<excellent<perfect"
     told = adjudge("look", "rated.csv", "--json").json
-    assert any(note.endswith(f"{hint} '{order}'") for note in told["notes"])
+    assert any(note.endswith(f"{hint} '{order}' names the scale") for note in told["notes"])
     assert told["ordinal"] is False
-    assert f"{hint} '{order}'\n" in adjudge("consensus", "rated.csv").err
+    assert f"{hint} '{order}' names the scale\n" in adjudge("consensus", "rated.csv").err
     said = adjudge("consensus", "rated.csv", "--labels", order)
     assert "look ordered" not in said.err
     assert "labels bad < fair < good < excellent < perfect" in said.err

@@ -25,7 +25,7 @@ TABLE = {"item": ["a", "b", "b"], "judge": ["x", "y", "x"], "label": [1, 0, 1]}
             "nan.csv",
             "item,judge,label\na,x,nan\nb,y,1\nc,z,0\n",
             "error: nan.csv, line 3, column label: 'nan' beside numbers looks like a label that is "
-            "missing; --labels '0<1' and --skip-bad-rows together leave such rows out\n",
+            "missing; --labels '0<1' names the scale; --skip-bad-rows leaves out such rows\n",
         ),
         (
             "many.csv",

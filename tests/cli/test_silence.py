@@ -53,7 +53,7 @@ def test_many_numbers_are_no_classes(adjudge: Run, shared_data: Path) -> None:
     more = shared_data / "more"
     ended = adjudge("consensus", more / "emotion.csv")
     assert "94 numeric grades from -100 to 100 are many for classes" in ended.err
-    assert "'adjudge consensus' reads them as numbers" in ended.err
+    assert "a consensus reads them as numbers" in ended.err
     assert "--bin 5" in ended.err
     found = {row["item"]: float(row["label"]) for row in csv.DictReader(ended.out.splitlines())}
     truth = {
@@ -111,7 +111,7 @@ def test_a_second_question_is_told(adjudge: Run, folder: Path, command: str) -> 
     ended = adjudge(command, "two.csv")
     assert ended.code == 0, ended.err
     words = " ".join((ended.err + ended.out).split())
-    assert "column relevance is taken for the label, not fluency; --label fluency takes" in words
+    assert "column relevance is taken for the label, not fluency; --label fluency names" in words
     assert "not fluency" not in adjudge(command, "two.csv", "--label", "fluency").err
 
 

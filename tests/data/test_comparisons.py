@@ -83,7 +83,7 @@ def test_who_was_shown_first_is_a_side_or_an_item() -> None:
 def test_a_bad_row_is_named(change: dict[str, list[str]], message: str) -> None:
     with pytest.raises(BadData) as caught:
         Comparisons.from_table(ROWS | change)
-    assert str(caught.value) == message
+    assert caught.value.sentence == message
 
 
 def test_a_word_that_is_the_item_on_the_other_side_is_refused() -> None:
@@ -96,7 +96,9 @@ def test_a_word_that_is_the_item_on_the_other_side_is_refused() -> None:
 def test_missing_columns_are_named() -> None:
     with pytest.raises(BadData) as caught:
         Comparisons.from_table({"left": ["a"], "label": ["left"]})
-    assert str(caught.value).startswith("table, column right: no column 'right'; the columns are l")
+    assert caught.value.sentence.startswith(
+        "table, column right: no column 'right'; the columns are l"
+    )
 
 
 def test_a_header_without_rows() -> None:

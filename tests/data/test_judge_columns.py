@@ -98,7 +98,7 @@ def test_a_column_of_other_kinds_says_nothing() -> None:
 def test_a_judge_of_two_kinds_is_named() -> None:
     with pytest.raises(BadData) as caught:
         read(item=["a", "b"], judge=["x", "x"], kind=["human", "model"], label=[0, 1])
-    assert str(caught.value) == (
+    assert caught.value.sentence == (
         "table, row 2, column kind: judge 'x' has kind 'model' here but 'person' at row 1; "
         "wanted one"
     )

@@ -9,7 +9,7 @@ import pytest
 from adjudge import Judgments
 from adjudge.data.formats import read
 from adjudge.data.likely_order import LikelyOrder
-from adjudge.errors import ReadingWarning
+from adjudge.errors import ReadingWarning, Remedy, remedies_of
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,7 @@ WORDS = ("Relevant", "Not relevant", "Partially relevant")
 TEXT = "item,judge,label\n" + "".join(
     f"i{item},j{judge},{WORDS[(item + judge) % 3]}\n" for item in range(4) for judge in range(3)
 )
-HINT = (
-    "column label: these labels look ordered and are taken without an order; if they have one, "
-    "say so with --labels 'Not relevant<Partially relevant<Relevant'"
-)
+HINT = "column label: these labels look ordered and are taken without an order"
 
 
 def test_a_reader_tells_of_the_order_and_does_not_take_it(tmp_path: Path) -> None:
@@ -77,7 +74,7 @@ def test_a_reader_tells_of_the_order_and_does_not_take_it(tmp_path: Path) -> Non
     with pytest.warns(ReadingWarning, match="scale=Scale.parse") as told:
         Judgments.read(path)
     order = "scale=Scale.parse('Not relevant<Partially relevant<Relevant')"
-    assert str(told[0].message).endswith(f"say so with {order}")
+    assert str(told[0].message).endswith(f"{order} names the scale")
 
 
 def test_files_taken_together_have_one_order(tmp_path: Path) -> None:
@@ -92,4 +89,6 @@ def test_a_column_a_judge_with_gold_is_told_too(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     path.write_text("item,ann,bob,gold\na,low,high,low\nb,medium,low,medium\nc,high,high,high\n")
     content = read(path)
-    assert any("--labels 'low<medium<high'" in note for note in content.notes)
+    assert [r for note in content.notes for r in remedies_of(note)] == [
+        Remedy("labels", "low<medium<high")
+    ]

@@ -57,7 +57,7 @@ def test_a_file_of_another_format_is_named_with_its_line(tmp_path: Path) -> None
     path.write_text("7 0 a 1\n")
     with pytest.raises(BadData) as raised:
         Run.read(path)
-    assert str(raised.value) == (
+    assert raised.value.sentence == (
         "crowd.qrels, line 1: 4 fields; wanted 6: topic Q0 document rank score tag"
     )
 

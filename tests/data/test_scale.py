@@ -69,7 +69,7 @@ def test_a_one_to_five_scale_has_no_collapse_until_it_is_named() -> None:
     scale = Scale.infer("12345")
     assert scale.relevant == ()
     assert scale.truth_relevant is None
-    with pytest.raises(BadData, match="name them, such as --relevant 1,2"):
+    with pytest.raises(BadData, match="count as relevant is not known"):
         scale.collapsed()
     binary, codes = scale.with_relevant([4, "5"]).collapsed()
     assert binary.labels == ("0", "1")
@@ -124,4 +124,4 @@ def test_grades_are_the_numbers_of_labels() -> None:
     ):
         with pytest.raises(BadSetting) as caught:
             Scale(labels=("bad", "good"), ordinal=True, grades=grades)
-        assert caught.value.wanted == wanted
+        assert caught.value.expected == wanted

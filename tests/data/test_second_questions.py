@@ -13,9 +13,7 @@ from adjudge.data.formats import read
 from adjudge.data.judgments import Judgments
 from adjudge.errors import ReadingWarning
 
-TOLD = (
-    "column relevance is taken for the label, not fluency; --label fluency takes that one instead"
-)
+TOLD = "column relevance is taken for the label, not fluency"
 
 
 def rows(many: int = 40, **others: object) -> list[dict[str, object]]:
@@ -64,7 +62,7 @@ def test_two_rows_an_item_are_enough(tmp_path: Path) -> None:
 
 def test_python_is_told_in_its_own_words() -> None:
     table = pa.Table.from_pylist(rows(fluency=lambda n: (n * 5 // 3) % 4))
-    with pytest.warns(ReadingWarning, match='columns={"label": "fluency"} takes that one instead'):
+    with pytest.warns(ReadingWarning, match='columns={"label": "fluency"} names the column'):
         Judgments.from_table(table)
 
 
@@ -144,9 +142,7 @@ def test_a_second_outcome_of_comparisons_is_told(name: str, tmp_path: Path) -> N
     ]
     path = written(tmp_path, name, records)
     told = read(path)
-    assert told.notes == (
-        "column winner is taken for the label, not fluency; --label fluency takes that one instead",
-    )
+    assert told.notes == ("column winner is taken for the label, not fluency",)
     chosen = read(path, columns={"label": "fluency"})
     assert chosen.notes == ()
     assert told.comparisons is not None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from shlex import join, quote
 from typing import Any
 
 import typer
 
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, Spellings, advise, remedies_of
 from adjudge.lazy import missing_extra
 
 STOPPED = 130
@@ -19,6 +20,25 @@ EXPECTED: tuple[type[BaseException], ...] = (
     *(USAGE, AdjudgeError, ModuleNotFoundError, OSError, MemoryError),
     *(SystemExit, KeyboardInterrupt, typer.Abort),
 )
+_FLAGS: Spellings = {  # how the command line spells what a user can set
+    "bin": lambda count: f"--bin {count}",
+    "columns": lambda pairs: " ".join(
+        f"--{role} {'COLUMN' if name is None else quote(name)}" for role, name in pairs
+    ),
+    "drop-label": lambda labels: join(word for one in labels for word in ("--drop-label", one)),
+    "encoding": lambda name: f"--encoding {name or 'NAME'}",
+    "format": lambda _: "--format NAME",
+    "header": lambda _: "--no-header",
+    "labels": lambda text: f"--labels {quote(text)}" if text else "--labels",
+    "question": lambda _: "--question NAME",
+    "relevant": lambda labels: f"--relevant {labels}",
+    "skip-bad-rows": lambda _: "--skip-bad-rows",
+}
+
+
+def advise_with_flags(note: str) -> str:
+    """A note on what was read, with the options that read it in another way."""
+    return advise(note, remedies_of(note), _FLAGS)
 
 
 def explain(error: BaseException) -> int:
@@ -26,7 +46,7 @@ def explain(error: BaseException) -> int:
     if isinstance(error, USAGE):
         return _fail(_describe_usage(error))
     if isinstance(error, AdjudgeError):
-        return _fail(str(error))
+        return _fail(advise(error.sentence, error.remedies, _FLAGS))
     if isinstance(error, ModuleNotFoundError):
         missing = missing_extra(error)
         if missing is None:

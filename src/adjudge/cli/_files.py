@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli._console import progress, say
+from adjudge.cli._endings import advise_with_flags
 from adjudge.cli._options import Labelling, Printing, Reading
 from adjudge.data.source import count_of
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData, BadSetting, remedies_of
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content
@@ -58,7 +59,10 @@ class Input:
 def omissions_of(*contents: Content | ModelAnswers) -> dict[str, list[Any]]:
     """What readers left out: notes, and bad rows with their places."""
     bad = [{"place": row.place, "problem": row.problem} for c in contents for row in c.bad]
-    return {"left_out": [note for c in contents for note in c.notes], "bad_rows": bad}
+    return {
+        "left_out": [advise_with_flags(note) for c in contents for note in c.notes],
+        "bad_rows": bad,
+    }
 
 
 def read_content(
@@ -108,7 +112,11 @@ def read_content(
         if labels is not None and len(files) == 1:
             _check_grades(content, labels, files[0].name)
     if labels is not None and labels.drop_label:  # what is dropped needs no word
-        kept = tuple(note for note in content.notes if "--drop-label" not in note)
+        kept = tuple(
+            note
+            for note in content.notes
+            if all(remedy.setting != "drop-label" for remedy in remedies_of(note))
+        )
         content = replace(content, notes=kept)
     tell_omissions(content, _name_files(files))
     return content
@@ -160,7 +168,7 @@ def is_here(place: str) -> bool:
 def tell_omissions(content: Content | ModelAnswers, name: str) -> None:
     """Say what was left out, and list the first of the bad rows."""
     for note in content.notes:
-        say(f"{name}: {note}")
+        say(f"{name}: {advise_with_flags(note)}")
     if content.bad:
         say((f"{name}: {count_of(len(content.bad), 'bad row')} left out:", "yellow"))
         for row in content.bad[:_LISTED]:

@@ -12,6 +12,7 @@ import typer
 from adjudge.cli import Command
 from adjudge.cli import _options as o
 from adjudge.cli._console import be_quiet, labels_of
+from adjudge.cli._endings import advise_with_flags
 from adjudge.cli._files import is_here, read_content
 from adjudge.cli._places import place_of
 from adjudge.cli._results import grid, page, print_json, shorten
@@ -144,7 +145,10 @@ def _about(content: Content, files: list[str], manner: list[str]) -> dict[str, A
     return about | {
         "columns": content.columns,
         "first": _first(content),
-        "notes": [*content.notes, *(f"{bad.place}: {bad.problem}" for bad in content.bad[:10])],
+        "notes": [
+            *map(advise_with_flags, content.notes),
+            *(f"{bad.place}: {bad.problem}" for bad in content.bad[:10]),
+        ],
         "next": _next(content, files, manner),
     }
 

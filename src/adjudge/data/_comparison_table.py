@@ -84,7 +84,7 @@ def _missing(columns: list[str], place: Source) -> BadData:
         f"no column {name!r}; the columns are {', '.join(columns)}; wanted left, right and label, "
         f"or winner and loser; also accepted: {', '.join(PAIR_SYNONYMS[role][1:])}",
         column=name,
-        wanted=name,
+        expected=name,
     )
 
 
@@ -178,10 +178,10 @@ def _row_error(
     for column, name in zip(sides, pair, strict=True):
         if not name.strip() or "\0" in name:
             problem = "a NUL byte in an id" if "\0" in name else "the item id is empty"
-            return place.error(row, problem, column=column, value=name, wanted="an id")
+            return place.error(row, problem, column=column, value=name, expected="an id")
     if pair[0] == pair[1]:
         problem = f"{shown(pair[0])} is compared with itself; wanted two items"
-        return place.error(row, problem, column=sides[1], value=pair[1], wanted="another item")
+        return place.error(row, problem, column=sides[1], value=pair[1], expected="another item")
     if outcome < 0:
         codes, said = coded["outcome"]
         text = said[int(codes[row])].as_py() if codes[row] >= 0 else ""
@@ -194,4 +194,4 @@ def _row_error(
         column = where["outcome"]
         return place.error(row, f"{problem}; wanted {wanted}", column=column, value=text)
     role = "judge" if coded["judge"][0][row] < 0 or "topic" not in coded else "topic"
-    return place.error(row, f"the {role} id is empty", column=where.get(role), wanted="an id")
+    return place.error(row, f"the {role} id is empty", column=where.get(role), expected="an id")

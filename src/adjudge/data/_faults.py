@@ -14,7 +14,7 @@ from adjudge.data._items import compact
 from adjudge.data.names import Coded, Codes, Names
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.data.source import Source, count_of
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData, Remedy, name_columns, shown
 
 _MISSING = frozenset({"nan", "na", "n/a", "null", "none", "#n/a", "<na>"})
 _LISTED = 5  # labels that are written out
@@ -47,20 +47,22 @@ def refuse_mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn
         named = "<".join(numbers[:_LISTED]) + ("<..." if len(numbers) > _LISTED else "")
         raise place.error(
             row,
-            f"{shown(lost[0])} beside numbers looks like a label that is missing; "
-            f"--labels '{named}' and --skip-bad-rows together leave such rows out",
+            f"{shown(lost[0])} beside numbers looks like a label that is missing",
             column=where[role],
             value=lost[0],
-            wanted="labels of one kind",
+            expected="labels of one kind",
+            code="missing-label",
+            remedies=(Remedy("labels", named), Remedy("skip-bad-rows")),
         )
     raise place.error(
         row,
         f"{shown(value)} is {'text' if numeric else 'a number'}, but the labels before it are "
-        f"{'numbers' if numeric else 'text'} ({', '.join(seen[:3])}); wanted labels of one kind, "
-        "or the scale named with --labels",
+        f"{'numbers' if numeric else 'text'} ({', '.join(seen[:3])}); wanted labels of one kind",
         column=where[role],
         value=value,
-        wanted="labels of one kind",
+        expected="labels of one kind",
+        code="mixed-labels",
+        remedies=(Remedy("labels"),),
     )
 
 
@@ -73,17 +75,30 @@ def _row_error(
 ) -> BadData:
     """The error for one bad row: its first problem, in the order of the columns checked."""
     _, column, problem = next(entry for entry in problems if entry[0][row])
+    remedies = () if place.skip_bad else (Remedy("skip-bad-rows"),)
     if problem not in ("label", "gold"):
-        return place.error(row, problem, column=column, value="", wanted="an id")
+        return place.error(
+            row,
+            problem,
+            column=column,
+            value="",
+            expected="an id",
+            code="bad-id",
+            remedies=remedies,
+        )
     codes, names = coded[problem]
     text = names[int(codes[row])].as_py() if codes[row] >= 0 else ""
-    way_out = "" if place.skip_bad else "; --skip-bad-rows leaves out such rows"
-    what = (
+    return place.error(
+        row,
         f"{shown(text.strip())} is not on the scale {scale}"
         if text.strip()
-        else (f"there is no {problem}; wanted one of {scale}{way_out}")
+        else f"there is no {problem}; wanted one of {scale}",
+        column=column,
+        value=text,
+        expected=str(scale),
+        code="label-off-scale" if text.strip() else "missing-label",
+        remedies=remedies,
     )
-    return place.error(row, what, column=column, value=text, wanted=str(scale))
 
 
 def leave_out_bad(
@@ -243,6 +258,6 @@ def remark_repeats(
     place.remark(
         f"{again:,} judgment{' repeats' if again == 1 else 's repeat'} one judge on one item; "
         f"in {count_of(against, 'such case')} the labels contradict each "
-        "other (all are kept)"
-        + ("; --topic COLUMN names the queries, if documents were judged for several" * alone)
+        "other (all are kept)" + (", or the documents were judged for several topics" * alone),
+        *([name_columns("topic")] if alone else []),
     )

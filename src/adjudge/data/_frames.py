@@ -57,7 +57,7 @@ def _refused(table: Any, reason: str, place: Source) -> BadData:
         None,
         f"this {type(table).__name__} cannot be read as a table ({reason}); wanted columns item, "
         "judge and label of one length, as pandas, Polars, Arrow or a dict of lists have them",
-        wanted="a table",
+        expected="a table",
     )
 
 

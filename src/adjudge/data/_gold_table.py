@@ -156,7 +156,7 @@ def _check_drawn(
                 None,
                 f"of item {shown(item)} is not what was wanted: {wanted[role]}",
                 column=where[role],
-                wanted=wanted[role],
+                expected=wanted[role],
             )
 
 
@@ -174,5 +174,5 @@ def _need_gold_columns(where: dict[str, str], columns: list[str], place: Source)
         f"no column {wanted!r}; the columns are {', '.join(columns)}; "
         "wanted item (or topic and document) and gold",
         column=wanted,
-        wanted=wanted,
+        expected=wanted,
     )

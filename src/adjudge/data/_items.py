@@ -99,7 +99,7 @@ def one_each(
             "wanted one",
             column=column,
             value=names[value[row]],
-            wanted=names[chosen[item[row]]],
+            expected=names[chosen[item[row]]],
         )
     return chosen, first
 

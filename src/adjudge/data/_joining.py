@@ -101,7 +101,7 @@ def _topics(
             f"{shown(two[0])} and {shown(two[1])}",
             column="topic",
             value=two[1],
-            wanted="one topic an item",
+            expected="one topic an item",
         )
     found = pc.fill_null(found, "")
     topics = as_names(pc.unique(found))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +22,7 @@ from adjudge.data.names import Codes, encode
 from adjudge.data.scale import as_number
 from adjudge.data.source import Source
 from adjudge.data.synonyms import NOT_A_LABEL, SYNONYMS
+from adjudge.errors import name_columns
 
 _LINES = 300  # rows of a file's beginning
 _SAMPLE = 1_000  # rows in which a column shows whether it is worth a look
@@ -72,11 +72,11 @@ def tell_label(
         others += [name for name in _other_questions(table, roles) if name not in others]
     if others:
         place.remark(
-            f"column {column} is taken for the label, not {', '.join(others)}; "
-            f"--label {shlex.quote(others[0])} takes that one instead"
+            f"column {column} is taken for the label, not {', '.join(others)}",
+            name_columns(label=others[0]),
         )
     elif not known:
-        place.remark(f"column {column} is taken for the label (--label names another)")
+        place.remark(f"column {column} is taken for the label", name_columns("label"))
 
 
 def _other_outcomes(table: Any, roles: Mapping[str, str]) -> list[str]:

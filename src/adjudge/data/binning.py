@@ -56,6 +56,6 @@ def _numbers(gold: Gold) -> NDArray[np.float64]:
                 f"gold {shown(value)} is no number, and the labels to put into grades are",
                 source=gold.source,
                 value=value,
-                wanted="a number",
+                expected="a number",
             )
     return np.array(found, dtype=np.float64)

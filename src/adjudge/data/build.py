@@ -24,7 +24,7 @@ from adjudge.data.names import Coded, Codes, Names, encode
 from adjudge.data.scale import MOST_LABELS, Scale, canonical
 from adjudge.data.source import Source
 from adjudge.data.synonyms import SYNONYMS
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData, BadSetting, name_columns
 
 _CODED = ("item", "topic", "document", "judge", "label", "gold")
 _FEW = 100_000  # rows, for which it is not worth importing a library
@@ -141,9 +141,11 @@ def need_columns(where: dict[str, str], columns: list[str], place: Source) -> No
         raise place.error(
             None,
             f"no column {role!r}{also}; the columns are {', '.join(columns) or 'none'}; "
-            f"also accepted: {', '.join(SYNONYMS[role][1:])}; or name it with --{role} COLUMN",
+            f"also accepted: {', '.join(SYNONYMS[role][1:])}",
             column=role,
-            wanted=role,
+            expected=role,
+            code="missing-column",
+            remedies=(name_columns(role),),
         )
 
 
@@ -162,7 +164,7 @@ def _infer_scale(coded: Coded, where: dict[str, str], place: Source) -> Scale:
             None,
             f"{len(set(texts)):,} different labels are more than the {MOST_LABELS:,} that can be",
             column=where["label"],
-            wanted=f"at most {MOST_LABELS:,} different labels, or numbers",
+            expected=f"at most {MOST_LABELS:,} different labels, or numbers",
         ) from None
     except BadData:
         from adjudge.data._faults import refuse_mixed

@@ -133,7 +133,7 @@ def named_columns(given: Mapping[str, str], columns: list[str], source: str) -> 
                 f"the columns are {', '.join(columns)}",
                 source=source,
                 column=name,
-                wanted=role,
+                expected=role,
             )
         found[role] = chosen[0]
     return found
@@ -148,7 +148,7 @@ def text_of(rows: Any, name: str, place: Source) -> Any:
             None,
             f"holds {rows[name].type}; wanted text or numbers",
             column=name,
-            wanted="text or numbers",
+            expected="text or numbers",
         ) from None
 
 
@@ -189,7 +189,7 @@ def numbers(column: Any, place: Source, name: str, *, strict: bool = False) -> N
                 value = values[wrong[0]]
                 problem = f"{shown(value)} is no number"
                 raise place.error(
-                    wrong[0], problem, column=name, value=value, wanted="a number"
+                    wrong[0], problem, column=name, value=value, expected="a number"
                 ) from None
             if wrong:
                 place.remark(
@@ -203,7 +203,7 @@ def numbers(column: Any, place: Source, name: str, *, strict: bool = False) -> N
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         if strict:
             raise place.error(
-                None, f"it holds {column.type}, no numbers", column=name, wanted="numbers"
+                None, f"it holds {column.type}, no numbers", column=name, expected="numbers"
             ) from None
         place.remark(f"column {name} holds {column.type}, no numbers, and is left out")
         return np.full(len(column), np.nan)

@@ -17,7 +17,7 @@ from adjudge.data._reshaping import code_families, name_families
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Codes, Named, Names, as_names, look_up
 from adjudge.data.scale import Scale
-from adjudge.data.source import count_of
+from adjudge.data.source import count_of, warn_of
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
@@ -69,20 +69,18 @@ class Comparisons(Named):
         With several files, a judge of one file is the judge of that name in another. What was left
         out or guessed is warned of (``ReadingWarning``) and kept in ``notes``.
         """
-        from adjudge.data._telling import tell, told_in_python
         from adjudge.data.formats import read
 
         found = []
         for path in paths:
-            with told_in_python():
-                content = read(path, wanted="comparisons", **options)
+            content = read(path, wanted="comparisons", **options)
             if content.comparisons is None:
                 raise BadData(
                     f"there are no comparisons in this file: it is read as {content.format}",
                     source=str(path),
-                    wanted="comparisons",
+                    expected="comparisons",
                 )
-            notes = tell(Path(path).name, content.notes, content.bad)
+            notes = warn_of(Path(path).name, content.notes, content.bad)
             found.append(replace(content.comparisons, notes=notes))
         return cls.join(found)
 

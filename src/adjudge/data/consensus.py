@@ -259,7 +259,7 @@ class Consensus(Saved):
         a topic that is not gets the overall prevalence.
         """
         if self.predictor is None:
-            raise BadData(f"this {self.model} consensus cannot predict", wanted="a new fit")
+            raise BadData(f"this {self.model} consensus cannot predict", expected="a new fit")
         from adjudge.data._predicted import keep_fitted
 
         return keep_fitted(self, self.predictor(take_judgments(judgments)))

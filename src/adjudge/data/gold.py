@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from adjudge.data.names import Codes, Names, as_names, encode, look_up
 from adjudge.data.scale import Scale, canonical
-from adjudge.data.source import count_of
+from adjudge.data.source import Source, count_of, warn_of
 from adjudge.errors import BadData, shown
 
 if TYPE_CHECKING:
     from adjudge.data.judgments import Judgments
-    from adjudge.data.source import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,13 +72,10 @@ class Gold:
     def from_table(cls, table: Any, *, source: str | Source = "gold") -> Gold:
         """Gold from any Arrow, pandas or Polars table with ``item`` and ``gold`` (or ``label``)."""
         from adjudge.data._gold_table import gold_from_table
-        from adjudge.data._telling import tell, told_in_python
-        from adjudge.data.source import Source
 
         place = source if isinstance(source, Source) else Source(source)
-        with told_in_python():
-            gold = gold_from_table(table, source=place)
-        return replace(gold, notes=tell(place.name, place.notes, place.skipped))
+        gold = gold_from_table(table, source=place)
+        return replace(gold, notes=warn_of(place.name, place.notes, place.skipped))
 
     @classmethod
     def read(cls, path: str | Path | Sequence[str | Path], **options: Any) -> Gold:
@@ -88,15 +84,13 @@ class Gold:
         What was left out, merged or guessed is warned of (``ReadingWarning``) and kept in
         ``notes``.
         """
-        from adjudge.data._telling import tell, told_in_python
         from adjudge.data.formats import read
 
-        with told_in_python():
-            loaded = read(path, wanted="gold", **options)
+        loaded = read(path, wanted="gold", **options)
         if loaded.gold is None:
-            raise BadData("there is no gold in this file", source=str(path), wanted="gold")
+            raise BadData("there is no gold in this file", source=str(path), expected="gold")
         name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
-        return replace(loaded.gold, notes=tell(name, loaded.notes, loaded.bad))
+        return replace(loaded.gold, notes=warn_of(name, loaded.notes, loaded.bad))
 
     def texts(self) -> list[str]:
         """The truth of each gold item, as text."""
@@ -106,14 +100,12 @@ class Gold:
         """The truth of each gold item on a scale; a value that is not on it is an error."""
         values: Sequence[str] = self.values
         if any(scale.truth_code(value) < 0 for value in values):
-            from adjudge.data._telling import tell
             from adjudge.data.oddities import settle_oddities
-            from adjudge.data.source import Source
 
             place = Source(self.source)
             given = {"gold": (np.arange(len(values), dtype=np.int32), as_names(values))}
             settled, _ = settle_oddities(given, {"gold": "gold"}, place, scale)
-            tell(place.name, place.notes)
+            warn_of(place.name, place.notes)
             values = settled["gold"][1].to_pylist()
         table = np.array([scale.truth_code(value) for value in values] or [0], dtype=np.int16)
         codes = table[self.value] if len(self) else np.empty(0, dtype=np.int16)
@@ -126,7 +118,7 @@ class Gold:
                 source=self.source,
                 column="gold",
                 value=self.values[self.value[first]],
-                wanted=str(scale),
+                expected=str(scale),
             )
         return codes
 
@@ -176,7 +168,7 @@ class Gold:
             f"{shown(judgments.items[int(judged[0])].as_py())}"
         )
         if needed:
-            raise BadData(strange, source=self.source, wanted="gold of items that were judged")
+            raise BadData(strange, source=self.source, expected="gold of items that were judged")
         return (f"{strange}; gold tells nothing of the judgments, and is kept as label",)
 
     def select(self, mask: NDArray[np.bool_]) -> Gold:  # (gold,)
@@ -226,10 +218,7 @@ def take_gold(given: Gold | Any) -> Gold:
     if isinstance(given, Gold):
         return given
     if isinstance(given, str | Path):
-        from adjudge.data._telling import told_in_python
-
-        with told_in_python(reader="Gold.read"):
-            return Gold.read(given)
+        return Gold.read(given)
     if isinstance(given, dict) and not {"item", "document"} & given.keys():
         return Gold.of(given)
     return Gold.from_table(given)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from adjudge.data.gold import Gold, take_gold
 from adjudge.data.names import Codes, Named, Names
 from adjudge.data.scale import Scale, canonical
-from adjudge.data.source import Source, count_of
+from adjudge.data.source import Source, count_of, warn_of
 from adjudge.errors import BadData
 
 PERSON, MODEL = 0, 1  # kinds of judges; -1 where it is not known
@@ -71,12 +71,10 @@ class Judgments(Named):
         is warned of (``ReadingWarning``) and kept in ``notes``.
         """
         from adjudge.data._frames import load_judgments
-        from adjudge.data._telling import tell, told_in_python
 
         place = source if isinstance(source, Source) else Source(source, skip_bad=skip_bad)
-        with told_in_python(skips=not place.skip_bad):
-            loaded = load_judgments(table, scale=scale, source=place, named=columns or {})
-        return replace(loaded, notes=tell(place.name, place.notes, place.skipped))
+        loaded = load_judgments(table, scale=scale, source=place, named=columns or {})
+        return replace(loaded, notes=warn_of(place.name, place.notes, place.skipped))
 
     @classmethod
     def read(cls, path: str | Path | Sequence[str | Path], **options: Any) -> Judgments:
@@ -87,19 +85,17 @@ class Judgments(Named):
         bad rows out. What was left out, merged or guessed is warned of (``ReadingWarning``) and
         kept in ``notes``.
         """
-        from adjudge.data._telling import tell, told_in_python
         from adjudge.data.formats import read
 
         name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
-        with told_in_python():
-            loaded = read(path, wanted="judgments", **options)
+        loaded = read(path, wanted="judgments", **options)
         if loaded.judgments is None:
             raise BadData(
                 f"there are no judgments in this file: it is read as {loaded.format}",
                 source=str(path),
-                wanted="judgments",
+                expected="judgments",
             )
-        return replace(loaded.judgments, notes=tell(name, loaded.notes, loaded.bad))
+        return replace(loaded.judgments, notes=warn_of(name, loaded.notes, loaded.bad))
 
     def __len__(self) -> int:
         return len(self.judge)
@@ -244,11 +240,13 @@ def take_judgments(given: JudgmentsLike) -> Judgments:
     """Judgments from a file, a table of any dataframe library, or as they are."""
     if isinstance(given, Judgments):
         return given
-    from adjudge.data._telling import told_in_python
-
     reader = Judgments.read if isinstance(given, str | Path) else Judgments.from_table
-    with told_in_python(reader=reader.__qualname__):
+    try:
         return reader(given)
+    except BadData as fault:
+        if fault.remedies:
+            fault.add_note(f"These are settings of {reader.__qualname__}.")
+        raise
 
 
 _TAKEN: dict[str, Callable[[Any], Any]] = {"judgments": take_judgments, "gold": take_gold}

@@ -17,7 +17,7 @@ from adjudge.data.likely_order import LikelyOrder
 from adjudge.data.names import Coded, Names
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.data.source import Source, count_of
-from adjudge.errors import shown
+from adjudge.errors import Remedy, name_columns, shown
 
 _FEW_ROWS = 20  # rows below which nothing is said of how labels are spread
 _FEW_LABELS = 10  # labels that are never too many
@@ -78,10 +78,12 @@ def _refuse_ids(texts: list[str], rows: NDArray[np.int64], column: str, place: S
     raise place.error(
         None,
         f"{len(labels):,} different labels in {count:,} rows, such as {shown(texts[0])}: these are "
-        "ids or free text rather than labels; name the column that holds the label with --label, "
-        f"or say --label {column!r} if it is meant (in Python, give a scale)",
+        f"ids or free text rather than labels; name the column that holds the label, even if it "
+        f"is {column!r}",
         column=column,
-        wanted="labels that repeat",
+        expected="labels that repeat",
+        code="no-labels",
+        remedies=(name_columns("label"), Remedy("labels")),
     )
 
 
@@ -101,7 +103,8 @@ def _one_spelling(
         told = " and ".join(f"{shown(label)} ({count:,})" for label, count in own.items())
         place.remark(
             f"column {column}: {told} differ only in case and are taken as one label, "
-            f"{shown(chosen[low])}; --labels keeps them apart"
+            f"{shown(chosen[low])}; a scale that has both keeps them apart",
+            Remedy("labels"),
         )
     return chosen
 
@@ -116,8 +119,8 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
     if scale.has_many_grades:
         place.remark(
             f"column {column}: {len(scale.labels):,} numeric grades from {scale.labels[0]} to "
-            f"{scale.labels[-1]} are many for classes; 'adjudge consensus' reads them as numbers, "
-            "--bin 5 puts them into five grades"
+            f"{scale.labels[-1]} are many for classes, and a consensus reads them as numbers",
+            Remedy("bin", 5),
         )
         return
     numbers = [as_number(label) for label in scale.labels]
@@ -130,11 +133,10 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
     ]
     if below and len(below) < len(scale.labels):
         told = ", ".join(below)
-        drops = " ".join(f"--drop-label {label}" for label in below)
         place.remark(
             f"column {column}: {told} {'is a grade' if len(below) == 1 else 'are grades'} below 0 "
-            f"and taken as the lowest; if it is a code, such as a broken page, {drops} leaves "
-            "it out"
+            f"and taken as the lowest, but may be a code, such as a broken page",
+            Remedy("drop-label", tuple(below)),
         )
 
 
@@ -143,6 +145,7 @@ def _remark_above(scale: Scale, numbers: list[float], column: str, place: Source
     if len(numbers) > 2 and numbers[-1] >= _CODE and numbers[-1] > _APART * max(numbers[-2], 1.0):
         code = scale.labels[-1]
         place.remark(
-            f"column {column}: {code} is far above the other grades and taken as the highest; if "
-            f"it is a code, such as no answer, --drop-label {code} leaves it out"
+            f"column {column}: {code} is far above the other grades and taken as the highest, "
+            "but may be a code, such as no answer",
+            Remedy("drop-label", (code,)),
         )

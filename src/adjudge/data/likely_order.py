@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adjudge.data.source import Source
+from adjudge.errors import Remedy
 
 _LEAST, _MOST = 3, 9  # labels: two need no order, and many that seem to have one are rather codes
 
@@ -85,8 +85,8 @@ class LikelyOrder:
         """Remark that labels which are taken without an order have one, and how to say so."""
         if self.labels and not any("<" in label for label in self.labels):
             place.remark(
-                f"column {column}: these labels look ordered and are taken without an order; if "
-                f"they have one, say so with --labels {shlex.quote('<'.join(self.labels))}"
+                f"column {column}: these labels look ordered and are taken without an order",
+                Remedy("labels", "<".join(self.labels)),
             )
 
 

@@ -23,7 +23,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, encode, look_up, pair_names
 from adjudge.data.scale import Scale
-from adjudge.data.source import BadRow, Source
+from adjudge.data.source import BadRow, Source, warn_of
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
@@ -121,12 +121,9 @@ class ModelAnswers:
         What was left out, merged or guessed is warned of (``ReadingWarning``) and kept in
         ``notes``.
         """
-        from adjudge.data._telling import tell, told_in_python
-
         name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
-        with told_in_python():
-            found = cls.load(path, format=format, **options)
-        return replace(found, notes=tell(name, found.notes, found.bad))
+        found = cls.load(path, format=format, **options)
+        return replace(found, notes=warn_of(name, found.notes, found.bad))
 
     @classmethod
     def load(

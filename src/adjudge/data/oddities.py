@@ -18,7 +18,7 @@ from adjudge.data.names import Coded, Names, as_names, encode
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.data.source import Source, count_of
 from adjudge.data.synonyms import SYNONYMS
-from adjudge.errors import shown
+from adjudge.errors import Remedy, shown
 
 _IDS = ("item", "topic", "document", "judge")
 _PERCENT = re.compile(r"([+-]?[0-9]+(?:[.,][0-9]+)?)\s*%")
@@ -146,7 +146,7 @@ def _without_headers(coded: Coded, where: Mapping[str, str], place: Source) -> C
             row,
             f"{', '.join(map(shown, cells))} is a header again, it seems; wanted judgments below "
             "the first: leave this line out",
-            wanted="a judgment",
+            expected="a judgment",
         )
     return coded
 
@@ -315,11 +315,11 @@ def _remark_labels(texts: list[str], column: str, place: Source) -> None:
     words = [label for label in labels if as_number(label) is None]
     missing = [label for label in words if label.casefold() in _MISSING]
     if missing and len(words) == len(labels) > len(missing):
-        drops = " ".join(f"--drop-label {label!r}" for label in missing)
         place.remark(
             f"column {column}: {', '.join(map(shown, missing))} "
             f"{'looks' if len(missing) == 1 else 'look'} like a label that is missing and is "
-            f"taken as a label; {drops} leaves it out"
+            "taken as a label",
+            Remedy("drop-label", tuple(missing)),
         )
     for kind in _SAME:
         same = list(
@@ -362,8 +362,8 @@ def _led_scale(texts: list[str], column: str, place: Source) -> Scale | None:
     above = tuple(w for w, grade in zip(ranked, grades, strict=True) if grades[0] == 0 < grade)
     listed = " < ".join(ranked[:_LISTED]) + (" < ..." if len(ranked) > _LISTED else "")
     place.remark(
-        f"column {column}: labels are ordered by the numbers in them: {listed} "
-        "(--labels 'A,B' names them without an order)"
+        f"column {column}: labels are ordered by the numbers in them: {listed}",
+        Remedy("labels", ",".join(ranked)),
     )
     return Scale(labels=tuple(ranked), ordinal=True, grades=grades, relevant=above)
 

@@ -63,16 +63,16 @@ def _load(path: str | Path) -> Any:
                 raise BadData(
                     f"was saved by a newer adjudge (version {whole['version']} of the file)",
                     source=name,
-                    wanted=f"version {_VERSION}",
+                    expected=f"version {_VERSION}",
                 )
             return _Loader(archive).value(whole["value"])
     except FileNotFoundError:
-        raise BadData("there is no such file", source=name, wanted="a saved consensus") from None
+        raise BadData("there is no such file", source=name, expected="a saved consensus") from None
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError) as fault:
         raise BadData(
             f"is no saved consensus, or not a whole one ({fault})",
             source=name,
-            wanted="a file that Consensus.save wrote",
+            expected="a file that Consensus.save wrote",
         ) from None
 
 
@@ -91,7 +91,9 @@ class Saved:
         """What ``save`` wrote."""
         found = _load(path)
         if not isinstance(found, cls):
-            raise BadData(f"holds no {cls.holds}", source=str(path), wanted=f"a saved {cls.holds}")
+            raise BadData(
+                f"holds no {cls.holds}", source=str(path), expected=f"a saved {cls.holds}"
+            )
         return found
 
 
@@ -133,7 +135,7 @@ class _Saver:
             given = {f.name: self.plain(getattr(value, f.name)) for f in fields(value) if f.init}
             module = kind.__module__.replace("._", ".")  # whether it is private may change
             return {"object": f"{module}:{kind.__qualname__}", "fields": given}
-        raise BadData(f"a {kind.__name__} cannot be saved", wanted="a value of adjudge's own")
+        raise BadData(f"a {kind.__name__} cannot be saved", expected="a value of adjudge's own")
 
     def _table(self, value: Any, number: int) -> None:
         table = pa.table({"": value}) if isinstance(value, pa.Array) else value

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.errors import BadData, BadSetting, shown
+from adjudge.errors import BadData, BadSetting, Remedy, shown
 
 MOST_LABELS = 32_000  # that can be classes
 _MOST_NUMBERS = 20_000_000  # different ones
@@ -137,10 +137,11 @@ class Scale:
             text = next(label for label in distinct if as_number(label) is None)
             found = next(label for label in distinct if as_number(label) is not None)
             raise BadData(
-                f"{shown(text)} is text, but other labels are numbers ({found}); wanted one kind, "
-                f"or the scale named, such as --labels '{found},{text}'",
+                f"{shown(text)} is text, but other labels are numbers ({found}); wanted one kind",
                 value=text,
-                wanted="labels of one kind",
+                expected="labels of one kind",
+                code="mixed-labels",
+                remedies=(Remedy("labels", f"{found},{text}"),),
             )
         if len(distinct) == 2 and _NEGATIVE.fullmatch(distinct[1].casefold()):
             distinct.reverse()
@@ -207,9 +208,10 @@ class Scale:
         """The relevant labels, or an error that says how to name them."""
         if not self.relevant:
             raise BadData(
-                f"which of the labels {self} count as relevant is not known; "
-                "name them, such as --relevant 1,2",
-                wanted="a binary collapse",
+                f"which of the labels {self} count as relevant is not known",
+                expected="a binary collapse",
+                code="no-relevant-labels",
+                remedies=(Remedy("relevant", "1,2"),),
             )
         return self.relevant
 

@@ -6,11 +6,14 @@ only when there is an error to report.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from adjudge.errors import BadData
+from adjudge.errors import BadData, Note, ReadingWarning, Remedy, advise, remedies_of
+
+_LISTED = 3  # bad rows that a warning names
 
 
 def count_of(number: int, what: str, one: str = "", many: str = "") -> str:
@@ -49,10 +52,10 @@ class Source:
     notes: list[str] = field(default_factory=list)
     samples: bool = False
 
-    def remark(self, note: str) -> None:
-        """Keep a word on how something was read, to be told once."""
+    def remark(self, note: str, *remedies: Remedy) -> None:
+        """Keep a note on how something was read, once, with what the user could set instead."""
         if note not in self.notes:
-            self.notes.append(note)
+            self.notes.append(Note(note, remedies))
 
     def error(
         self,
@@ -61,7 +64,9 @@ class Source:
         *,
         column: str | None = None,
         value: object = None,
-        wanted: str | None = None,
+        expected: str | None = None,
+        code: str | None = None,
+        remedies: Iterable[Remedy] = (),
     ) -> BadData:
         """The error for a row, with its line if the file can tell."""
         line = record = None
@@ -78,7 +83,9 @@ class Source:
             record=record,
             column=column,
             value=value,
-            wanted=wanted,
+            expected=expected,
+            code=code,
+            remedies=remedies,
         )
 
     def note(self, row: int, error: BadData) -> None:
@@ -95,3 +102,16 @@ class Source:
     def skipped(self) -> tuple[BadRow, ...]:
         """What was left out, in the order of the file."""
         return tuple(sorted(self.bad, key=lambda bad: bad.row))
+
+
+def warn_of(name: str, notes: Iterable[str], bad: tuple[BadRow, ...] = ()) -> tuple[str, ...]:
+    """Warn once of what readers remarked; return the notes with settings as Python has them."""
+    told = [advise(note, remedies_of(note)) for note in notes]
+    if bad:
+        rows = f"{count_of(len(bad), 'bad row')} left out"
+        first = "; ".join(f"{row.place}: {row.problem}" for row in bad[:_LISTED])
+        told.append(f"{rows}, {'the first at ' if len(bad) > _LISTED else 'at '}{first}")
+    if told:
+        # Warn whoever called Judgments.read or from_table, not the two lines that led here.
+        warnings.warn(f"{name}: {'; '.join(told)}", ReadingWarning, stacklevel=3)
+    return tuple(told)

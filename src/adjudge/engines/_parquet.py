@@ -132,7 +132,7 @@ def _plan(
                 raise BadData(
                     f"has other columns than {name_of(places[0])}: {', '.join(columns)}",
                     source=name_of(place),
-                    wanted="the same columns in every file",
+                    expected="the same columns in every file",
                 )
             firsts.append(row)
             for number in range(file.num_row_groups):
@@ -156,7 +156,7 @@ def _open(place: str) -> Iterator[Any]:
         raise BadData(
             f"is cut short, or no Parquet file ({str(fault).splitlines()[0]})",
             source=name_of(place),
-            wanted="a Parquet file that every worker can read",
+            expected="a Parquet file that every worker can read",
         ) from None
 
 
@@ -256,7 +256,7 @@ def _group(frame: Any, common: _Common) -> _Grouped | None:
             None,
             "item ids differ in blanks, case or hidden characters; wanted clean ids: "
             "'adjudge convert' writes them",
-            wanted="clean ids",
+            expected="clean ids",
         )
     table = None if gold is None else gold.to_table()
     return _Grouped(judgments, own["row"].to_numpy(), table, source.notes)

@@ -92,5 +92,5 @@ class Checkpoint:
                 raise BadData(
                     f"is of another fit: {key} was {told.get(key)}, and is {mine}",
                     source=str(self.folder),
-                    wanted="the checkpoint of this fit",
+                    expected="the checkpoint of this fit",
                 )

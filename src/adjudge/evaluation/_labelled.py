@@ -157,7 +157,7 @@ def _choice(column: Any, name: str, scale: Scale, source: str) -> NDArray[np.int
             row=row + 1,
             column=name,
             value=texts[codes[row]],
-            wanted=str(scale),
+            expected=str(scale),
         )
     return table[codes]
 
@@ -186,7 +186,7 @@ def _posterior(
             source=source,
             row=row + 1,
             column=", ".join(columns),
-            wanted="probabilities that add up to 1",
+            expected="probabilities that add up to 1",
         )
     names = tuple(name[len(_PREFIX) :] for name in columns)
     return _regroup(given, _stands(names, scale, source), scale)
@@ -201,7 +201,7 @@ def _stands(truths: tuple[str, ...], scale: Scale, source: str) -> NDArray[np.in
             f"it gives a probability to {shown(strange)}, which is not on the scale {scale}",
             source=source,
             value=strange,
-            wanted=str(scale),
+            expected=str(scale),
         )
     return stands
 

@@ -187,7 +187,7 @@ class _Finder:
             raise BadData(
                 "the judgments have no topics, so nothing can be matched with a run; wanted "
                 "columns topic and document",
-                wanted="topics",
+                expected="topics",
             )
         documents = judgments.items if judgments.documents is None else judgments.documents
         code, names = encode(documents)
@@ -241,7 +241,7 @@ def _notes(
                 source=run.source,
                 line=int(run.line[row]),
                 value=run.documents[row].as_py(),
-                wanted="documents that are judged",
+                expected="documents that are judged",
             )
         if missing.size:
             row = _first(run, missing)
@@ -279,7 +279,7 @@ def _strange_topics(run: Run, known: NDArray[np.bool_]) -> list[str]:
             source=run.source,
             line=int(run.line[row]),
             value=_topic_name(run, row),
-            wanted="topics that are judged",
+            expected="topics that are judged",
         )
     topics = np.unique(run.topic[strange]).size
     return [

@@ -125,7 +125,7 @@ def assign_grades(scale: Scale) -> NDArray[np.int64]:  # (truth,)
             f"the labels {scale} are no grades; name their order, such as --labels "
             f"'{'<'.join(scale.labels[:3])}', or those that count, such as --relevant "
             f"{scale.labels[-1]}",
-            wanted="grades",
+            expected="grades",
         )
     return relevant.astype(np.int64)
 

@@ -54,7 +54,9 @@ def predictive_checks(
     """Checks of a sampled consensus; each replicate takes another draw of the posterior."""
     draws = consensus.draws
     if draws is None:
-        raise BadData(f"{consensus.model} has no draws to replicate judgments from", wanted="draws")
+        raise BadData(
+            f"{consensus.model} has no draws to replicate judgments from", expected="draws"
+        )
     confusion = draws.confusion.reshape(-1, *draws.confusion.shape[2:])
     prevalence = draws.prevalence.reshape(-1, *draws.prevalence.shape[2:])
     chosen = np.linspace(0, len(confusion) - 1, min(replicates, len(confusion))).astype(np.int64)

@@ -117,7 +117,7 @@ def _differences(first: ArrayLike, second: ArrayLike, level: float) -> NDArray[n
     if a.shape != b.shape or a.ndim != 1:
         raise BadData(
             f"values of the shapes {a.shape} and {b.shape} cannot be paired",
-            wanted="as many values of one method as of the other",
+            expected="as many values of one method as of the other",
         )
     known = ~(np.isnan(a) | np.isnan(b))
     a, b = a[known], b[known]

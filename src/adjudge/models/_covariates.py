@@ -85,7 +85,7 @@ def design(table: Any, columns: Sequence[str], key: str, rows: Names) -> _Design
                 f"there is no column {name!r} in the table of {key}s; it has "
                 f"{', '.join(held.column_names)}",
                 value=name,
-                wanted=f"the columns {', '.join((key, *columns))}",
+                expected=f"the columns {', '.join((key, *columns))}",
             )
     named = held[key].cast(pa.large_string()).combine_chunks()
     where = look_up(rows, named)  # (row,) its place in the table, -1 where it has none
@@ -101,7 +101,7 @@ def design(table: Any, columns: Sequence[str], key: str, rows: Names) -> _Design
                     f"column {title!r} of the {key}s is the same for all that were judged, or "
                     "missing for all: it tells nothing",
                     value=title,
-                    wanted="a column with different values",
+                    expected="a column with different values",
                 )
             made.append(np.where(known, (value - value[known].mean()) / spread, 0.0))
             titles.append(title)

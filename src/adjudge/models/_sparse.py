@@ -100,7 +100,7 @@ def _check_scale(scale: Scale) -> None:
         raise BadData(
             f"pmf needs labels that are numbers or have an order, and {scale} is nominal; "
             f"if they have one, name it, such as --labels '{'<'.join(scale.labels)}'",
-            wanted="numbers or an order",
+            expected="numbers or an order",
         )
 
 

@@ -126,7 +126,9 @@ def _plain(gold: Gold) -> Gold:
 def _gold(judgments: Judgments, gold: Gold | None, wanted: list[str]) -> NDArray[np.int16]:
     known = None if gold is None else _plain(gold).align(judgments)
     if known is None or not (known >= 0).any():
-        raise BadData(f"feature {wanted[0]} needs gold, and no judged item has any", wanted="gold")
+        raise BadData(
+            f"feature {wanted[0]} needs gold, and no judged item has any", expected="gold"
+        )
     return known
 
 
@@ -158,7 +160,7 @@ def _compare(
     if distant and not scale.ordinal:
         raise BadData(
             f"feature {distant[0]} needs an ordinal scale, and {scale} has no order",
-            wanted="an ordinal scale",
+            expected="an ordinal scale",
         )
     number, stands = scale.truth_values, np.array(scale.truth_of)
     collapse = scale.truth_relevant
@@ -188,7 +190,7 @@ def _honeypots(
     if gold is None or gold.honeypot is None or not gold.honeypot.any():
         raise BadData(
             "feature honeypot-accuracy needs honeypots, and no gold item is marked as one",
-            wanted="honeypots",
+            expected="honeypots",
         )
     traps = gold.select(gold.honeypot)
     wanted = np.full(judgments.item_count, -1, dtype=np.int16)

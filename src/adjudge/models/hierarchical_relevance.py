@@ -82,7 +82,7 @@ class HierarchicalRelevance:
                 f"{self.name} takes two labels, and these are {len(scale.labels)}: {scale}; "
                 "collapse them (--binary), or take hierarchical-confusion, its form for any number",
                 value=scale.labels,
-                wanted="two labels",
+                expected="two labels",
             )
         if self.item_columns or self.judge_columns:
             if self.prevalence is not None:

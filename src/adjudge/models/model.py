@@ -147,7 +147,7 @@ def prepare(
             f"{len(judgments.scale.labels):,} different labels are more than the {MOST_LABELS:,} "
             "that can be classes; adjudge.Continuous reads numbers as they are, "
             "Judgments.in_bins(5) makes grades of them",
-            wanted=f"at most {MOST_LABELS:,} different labels",
+            expected=f"at most {MOST_LABELS:,} different labels",
         )
     if not shared:
         scale = judgments.scale

@@ -208,7 +208,8 @@ def _flipped(
     """Features with accuracies below one half turned round, and whose they are."""
     if len(judgments.scale.truths) != 2:
         raise BadData(
-            f"only two labels can be flipped, and these are {judgments.scale}", wanted="two labels"
+            f"only two labels can be flipped, and these are {judgments.scale}",
+            expected="two labels",
         )
     accuracy = features[ACCURACY]
     wrong = np.nan_to_num(accuracy, nan=1.0) < 0.5

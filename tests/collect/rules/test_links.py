@@ -40,7 +40,7 @@ PLAIN = "a link of at most 1,000 characters without spaces"
 def test_a_link_that_cannot_be_used_safely_is_refused(link: str, wanted: str) -> None:
     with pytest.raises(BadSetting) as caught:
         Policy(return_link=link)
-    assert caught.value.wanted == wanted
+    assert caught.value.expected == wanted
     assert str(caught.value) == f"return_link = {link!r}: wanted {wanted}"
 
 

@@ -55,7 +55,10 @@ def test_there_and_back(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_named(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(BadData) as caught:
         read(kept(tmp_path, content))
-    assert message in str(caught.value) or "is text, but the labels before it" in str(caught.value)
+    assert (
+        message in caught.value.sentence
+        or "is text, but the labels before it" in caught.value.sentence
+    )
 
 
 def test_a_bad_judge_can_be_left_out(tmp_path: Path) -> None:

@@ -109,8 +109,8 @@ def test_question_is_the_column_with_gold_or_the_one_named(tmp_path: Path) -> No
     path = report(tmp_path, "u1,j1,false,good,Delta,late,,", header=header)
     with pytest.raises(BadData) as caught:
         read(path)
-    assert str(caught.value) == (
-        "f1.csv: there are 2 questions (sentiment, reason); wanted one, named with --question"
+    assert caught.value.sentence == (
+        "f1.csv: there are 2 questions (sentiment, reason); wanted one"
     )
     content = read(path, question="reason")
     assert judged(content) == {("u1", "j1", "late")}
@@ -119,7 +119,9 @@ def test_question_is_the_column_with_gold_or_the_one_named(tmp_path: Path) -> No
     assert judged(read(path, question="airline")) == {("u1", "j1", "Delta")}
     with pytest.raises(BadData) as caught:
         read(path, question="mood")
-    assert str(caught.value) == ("f1.csv: there is no question 'mood'; there is sentiment, reason")
+    assert caught.value.sentence == (
+        "f1.csv: there is no question 'mood'; there is sentiment, reason"
+    )
 
 
 def test_no_gold_column_at_all(tmp_path: Path) -> None:
@@ -285,4 +287,4 @@ def test_aggregated_report(tmp_path: Path) -> None:
 def test_reports_want_what_they_hold(tmp_path: Path) -> None:
     with pytest.raises(BadData) as caught:
         write(Content(gold=Gold.of({"a": 1})), tmp_path / "x.csv", format="appen")
-    assert str(caught.value) == "appen holds judgments, and there are none to write (only gold)"
+    assert caught.value.sentence == "appen holds judgments, and there are none to write (only gold)"

@@ -96,8 +96,8 @@ def test_several_questions_want_one_named(tmp_path: Path) -> None:
     path = records(tmp_path, record(1, [("u1", 2, "submitted")], **other))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert str(caught.value) == (
-        "records.json: there are 2 questions (relevance, mood); wanted one, named with --question"
+    assert caught.value.sentence == (
+        "records.json: there are 2 questions (relevance, mood); wanted one"
     )
     assert judged(read(path, question="mood")) == {("1", "u1", "good")}
 
@@ -123,7 +123,7 @@ def test_faults_name_their_record(tmp_path: Path) -> None:
     ]
     with pytest.raises(BadData) as caught:
         read(path)
-    assert str(caught.value) == messages[0]
+    assert caught.value.sentence == messages[0]
     content = read(path, skip_bad=True)
     assert judged(content) == {("1", "u2", "a")}
     assert [f"{bad.place}: {bad.problem}" for bad in content.bad] == messages
@@ -133,7 +133,7 @@ def test_nothing_submitted_is_an_error(tmp_path: Path) -> None:
     path = records(tmp_path, record(1, [("u1", "a", "draft")]))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert str(caught.value) == (
+    assert caught.value.sentence == (
         "records.json: there is no judgment: 1 response left out: draft, not submitted"
     )
 
@@ -144,7 +144,7 @@ def test_a_broken_line_is_named(tmp_path: Path) -> None:
     path.write_text(f"{good}\n\n{{broken\n")
     with pytest.raises(BadData) as caught:
         read(path)
-    assert str(caught.value) == (
+    assert caught.value.sentence == (
         "records.jsonl, line 3: is no JSON: Expecting property name enclosed in double quotes "
         "at character 2"
     )

@@ -42,7 +42,7 @@ def test_labels_are_truth_where_gold_is_wanted(tmp_path: Path) -> None:
     assert Gold.read(path).to_table().to_pydict() == {"item": ["a"], "gold": ["cat"]}
     with pytest.raises(BadData) as raised:
         Judgments.read(path)
-    assert str(raised.value).startswith(
+    assert raised.value.sentence.startswith(
         "crowd.csv, column judge: no column 'judge'; the columns are task, label; "
     )
 
@@ -50,7 +50,7 @@ def test_labels_are_truth_where_gold_is_wanted(tmp_path: Path) -> None:
 def test_a_bad_row_has_its_line(tmp_path: Path) -> None:
     with pytest.raises(BadData) as raised:
         read(_file(tmp_path, "task,worker,label\na,w,cat\na,,dog\n"))
-    assert str(raised.value) == "crowd.csv, line 3, column worker: the judge id is empty"
+    assert raised.value.sentence == "crowd.csv, line 3, column worker: the judge id is empty"
 
 
 def test_bad_rows_are_skipped_and_listed(tmp_path: Path) -> None:
@@ -80,6 +80,6 @@ def test_what_is_written(tmp_path: Path) -> None:
 def test_nothing_to_write(tmp_path: Path) -> None:
     with pytest.raises(BadData) as raised:
         write(Content(), tmp_path / "out.csv", format="crowd-kit")
-    assert str(raised.value) == (
+    assert raised.value.sentence == (
         "crowd-kit holds judgments, labels or gold, and there are none to write"
     )

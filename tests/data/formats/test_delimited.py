@@ -36,7 +36,7 @@ def _rows(path: Path, options: Options | None = None, **shape: object) -> list[l
 def _complaint(path: Path, options: Options | None = None, **shape: object) -> str:
     with pytest.raises(BadData) as raised:
         _rows(path, options, **shape)
-    return str(raised.value)
+    return raised.value.sentence
 
 
 def test_cells_are_text_whatever_they_look_like(tmp_path: Path) -> None:
@@ -113,8 +113,7 @@ def test_a_name_twice_in_the_header(tmp_path: Path) -> None:
 
 def test_a_nul_byte_in_the_header(tmp_path: Path) -> None:
     assert _complaint(_file(tmp_path, "a,b\n1,2\n".encode("utf-16-le"))) == (
-        "judgments.csv, line 1: a NUL byte in the header; "
-        "wanted text, perhaps in another --encoding (utf-16?)"
+        "judgments.csv, line 1: a NUL byte in the header; wanted text"
     )
 
 
@@ -154,16 +153,13 @@ def test_quotes_are_cells_where_the_format_has_none(tmp_path: Path) -> None:
 
 def test_latin_1_read_as_utf_8(tmp_path: Path) -> None:
     path = _file(tmp_path, "a,b\n1,2\ncafé,3\n".encode("latin-1"))
-    assert _complaint(path) == (
-        "judgments.csv, line 3: byte 0xe9 is not UTF-8; "
-        "wanted UTF-8, or the encoding named, such as --encoding latin-1"
-    )
+    assert _complaint(path) == ("judgments.csv, line 3: byte 0xe9 is not UTF-8; wanted UTF-8")
 
 
 def test_utf_8_read_as_ascii(tmp_path: Path) -> None:
     path = _file(tmp_path, "a,b\n1,2\ncafé,3\n")
     assert _complaint(path, Options(encoding="ascii")) == (
-        "judgments.csv, line 3: byte 0xc3 is not ascii; wanted ascii, or another --encoding"
+        "judgments.csv, line 3: byte 0xc3 is not ascii; wanted ascii"
     )
 
 

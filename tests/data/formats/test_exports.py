@@ -16,7 +16,7 @@ def test_the_only_question_needs_no_name() -> None:
 def test_no_question_is_an_error() -> None:
     with pytest.raises(BadData) as caught:
         chosen_question([], Options(), "f.csv", "answer", "a column")
-    assert str(caught.value) == "f.csv: there is no answer; wanted a column"
+    assert caught.value.sentence == "f.csv: there is no answer; wanted a column"
 
 
 def test_a_prefix_may_be_said() -> None:

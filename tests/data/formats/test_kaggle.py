@@ -64,7 +64,7 @@ def test_two_values_for_one_item(tmp_path: Path) -> None:
     path.write_text(f'{HEADER}\n1,"q","t","d",1,0\n1,"q","t","d",2,0\n')
     with pytest.raises(BadData) as caught:
         read(path)
-    assert str(caught.value) == (
+    assert caught.value.sentence == (
         "train.csv, line 3, column median_relevance: "
         "item '1' has median_relevance '2' here but '1' at line 2; wanted one"
     )

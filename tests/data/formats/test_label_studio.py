@@ -131,7 +131,7 @@ def test_two_golds_of_one_task(tmp_path: Path) -> None:
     )
     with pytest.raises(BadData) as caught:
         read(path)
-    assert str(caught.value) == (
+    assert caught.value.sentence == (
         "project-1.json, task 2, annotation 2, column relevance: "
         "item '2' has relevance 'b' here but 'a' at task 2, annotation 1; wanted one"
     )
@@ -177,7 +177,7 @@ def test_nothing_left_is_an_error(tmp_path: Path) -> None:
     path = export(tmp_path, task(1, annotation(answer(["b"]), was_cancelled=True)))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert str(caught.value) == (
+    assert caught.value.sentence == (
         "project-1.json: there is no judgment: 1 annotation left out: cancelled"
     )
 
@@ -188,9 +188,8 @@ def test_several_questions_want_one_named(tmp_path: Path) -> None:
     path = export(tmp_path, task(1, both | {"result": [*both["result"], text]}))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert str(caught.value) == (
-        "project-1.json: there are 2 questions "
-        "(relevance, quality); wanted one, named with --question"
+    assert caught.value.sentence == (
+        "project-1.json: there are 2 questions (relevance, quality); wanted one"
     )
     assert judged(read(path, question="quality")) == {("1", "10", "4")}
 
@@ -214,7 +213,7 @@ def test_faults_name_task_and_annotation(tmp_path: Path) -> None:
     ]
     with pytest.raises(BadData) as caught:
         read(path)
-    assert str(caught.value) == messages[0]
+    assert caught.value.sentence == messages[0]
     content = read(path, skip_bad=True)
     assert judged(content) == {("1", "10", "a"), ("6", "10", "b")}
     assert sorted(f"{bad.place}: {bad.problem}" for bad in content.bad) == messages
@@ -228,7 +227,7 @@ def test_gold_off_the_scale_names_its_annotation(tmp_path: Path) -> None:
     )
     with pytest.raises(BadData) as caught:
         read(path, scale=Scale.parse("0<1"))
-    assert str(caught.value) == (
+    assert caught.value.sentence == (
         "project-1.json, task 1, annotation 2: gold '7' is not on the scale 0 < 1"
     )
     content = read(path, scale=Scale.parse("0<1"), skip_bad=True)
@@ -241,7 +240,7 @@ def test_broken_json_names_its_line(tmp_path: Path) -> None:
     path.write_text('[\n{"id": 1, "annotations": [], "data": }\n]')
     with pytest.raises(BadData) as caught:
         read(path)
-    assert str(caught.value) == (
+    assert caught.value.sentence == (
         "project-1.json, line 2: is no JSON: Expecting value at character 38"
     )
 
@@ -302,14 +301,14 @@ def test_labels_and_gold_of_two_kinds(tmp_path: Path) -> None:
     path = export(tmp_path, task(1, annotation(answer(["1"]))), task(2, annotation(answer(["no"]))))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert str(caught.value).startswith(
+    assert caught.value.sentence.startswith(
         "project-1.json, task 2, annotation 1, column relevance: 'no' is text, but "
     )
     truth = annotation(answer(["no"]), ground_truth=True)
     path = export(tmp_path, task(1, annotation(answer(["1"]))), task(2, truth))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert str(caught.value) == (
+    assert caught.value.sentence == (
         "project-1.json, column gold: gold 'no' of item '2' is not on the scale 1"
     )
 
@@ -317,6 +316,6 @@ def test_labels_and_gold_of_two_kinds(tmp_path: Path) -> None:
 def test_there_must_be_something_to_write(tmp_path: Path) -> None:
     with pytest.raises(BadData) as caught:
         write(Content(), tmp_path / "x.json", format="label-studio")
-    assert str(caught.value) == (
+    assert caught.value.sentence == (
         "label-studio holds judgments, and there are none to write (only nothing)"
     )

@@ -62,9 +62,9 @@ def test_words_without_order_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "judgments.json"
     with pytest.raises(BadData) as caught:
         write(Content(labels=table, scale=Scale.parse("cat,dog")), path, format="opensearch")
-    assert str(caught.value) == (
+    assert caught.value.sentence == (
         "opensearch rates with numbers, and label 'cat' is none; "
-        "wanted numbers, or an ordered scale such as --labels 'bad<good'"
+        "wanted numbers, or an ordered scale"
     )
     assert not path.exists()
 
@@ -73,7 +73,7 @@ def test_items_without_document_are_refused(tmp_path: Path) -> None:
     table = labels_of(("q1", "a", "1")).drop_columns(["document"])
     with pytest.raises(BadData) as caught:
         write(Content(labels=table), tmp_path / "j.json", format="opensearch")
-    assert str(caught.value) == (
+    assert caught.value.sentence == (
         "column document: opensearch wants a query and a document for each item, and the document "
         "of these is not known; wanted judgments read with topic and document"
     )
@@ -84,7 +84,7 @@ def test_a_file_without_ratings(tmp_path: Path) -> None:
     path.write_text("{}")
     with pytest.raises(BadData) as caught:
         read(path, format="opensearch")
-    assert str(caught.value) == "j.json: there is no rating in this file"
+    assert caught.value.sentence == "j.json: there is no rating in this file"
 
 
 def test_ratings_come_back_as_gold(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_ids_of_nothing_but_white_space_are_bad(
     place = {"parquet": "row 2", "jsonl": "line 2"}.get(name, "line 3")
     with pytest.raises(BadData) as raised:
         read(path)
-    assert str(raised.value) == f"{path.name}, {place}, column {role}: the {role} id is empty"
+    assert raised.value.sentence == f"{path.name}, {place}, column {role}: the {role} id is empty"
 
 
 def _with(judgments: Judgments, part: str, names: Any) -> Judgments:
@@ -160,7 +160,7 @@ def test_the_csv_that_is_written(tmp_path: Path) -> None:
 def test_nothing_to_write(tmp_path: Path) -> None:
     with pytest.raises(BadData) as raised:
         write(Content(), tmp_path / "out.csv", format="csv")
-    assert str(raised.value) == "plain holds judgments or gold, and there are none to write"
+    assert raised.value.sentence == "plain holds judgments or gold, and there are none to write"
     assert not (tmp_path / "out.csv").exists()
 
 

@@ -53,7 +53,7 @@ def test_a_bad_line(tmp_path: Path, line: str, message: str) -> None:
     path = _file(tmp_path, f"7 Q0 a 1 2.5 t\n\n{line}\n8 Q0 a 1 1 t\n9 Q0 a 1 1 t\n")
     with pytest.raises(BadData) as raised:
         read(path)
-    assert str(raised.value) == f"bm25.run, {message}"
+    assert raised.value.sentence == f"bm25.run, {message}"
 
 
 def test_bad_lines_are_skipped_and_listed(tmp_path: Path) -> None:

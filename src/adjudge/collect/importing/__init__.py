@@ -62,7 +62,7 @@ def read(
         unpacked = unpack_all(files, limits)
         uploads = [upload for upload in unpacked if not upload.base.startswith((".", "__"))]
         if not uploads:
-            raise BadData("there is no file to read", wanted="items")
+            raise BadData("there is no file to read", expected="items")
         if {"corpus.jsonl", "queries.jsonl"} <= {upload.base for upload in uploads}:
             kind = "beir"
             beir.read(uploads, gathering, depth=depth, gold=qrels_as_gold)

@@ -97,7 +97,7 @@ class Gathering:
         try:
             item = Item(**cells, beside=None if beside is None else Beside(**beside))
         except BadSetting as fault:
-            self.add_fault(f"wanted {fault.wanted}", source=source, line=line)
+            self.add_fault(f"wanted {fault.expected}", source=source, line=line)
             return None
         if item.name in self._places:
             self.add_fault(
@@ -135,7 +135,7 @@ class Gathering:
         if strange is not None:
             self.add_fault(
                 f"{shown(strange)} is not on the scale {self.scale}",
-                source=source, line=line, column=column, value=strange, wanted=str(self.scale),
+                source=source, line=line, column=column, value=strange, expected=str(self.scale),
             )  # fmt: skip
             return
         if item in self.golds:
@@ -148,7 +148,7 @@ class Gathering:
             )  # fmt: skip
         except BadSetting as fault:
             self.add_fault(
-                f"{fault.setting} is {shown(fault.value)}; wanted {fault.wanted}",
+                f"{fault.setting} is {shown(fault.value)}; wanted {fault.expected}",
                 source=source, line=line, column=fault.setting,
             )  # fmt: skip
             return

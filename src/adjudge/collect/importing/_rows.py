@@ -77,7 +77,7 @@ def _cells(shape: Delimited) -> Iterator[_Row]:
                 f"{len(cells)} cells where the header has {len(shape.header)}",
                 source=shape.file.name,
                 line=line,
-                wanted=f"{len(shape.header)} cells",
+                expected=f"{len(shape.header)} cells",
             )
         yield line, {k: _free(v.strip()) for k, v in zip(shape.header, cells, strict=True)}
 
@@ -107,7 +107,7 @@ def read_json_text(text: str, source: str | None = None, line: int | None = None
     brackets = text.count("{") + text.count("[")
     if brackets > max(_BRACKETS, len(text) // 30):
         message = f"holds {brackets:,} objects and lists; wanted fewer"
-        raise BadData(message, source=source, line=line, wanted="fewer")
+        raise BadData(message, source=source, line=line, expected="fewer")
     try:
         return json.loads(text)
     except RecursionError:

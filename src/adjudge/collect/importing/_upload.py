@@ -82,14 +82,14 @@ class Upload:
                 raise BadData(
                     "is no text in UTF-8; wanted a table such as a spreadsheet saves as CSV UTF-8",
                     source=self.name,
-                    wanted="UTF-8",
+                    expected="UTF-8",
                 ) from None
             raise BadData(
                 f"byte 0x{self.body[fault.start]:02x} is not UTF-8; wanted UTF-8 (CSV UTF-8 in the "
                 "list where a spreadsheet saves)",
                 source=self.name,
                 line=self.body.count(b"\n", 0, fault.start) + 1,
-                wanted="UTF-8",
+                expected="UTF-8",
             ) from None
 
     def file(self) -> File:
@@ -113,7 +113,7 @@ def unpack_all(files: Iterable[Path | Upload], limits: ImportLimits) -> list[Upl
             found.append(part)
             if len(found) > limits.files:
                 message = f"there are more than {limits.files:,} files"
-                raise BadData(message, source=upload.name, wanted="fewer")
+                raise BadData(message, source=upload.name, expected="fewer")
     return found
 
 
@@ -190,9 +190,11 @@ def _too_much(name: str, most: int, room: int) -> BadData:
         return BadData(
             f"unpacks to more than {most:,} bytes, too many times its size; wanted less",
             source=name,
-            wanted="less",
+            expected="less",
         )
-    return BadData(f"unpacks to more than {room:,} bytes; wanted less", source=name, wanted="less")
+    return BadData(
+        f"unpacks to more than {room:,} bytes; wanted less", source=name, expected="less"
+    )
 
 
 # -- zip
@@ -217,7 +219,7 @@ def _list_entries(upload: Upload, limits: ImportLimits) -> list[zipfile.ZipInfo]
         count = len(entries)
         if any(entry.filename == "[Content_Types].xml" for entry in entries):
             message = "is a spreadsheet or a document of an office; wanted it saved as CSV UTF-8"
-            raise BadData(message, source=upload.name, wanted="CSV UTF-8")
+            raise BadData(message, source=upload.name, expected="CSV UTF-8")
     if count > limits.files:
         raise BadData(
             f"there are {count:,} files in the archive; wanted at most {limits.files:,}",
@@ -243,7 +245,7 @@ def _unpack_entry(upload: Upload, entry: zipfile.ZipInfo, room: int, limits: Imp
         _unpack_lzma(upload, packed, entry, out, most, room)
     else:
         message = f"is packed in a way that is not known (method {entry.compress_type})"
-        raise BadData(message, source=upload.name, wanted="deflate, bzip2 or LZMA")
+        raise BadData(message, source=upload.name, expected="deflate, bzip2 or LZMA")
     if len(out) != entry.file_size or zlib.crc32(out) != entry.CRC:
         raise BadData(f"cannot be unpacked ({entry.filename} is damaged)", source=upload.name)
     return bytes(out)
@@ -294,7 +296,7 @@ def _check_lines(upload: Upload, limits: ImportLimits) -> None:
         raise BadData(
             f"has more than {limits.lines:,} lines; wanted fewer",
             source=upload.name,
-            wanted="fewer",
+            expected="fewer",
         )
 
 
@@ -303,7 +305,7 @@ def _read_paths(paths: Iterable[Path], limits: ImportLimits) -> list[Upload]:
     found: list[Upload] = []
     for path in paths:
         if not path.exists():
-            raise BadData("there is no such file", source=str(path), wanted="a file or folder")
+            raise BadData("there is no such file", source=str(path), expected="a file or folder")
         files = [path]
         if path.is_dir():
             files = sorted(file for file in path.rglob("*") if file.is_file())
@@ -320,5 +322,5 @@ def _check_size(name: str, size: int, limits: ImportLimits) -> None:
         raise BadData(
             f"is larger than the limit of {limits.bytes:,} bytes",
             source=name,
-            wanted="a smaller file",
+            expected="a smaller file",
         )

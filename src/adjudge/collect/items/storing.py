@@ -32,12 +32,12 @@ def _check_items(given: Sequence[Item], entries: Sequence[GoldEntry], scale: Sca
     if pairs and not is_of_pairs(scale.labels):
         raise BadData(
             f"pairs are judged by left, tie and right, and the labels are {scale}",
-            wanted=str(PAIR_SCALE),
+            expected=str(PAIR_SCALE),
         )
     for row, item in enumerate(given, 1):
         if pairs and item.beside is None:
             problem = f"item {shown(item.name)} has nothing beside it, as the others have"
-            raise BadData(problem, row=row, value=item.name, wanted="two results")
+            raise BadData(problem, row=row, value=item.name, expected="two results")
         if item.name in seen:
             raise BadData(f"item {shown(item.name)} is there twice", row=row, value=item.name)
         seen.add(item.name)
@@ -60,13 +60,13 @@ def _beside(item: Item) -> dict[str, str] | None:
 def check_accepted(accepted: Sequence[str], scale: Scale, item: str) -> None:
     """Refuse gold that accepts no label, or one that cannot be given."""
     if not accepted:
-        raise BadData(f"gold of {shown(item)} accepts no label", wanted="at least one label")
+        raise BadData(f"gold of {shown(item)} accepts no label", expected="at least one label")
     for label in accepted:
         if label not in scale.labels and label not in OTHERS:
             raise BadData(
                 f"gold of {shown(item)}: {shown(label)} is not on the scale {scale}",
                 value=label,
-                wanted=str(scale),
+                expected=str(scale),
             )
 
 
@@ -102,7 +102,9 @@ def add_items(
         before = next(iter(known.values())).beside is not None
         if before != (given[0].beside is not None):
             has = "of pairs" if before else "of single results"
-            raise BadData(f"this project is {has}, and these items are not", wanted=f"items {has}")
+            raise BadData(
+                f"this project is {has}, and these items are not", expected=f"items {has}"
+            )
     stored = _ItemChanges()
     fresh = [item for item in given if item.name not in known]
     _insert_items(on, project, fresh, graded, policy)

@@ -142,14 +142,14 @@ def _parse(content: str, labels: tuple[str, ...]) -> Reply:
         found = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
         raise BadData(
-            f"{shown(content)} is no JSON object", value=content, wanted="a JSON object"
+            f"{shown(content)} is no JSON object", value=content, expected="a JSON object"
         ) from None
     if not isinstance(found, dict) or not isinstance(found.get("label"), str | int):
-        raise BadData(f"{shown(content)} has no label", value=content, wanted="a label")
+        raise BadData(f"{shown(content)} has no label", value=content, expected="a label")
     label = str(found["label"])
     if label not in labels and label != NO_ANSWER:
         raise BadData(
-            f"{shown(label)} is not one of {', '.join(labels)}", value=label, wanted="a label"
+            f"{shown(label)} is not one of {', '.join(labels)}", value=label, expected="a label"
         )
     reason = found.get("reason", "")
     return Reply(label=label, reason=reason[:_LONGEST_REASON] if isinstance(reason, str) else "")
@@ -169,7 +169,7 @@ def _final_score(content: str, labels: tuple[str, ...]) -> Reply:
         raise BadData(
             f"{shown(content)} has {len(found) or 'no'} final scores",
             value=content,
-            wanted="one final score",
+            expected="one final score",
         )
     label = found.pop()
     if label not in labels:

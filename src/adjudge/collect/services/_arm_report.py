@@ -417,7 +417,9 @@ def _write_notes(
     if models:
         said.append(f"{models} of the judges are models.")
     if test is not None and not len(answers.item):
-        raise BadData("no item of it was judged", source=test.source, wanted="items of the project")
+        raise BadData(
+            "no item of it was judged", source=test.source, expected="items of the project"
+        )
     if not len(answers.item):
         said.append("No answer of known truth yet: there is nothing to measure accuracy by.")
     elif not alike:

@@ -308,7 +308,9 @@ def _settings(arm: Arm, policy: Policy) -> dict[str, Any]:
     try:
         policy.changed(arm.policy)
     except BadSetting as fault:
-        raise BadSetting(f"{fault.setting} of arm {arm.name}", fault.value, fault.wanted) from None
+        raise BadSetting(
+            f"{fault.setting} of arm {arm.name}", fault.value, fault.expected
+        ) from None
     stored: dict[str, Any] = {"policy": arm.policy}
     if arm.guidelines is not None:
         stored["guidelines"] = arm.guidelines.replace("\0", "")

@@ -237,7 +237,7 @@ def _write_comparisons(request: Request, file: IO[bytes], trusted: bool) -> None
     from adjudge.data.formats.writing import write_csv
 
     if not request.project.of_pairs:
-        raise BadData(f"the items of {request.project.slug} are no pairs", wanted="pairs")
+        raise BadData(f"the items of {request.project.slug} are no pairs", expected="pairs")
     write_csv(read_comparison_table(request.on, request.project, trusted=trusted), file, guard=True)
 
 
@@ -262,7 +262,7 @@ def _make_content(request: Request, kind: str, held: Any, project: Project) -> C
         }
         raise BadData(
             f"there {'is' if kind == 'gold' else 'are'} no {kind} in {request.project.slug} yet"
-            f"{hints.get(kind, '')}", wanted=kind,
+            f"{hints.get(kind, '')}", expected=kind,
         )  # fmt: skip
     parts: dict[str, Any] = {kind: held}
     return Content(scale=request.project.scale, texts=_texts(project.items), **parts)
@@ -391,7 +391,7 @@ def _list_offers(request: Request, labels: Any) -> _Offers:
                 content = _make_content(request, entry.kind, held[entry.kind], project)
                 _write_format(content, entry, io.BytesIO())
             except AdjudgeError as fault:
-                problem = _put_plainly(str(fault))
+                problem = _put_plainly(fault)
         offers.append(_Offer(**asdict(entry), problem=problem))
     scale = request.project.scale
     numbers = all(as_number(label) is not None for label in scale.labels)
@@ -404,12 +404,13 @@ def _list_offers(request: Request, labels: Any) -> _Offers:
     )
 
 
-def _put_plainly(problem: str) -> str:
-    """A problem in the words of the page, rather than of a command line."""
-    if "rates with numbers" in problem:
+def _put_plainly(fault: AdjudgeError) -> str:
+    """A problem in the words of the page."""
+    if fault.code == "labels-not-numbers":
         return "Its labels are numbers: give each label a grade, below."
-    if "count as relevant" in problem:
+    if fault.code == "no-relevant-labels":
         return "It knows relevant and not: give each label a grade, below; 0 is not relevant."
+    problem = fault.sentence
     return f"{problem[:1].upper()}{problem[1:]}."
 
 

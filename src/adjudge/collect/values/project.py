@@ -33,7 +33,7 @@ class Beside:
     def __post_init__(self) -> None:
         if not (self.title or self.text or self.url or self.image):
             raise BadSetting(
-                "beside", self.document, wanted="a title, text, url or image of the right result"
+                "beside", self.document, expected="a title, text, url or image of the right result"
             )
 
 
@@ -60,13 +60,13 @@ class Item:
 
     def __post_init__(self) -> None:
         if not self.name:
-            raise BadSetting("name", self.name, wanted="a name for the item")
+            raise BadSetting("name", self.name, expected="a name for the item")
         if not (self.title or self.text or self.url or self.image):
-            raise BadSetting("item", self.name, wanted="a title, text, url or image to judge by")
+            raise BadSetting("item", self.name, expected="a title, text, url or image to judge by")
         if not self.document:
             object.__setattr__(self, "document", self.name)
         if self.beside is not None and self.beside.document == self.document:
-            raise BadSetting("item", self.name, wanted="two different results beside each other")
+            raise BadSetting("item", self.name, expected="two different results beside each other")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +84,9 @@ class GoldEntry:
 
     def __post_init__(self) -> None:
         if not self.accepted:
-            raise BadSetting("accepted", self.item, wanted="at least one accepted label")
+            raise BadSetting("accepted", self.item, expected="at least one accepted label")
         if self.role not in ROLES:
-            raise BadSetting("role", self.role, wanted=" or ".join(ROLES))
+            raise BadSetting("role", self.role, expected=" or ".join(ROLES))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -137,7 +137,8 @@ async def _on_not_found(request: Request, fault: Exception) -> Response:
 
 
 async def _on_bad_data(request: Request, fault: Exception) -> Response:
-    return _answer(request, 422, "bad-data", str(fault))
+    sentence = fault.sentence if isinstance(fault, AdjudgeError) else str(fault)
+    return _answer(request, 422, "bad-data", sentence)
 
 
 async def _on_unavailable(request: Request, fault: Exception) -> Response:

@@ -203,7 +203,7 @@ class UploadReaders:
             raise ClientDisconnect
         if why == "late":
             problem = f"takes longer than {self._seconds:,g} seconds to read; wanted less"
-            return Preview(errors=(BadData(problem, source="what was sent", wanted="less"),))
+            return Preview(errors=(BadData(problem, source="what was sent", expected="less"),))
         event("reader-ended", code=child.returncode)
         raise RuntimeError(f"a reader of files ended with code {child.returncode}")
 

@@ -23,7 +23,7 @@ from adjudge.data.columns import comparison_roles, letters_of, roles_of
 from adjudge.data.formats.format import Content, Format, Kind, Options
 from adjudge.data.formats.opening import AUTO, File, is_uri
 from adjudge.data.source import BadRow
-from adjudge.errors import BadData, UnknownName
+from adjudge.errors import BadData, Note, Remedy, UnknownName
 from adjudge.plugins import plugins
 
 __all__ = [
@@ -321,7 +321,7 @@ def read_file(file: File, format: str | None, options: Options) -> Content:
         return _content(file, format, options)
     except BadData as fault:
         # A file may begin as UTF-8 and show only later that it is none.
-        if options.encoding != AUTO or file.found or fault.wanted != "UTF-8":
+        if options.encoding != AUTO or file.found or fault.expected != "UTF-8":
             raise
     return _content(file.as_windows(), format, replace(options, notes=[]))
 
@@ -341,17 +341,17 @@ def _content(file: File, format: str | None, options: Options) -> Content:
         raise BadData(
             f"there is half of a character in it, {ascii(half)[1:-1]} (a lone surrogate)",
             source=file.name,
-            wanted="whole characters",
+            expected="whole characters",
         ) from None
     except KeyError as fault:  # of Arrow too: a column or a key that the format must have
         raise BadData(
             f"is no {entry.name} file, or not a whole one: {fault.args[0]} is not there",
             source=file.name,
-            wanted=f"a file of format {entry.name}",
+            expected=f"a file of format {entry.name}",
         ) from None
     notes = [*content.notes, *options.notes]
     if file.found and file.codec != "utf-8":
-        notes.append(f"is not UTF-8; read as {file.encoding} (--encoding names another)")
+        notes.append(Note(f"is not UTF-8; read as {file.encoding}", [Remedy("encoding")]))
     name = entry.name
     if name == "csv" and format is None:
         marks = "tsv" if file.delimiter == "\t" else "csv"
@@ -412,7 +412,7 @@ def write(content: Content, path: str | Path, *, format: str) -> None:
         entry.write_folder(content, place)
         return
     if entry.write is None:
-        raise BadData(f"{entry.name} is read, not written", wanted="a format that is written")
+        raise BadData(f"{entry.name} is read, not written", expected="a format that is written")
     from adjudge.data.formats.writing import written_whole
 
     with written_whole(place) as file:

@@ -21,7 +21,7 @@ from adjudge.data.formats.format import Options
 from adjudge.data.gold import Gold
 from adjudge.data.names import as_names, encode, look_up, pair_names
 from adjudge.data.source import Source, count_of
-from adjudge.errors import BadData
+from adjudge.errors import BadData, Remedy
 
 
 def with_reasons(gold: Gold, table: Any, roles: dict[str, str], column: str) -> Gold:
@@ -119,15 +119,17 @@ def chosen_question(
     """
     names = list(dict.fromkeys(found))
     if not names:
-        raise BadData(f"there is no {what}; wanted {wanted}", source=source, wanted=wanted)
+        raise BadData(f"there is no {what}; wanted {wanted}", source=source, expected=wanted)
     listed = ", ".join(names)
     if options.question is None:
         if len(names) == 1:
             return names[0]
         raise BadData(
-            f"there are {len(names)} {what}s ({listed}); wanted one, named with --question",
+            f"there are {len(names)} {what}s ({listed}); wanted one",
             source=source,
-            wanted="one question",
+            expected="one question",
+            code="several-questions",
+            remedies=(Remedy("question"),),
         )
     name = options.question
     matches = [
@@ -138,7 +140,7 @@ def chosen_question(
             f"there is no {what} {name!r}; there is {listed}",
             source=source,
             value=name,
-            wanted=f"one of {listed}",
+            expected=f"one of {listed}",
         )
     return max(matches, key=len)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adjudge.data.source import Source
-from adjudge.errors import BadData
+from adjudge.errors import BadData, Remedy
 
 if TYPE_CHECKING:
     from adjudge.data.formats.delimited import Delimited
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 def not_text(file: File) -> BadData:
     """The error for a file whose bytes are not in its encoding, with the first line that is not."""
     name = "UTF-8" if file.codec == "utf-8" else file.encoding
-    hint = "another --encoding"
-    if name == "UTF-8":
-        hint = "the encoding named, such as --encoding latin-1"
+    remedy = Remedy("encoding", "latin-1" if name == "UTF-8" else None)
     with file.open() as raw:
         for number, line in enumerate(raw, start=1):
             try:
@@ -31,13 +29,17 @@ def not_text(file: File) -> BadData:
                 if file.codec.startswith(("utf-16", "utf-32")):
                     break  # such a file has no lines that can be told by their bytes
                 return BadData(
-                    f"byte 0x{line[fault.start]:02x} is not {name}; wanted {name}, or {hint}",
+                    f"byte 0x{line[fault.start]:02x} is not {name}; wanted {name}",
                     source=file.name,
                     line=number,
                     value=line[fault.start],
-                    wanted=name,
+                    expected=name,
+                    code="bad-encoding",
+                    remedies=(remedy,),
                 )
-    return BadData(f"is not {name}; wanted {hint}", source=file.name)
+    return BadData(
+        f"is not {name}", source=file.name, expected=name, code="bad-encoding", remedies=(remedy,)
+    )
 
 
 def check_closed(shape: Delimited) -> None:
@@ -58,7 +60,7 @@ def check_closed(shape: Delimited) -> None:
                     "a quote opened in this row is never closed",
                     source=shape.file.name,
                     line=last[0],
-                    wanted="a closing quote",
+                    expected="a closing quote",
                 ) from None
 
 
@@ -81,7 +83,7 @@ def _ragged(shape: Delimited, line: int, cells: list[str]) -> BadData:
         source=shape.file.name,
         line=line,
         value=cells,
-        wanted=f"{width} cells",
+        expected=f"{width} cells",
     )
 
 

@@ -79,7 +79,7 @@ def _read_with_care(file: File, options: Options, source: Source, columns: Colum
                 line=number,
                 column=column,
                 value=text,
-                wanted="one JSON object a line",
+                expected="one JSON object a line",
             )
             if not options.skip_bad:
                 raise error

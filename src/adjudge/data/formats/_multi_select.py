@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from adjudge.data.formats.format import Options
 from adjudge.data.names import as_names, encode, pair_names
 from adjudge.data.source import Source
-from adjudge.errors import BadData
+from adjudge.errors import BadData, Remedy
 
 _ITEM, _LABEL = "unit/option", "chosen"
 _KEPT = ("judge", "time", "seconds", "family", "kind", "prompt", "version")
@@ -87,9 +87,10 @@ def _spread(
         every = (str(options.question),)
     if len(table) * len(every) > 50_000_000:
         raise BadData(
-            f"{len(every):,} options in {len(table):,} rows are too many to be questions each; "
-            "name one of them with --question",
+            f"{len(every):,} options in {len(table):,} rows are too many to be questions each",
             source=source.name,
+            code="several-questions",
+            remedies=(Remedy("question"),),
         )
     where = {option: at for at, option in enumerate(every)}
     marks = np.zeros((len(picked) + 1, len(every)), dtype=np.int8)  # (label, option)

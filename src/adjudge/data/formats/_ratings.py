@@ -18,7 +18,7 @@ from adjudge.data.formats._records import RecordRows
 from adjudge.data.formats.format import Content, Options
 from adjudge.data.names import as_names, encode, look_up
 from adjudge.data.scale import Scale, as_number
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData, Remedy, shown
 
 
 def ratings(labels: Any, scale: Scale | None, format_name: str) -> Any:
@@ -45,9 +45,11 @@ def ratings(labels: Any, scale: Scale | None, format_name: str) -> Any:
         if scale is None or not ordered or any(scale.label_code(text) < 0 for text in texts):
             raise BadData(
                 f"{format_name} rates with numbers, and label {shown(strange)} is none; "
-                "wanted numbers, or an ordered scale such as --labels 'bad<good'",
+                "wanted numbers, or an ordered scale",
                 value=strange,
-                wanted="numbers",
+                expected="numbers",
+                code="labels-not-numbers",
+                remedies=(Remedy("labels", "bad<good"),),
             )
         numbers = [float(scale.label_code(text)) for text in texts]
     return pa.array(numbers, pa.float64()).take(pa.array(codes))
@@ -62,7 +64,7 @@ def need_pairs(columns: Iterable[str], format_name: str) -> None:
                 f"{format_name} wants a query and a document for each item, and the {name} "
                 "of these is not known; wanted judgments read with topic and document",
                 column=name,
-                wanted=name,
+                expected=name,
             )
 
 
@@ -124,7 +126,7 @@ def graded(content: Content, format_name: str) -> Any:
             f"item {shown(table['item'][unlabelled].as_py())} has no label; "
             f"{format_name} wants one for each",
             column=column,
-            wanted="a label",
+            expected="a label",
         )
     values = np.asarray(ratings(table[column], content.known_scale, format_name))
     partial = np.flatnonzero(values != np.rint(values))
@@ -134,7 +136,7 @@ def graded(content: Content, format_name: str) -> Any:
             f"{format_name} wants whole numbers as grades, and label {shown(value)} is none",
             column=column,
             value=value,
-            wanted="a whole number",
+            expected="a whole number",
         )
     columns = {"topic": table["topic"], "document": table["document"]}
     return pa.table({**columns, "grade": pa.array(values.astype(np.int64))})

@@ -6,7 +6,7 @@ Such exports are made for people and tools, not for millions of rows, so they ar
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File
 from adjudge.data.scale import canonical
 from adjudge.data.source import Source
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData, Remedy, shown
 
 
 def read_parquet(
@@ -48,7 +48,7 @@ def read_parquet(
         raise BadData(
             f"is cut short, or no Parquet file ({str(error).splitlines()[0]})",
             source=file.name,
-            wanted="a whole Parquet file",
+            expected="a whole Parquet file",
         ) from None
 
 
@@ -86,7 +86,7 @@ def _parsed(text: str, name: str, first: int = 1) -> Any:
             f"is no JSON: {fault.msg} at character {fault.colno}",
             source=name,
             line=fault.lineno + first - 1,
-            wanted="JSON",
+            expected="JSON",
         ) from None
     except RecursionError:
         raise BadData("is no JSON that can be read: nested too deep", source=name) from None
@@ -135,10 +135,23 @@ class RecordRows:
         self._rows.append(row)
         self._places.append(place)
 
-    def fault(self, place: str, problem: str, *, value: object = None, wanted: str = "") -> None:
+    def fault(
+        self,
+        place: str,
+        problem: str,
+        *,
+        value: object = None,
+        wanted: str = "",
+        remedies: Iterable[Remedy] = (),
+    ) -> None:
         """Refuse a record at a place, or note it where bad rows are skipped."""
         error = BadData(
-            problem, source=self.source.name, record=place, value=value, wanted=wanted or None
+            problem,
+            source=self.source.name,
+            record=place,
+            value=value,
+            expected=wanted or None,
+            remedies=remedies,
         )
         if not self.source.skip_bad:
             raise error

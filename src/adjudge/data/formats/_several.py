@@ -26,7 +26,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.labels import remark_scale
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source, count_of
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData, Note, Remedy, remedies_of, shown
 
 _JUDGES = ("qrels", "beir", "opensearch", "quepid-case", "umbrela")  # a file may be a judge's
 _ABOUT = (".md", ".rst", ".pdf", ".png", ".py", ".sh", ".yaml", ".yml", ".toml", ".html", ".lock")
@@ -133,7 +133,10 @@ def _together(names: list[str], contents: list[Content]) -> list[str]:
             if not (_ORDERED in note or note.startswith("every grade is a judgment of one judge")):
                 found.setdefault(note, []).append(name)
     return [
-        f"{own[0]}{f' and {len(own) - 1} more' if len(own) > 1 else ''}: {note}"
+        Note(
+            f"{own[0]}{f' and {len(own) - 1} more' if len(own) > 1 else ''}: {note}",
+            remedies_of(note),
+        )
         for note, own in found.items()
     ]
 
@@ -149,7 +152,9 @@ def _one_kind(kinds: list[str], files: list[File]) -> str:
         told = ", ".join(f"{kind} ({count})" for kind, count in counts.most_common())
         raise BadData(
             f"these files are of several kinds: {told}; such as {files[0].name}; "
-            "name those of one kind, or the format with --format"
+            "name those of one kind",
+            code="several-formats",
+            remedies=(Remedy("format"),),
         )
     return kinds[0]
 

@@ -76,7 +76,7 @@ def read_spaced(
             int(row),
             f"{counts[row]} {fields}; wanted {len(names)}: {' '.join(names)}",
             value=" ".join(cells[int(row)].as_py()),
-            wanted=f"{len(names)} fields",
+            expected=f"{len(names)} fields",
         )
         if not options.skip_bad:
             raise error

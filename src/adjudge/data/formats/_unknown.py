@@ -8,9 +8,9 @@ import json
 from adjudge.data.columns import roles_of
 from adjudge.data.formats._shapes import answered_by
 from adjudge.data.formats.opening import File
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData, Remedy, name_columns, shown
 
-_NEXT = "name the columns, such as --item A --judge B --label C, or the format with --format"
+_NEXT = (name_columns("item", "judge", "label"), Remedy("format"))
 _UNPACK = "; unpack it first, or pack it with gzip (.gz), bzip2 (.bz2) or zip"
 _PACKED = (  # how a file begins, and what it is
     (b"\xfd7zXZ\0", f"packed with xz{_UNPACK}"),
@@ -37,15 +37,19 @@ def unknown(file: File) -> BadData:
         return BadData("there is nothing in the file", source=name)
     packed = next((name for start, name in _PACKED if file.start.startswith(start)), None)
     if packed is not None:
-        return BadData(f"is {packed}", source=name, wanted="text, or Parquet")
+        return BadData(f"is {packed}", source=name, expected="text, or Parquet")
     database = file.start.startswith(b"SQLite format 3")
     if database or file.start.startswith(b"ARROW1"):
         what = "a database of SQLite" if database else "an Arrow or Feather file"
         way = "in Python adjudge.fit takes a table of pandas, Polars or Arrow as it is"
-        return BadData(f"is {what}; wanted Parquet or CSV; {way}", source=name, wanted="a table")
+        return BadData(f"is {what}; wanted Parquet or CSV; {way}", source=name, expected="a table")
     if "\0" in file.text:
-        hint = "wanted text, perhaps in another --encoding (utf-16?)"
-        return BadData(f"there are NUL bytes in the file; {hint}", source=name)
+        return BadData(
+            "there are NUL bytes in the file; wanted text",
+            source=name,
+            code="bad-encoding",
+            remedies=(Remedy("encoding", "utf-16"),),
+        )
     if file.text.lstrip()[:1] in ("{", "["):
         return _unknown_json(file, name)
     below = _header_below(file)
@@ -55,7 +59,7 @@ def unknown(file: File) -> BadData:
             "the header first: leave out what stands before it",
             source=name,
             line=1,
-            wanted="a header",
+            expected="a header",
         )
     columns = _columns(file.first, file.delimiter)
     person = answered_by(columns) or roles_of(columns).get("judge")
@@ -66,15 +70,17 @@ def unknown(file: File) -> BadData:
             f"table.melt(id_vars=[{person!r}], var_name='item', value_name='label')), without "
             "header rows below the first",
             source=name,
-            wanted="a row an answer",
+            expected="a row an answer",
         )
     found = f"; its columns are {', '.join(columns)}" if len(columns) > 1 else ""
     return BadData(
         f"no known format fits a file that begins {shown(file.first.strip())}; wanted a header "
-        f"such as 'item,judge,label' (or topic and document){found}; {_NEXT}",
+        f"such as 'item,judge,label' (or topic and document){found}",
         source=name,
         line=1,
-        wanted="a known format",
+        expected="a known format",
+        code="unknown-format",
+        remedies=_NEXT,
     )
 
 
@@ -99,10 +105,11 @@ def _unknown_json(file: File, name: str) -> BadData:
     found = _beginning(file)
     told = "; ".join(_keys(found)) or "it has no keys"
     return BadData(
-        f"no known format fits this JSON: {told}; wanted records with item, judge and label; "
-        f"{_NEXT}",
+        f"no known format fits this JSON: {told}; wanted records with item, judge and label",
         source=name,
-        wanted="a known format",
+        expected="a known format",
+        code="unknown-format",
+        remedies=_NEXT,
     )
 
 

@@ -57,7 +57,7 @@ def _comparisons(rows: RecordRows) -> Content:
         if len(found) not in (3, 4):
             item = table["item"][row].as_py()
             problem = f"item {shown(item)} is no pair; wanted question__left__right__turn"
-            raise rows.source.error(row, problem, value=item, wanted="a pair")
+            raise rows.source.error(row, problem, value=item, expected="a pair")
     columns = {
         "left": [found[1] for found in parts],
         "right": [found[2] for found in parts],
@@ -86,7 +86,7 @@ def _write(content: Content, file: IO[bytes]) -> None:
             raise BadData(
                 f"judge {shown(judge)} judged item {shown(item)} twice, and alt-test has room for "
                 "one label; wanted another format",
-                wanted="another format",
+                expected="another format",
             )
         own[item] = labels[label]
     file.write((json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode())

@@ -43,7 +43,7 @@ def _read(file: File, options: Options) -> Content:
         files = [file for file in files if file.stem == options.question]
     if not files:
         wanted = f"qrels/{options.question or '*'}.tsv"
-        raise BadData(f"there is no {wanted} in this folder", source=str(path), wanted=wanted)
+        raise BadData(f"there is no {wanted} in this folder", source=str(path), expected=wanted)
     parts = [_read_qrels(File.at(file, options.encoding), options) for file in files]
     gold = _merged([part for part, _ in parts])
     return Content(
@@ -67,7 +67,7 @@ def _read_qrels(file: File, options: Options) -> tuple[Gold, tuple[BadRow, ...]]
             None,
             f"no column {missing[0]!r}; the columns are {', '.join(table.column_names)}",
             column=missing[0],
-            wanted=missing[0],
+            expected=missing[0],
         )
     _, wrong = numbers_of(table["score"], whole=True)
     table = check_rows(
@@ -136,7 +136,7 @@ def _read_words(
                 f"{shown(line.strip())} is no JSON object with an _id",
                 source=path.name,
                 line=number,
-                wanted="an object with _id",
+                expected="an object with _id",
             ) from None
         if key in wanted and key not in words:
             words[key] = tuple(None if record.get(n) is None else str(record[n]) for n in names)

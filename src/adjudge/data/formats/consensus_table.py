@@ -41,7 +41,7 @@ def _read(file: File, options: Options) -> Content:
                 None,
                 f"no column {name!r}; the columns are {', '.join(table.column_names)}",
                 column=name,
-                wanted=name,
+                expected=name,
             )
     labels = _typed(table, source)
     gold = None

@@ -24,7 +24,7 @@ from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File, reading
 from adjudge.data.formats.writing import unguarded
 from adjudge.data.source import Source
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData, Remedy, shown
 
 _BLOCK = 1 << 20
 _LARGE = 1 << 26  # bytes of a file for which larger blocks pay, and dictionaries instead of text
@@ -128,10 +128,11 @@ class Delimited:
 
                     raise unknown(self.file)
                 raise BadData(
-                    "a NUL byte in the header; wanted text, perhaps in another --encoding "
-                    "(utf-16?)",
+                    "a NUL byte in the header; wanted text",
                     source=self.file.name,
                     line=self.header_line,
+                    code="bad-encoding",
+                    remedies=(Remedy("encoding", "utf-16"),),
                 )
             if name in seen:
                 raise BadData(

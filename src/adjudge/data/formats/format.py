@@ -82,7 +82,7 @@ class Content:
             raise BadData(
                 f"{format_name} holds {kind}, and there are none to write "
                 f"(only {', '.join(held) or 'nothing'})",
-                wanted=kind,
+                expected=kind,
             )
         return part
 

@@ -2,7 +2,7 @@
 
 So Get-Another-Label has it (judge, item, label), and many a research folder. The label is the last
 column; of the other two the one with fewer names is the judge, since judges judge many items.
-Where the two are about as many, a person has to say: ``--no-header --item 1 --judge 2 --label 3``.
+Where the two are about as many, the user has to name the columns by their numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import content_of
 from adjudge.data.source import Source
-from adjudge.errors import BadData
+from adjudge.errors import BadData, Remedy, name_columns
 
 _CLEAR = 1.25  # how many times more items than judges there have to be
 
@@ -69,9 +69,11 @@ def _roles(table: Any, source: Source) -> dict[str, str]:
             return {"judge": few, "item": many, "label": label}
     raise BadData(
         f"there is no header, and which column is the item, the judge and the label is not clear: "
-        f"{told}; say it, such as --no-header --item 1 --judge 2 --label 3",
+        f"{told}",
         source=source.name,
-        wanted="columns named",
+        expected="columns named",
+        code="unclear-columns",
+        remedies=(Remedy("header", False), name_columns(item="1", judge="2", label="3")),
     )
 
 

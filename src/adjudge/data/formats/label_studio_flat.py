@@ -23,7 +23,7 @@ from adjudge.data.formats.opening import File
 from adjudge.data.names import encode
 from adjudge.data.source import Source
 from adjudge.data.synonyms import SYNONYMS
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData, name_columns, shown
 
 _OWN = (
     *("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"),
@@ -72,13 +72,16 @@ def _question(table: Any, names: list[str], options: Options, source: Source) ->
     found = both if len(both) == 1 else found
     if len(found) == 1:
         others = [name for name in names if name not in found]
-        source.remark(f"the label is {found[0]}; other columns: {', '.join(others)} (--label NAME)")
+        source.remark(
+            f"the label is {found[0]}; other columns: {', '.join(others)}", name_columns("label")
+        )
         return found[0]
     raise BadData(
-        f"which column holds the answers is not clear: {', '.join(found or names)}; "
-        "name it with --label COLUMN",
+        f"which column holds the answers is not clear: {', '.join(found or names)}",
         source=source.name,
-        wanted=_WANTED,
+        expected=_WANTED,
+        code="unclear-label",
+        remedies=(name_columns("label"),),
     )
 
 

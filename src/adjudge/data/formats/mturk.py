@@ -35,6 +35,7 @@ from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.names import encode
 from adjudge.data.source import Source
+from adjudge.errors import Remedy
 
 _WANTED = (
     "HITId",
@@ -136,7 +137,7 @@ def _with_label(table: Any, source: Source, options: Options) -> tuple[Any, str]
         answers = [name.removeprefix("Answer.") for name in likely]
         if len(answers) == 1:
             others = ", ".join(name for name in found if name not in answers)
-            source.remark(f"the label is {answers[0]}; other answers: {others} (--question NAME)")
+            source.remark(f"the label is {answers[0]}; other answers: {others}", Remedy("question"))
             found = answers
     question = chosen_question(found, options, source.name, "answer", "a column Answer.<question>")
     if question in packed:

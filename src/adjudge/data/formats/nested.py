@@ -29,7 +29,7 @@ from adjudge.data.formats._records import (
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File, reading
 from adjudge.data.formats.plain import content_of
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData, Remedy, name_columns, shown
 
 _OUTSIDE = ("item", "topic", "document", "gold")
 _INSIDE = ("judge", "label", "time", "seconds")
@@ -58,7 +58,7 @@ def _read(file: File, options: Options) -> Content:
         rows.source.remark(f"each name in {name} is taken for a judge ({len(people)}: {listed})")
     if len(nests) > 1:
         others = ", ".join(other for other in nests if other != name)
-        rows.source.remark(f"the judgments are {name}; others: {others} (--question NAME)")
+        rows.source.remark(f"the judgments are {name}; others: {others}", Remedy("question"))
     notes = tuple(left_out(count, "judgment", why) for why, count in gone.items())
     if not len(rows):
         raise BadData(f"there is no judgment: {'; '.join(notes) or name}", source=file.name)
@@ -108,7 +108,9 @@ def _add(
             gone[state] += 1
             continue
         if "label" not in inside:
-            rows.fault(place, _no_label(nest, given), wanted="a label")
+            rows.fault(
+                place, _no_label(nest, given), wanted="a label", remedies=[name_columns("label")]
+            )
             continue
         found, problem = single(given[inside["label"]])
         if problem:
@@ -123,10 +125,7 @@ def _add(
 
 def _no_label(nest: Nest, given: dict[str, Any]) -> str:
     """What is wrong with a judgment none of whose columns is the label."""
-    return (
-        f"which part of {nest.name} is the label is not clear: {', '.join(given)}; "
-        "name it with --label COLUMN"
-    )
+    return f"which part of {nest.name} is the label is not clear: {', '.join(given)}"
 
 
 FORMATS = (

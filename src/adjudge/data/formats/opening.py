@@ -258,11 +258,11 @@ def is_uri(place: str) -> bool:
 def _check_readable(path: Path) -> None:
     """Refuse a file that is not there, is a folder, or has no byte in it."""
     if not path.exists():
-        raise BadData("there is no such file", source=str(path), wanted="a file")
+        raise BadData("there is no such file", source=str(path), expected="a file")
     if path.is_dir():
-        raise BadData("is a folder; wanted a file", source=str(path), wanted="a file")
+        raise BadData("is a folder; wanted a file", source=str(path), expected="a file")
     if path.is_file() and path.stat().st_size == 0:
-        raise BadData("the file is empty (0 bytes)", source=path.name, wanted="judgments")
+        raise BadData("the file is empty (0 bytes)", source=path.name, expected="judgments")
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -292,7 +292,7 @@ def reading(path: Path) -> Iterator[None]:
             reason = f"is cut short, or no {path.suffix[1:]} file ({reason})"
         else:
             reason = f"cannot be read ({reason})"
-        raise BadData(reason, source=path.name, wanted="a whole file") from None
+        raise BadData(reason, source=path.name, expected="a whole file") from None
 
 
 def _encoding_name(encoding: str) -> str:

@@ -118,7 +118,7 @@ def _write_crowdkit(content: Content, file: IO[bytes]) -> None:
             f"{undecided:,} of {count_of(len(found), 'comparison')} "
             f"{'has' if undecided == 1 else 'have'} no winner, and crowd-kit has no "
             "room for ties; wanted another format",
-            wanted="another format",
+            expected="another format",
         )
     table = found.to_table()
     columns = [table["judge"], table["left"], table["right"], _winners(found)]

@@ -135,7 +135,7 @@ def read_rows(
         raise BadData(
             "is cut short, or no Parquet file (it does not begin as one)",
             source=file.name,
-            wanted="a whole Parquet file",
+            expected="a whole Parquet file",
         )
     delimiter = delimiter_of(file)
     names = None

@@ -21,7 +21,7 @@ from adjudge.data.formats._records import RecordRows, as_object, as_text, read_j
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.errors import BadData
+from adjudge.errors import BadData, Remedy
 
 _STATE, _LINES = "user_state.json", "annotated_instances.jsonl"
 _OFF = ("false", "0", "", "none", "null")
@@ -47,7 +47,7 @@ def _read(file: File, options: Options) -> Content:
         rows.add(f"user {user}, instance {instance}", cells)
     if len(schemes) > 1:
         others = ", ".join(name for name in schemes if name != question)
-        rows.source.remark(f"the label is {question}; other schemes: {others} (--question NAME)")
+        rows.source.remark(f"the label is {question}; other schemes: {others}", Remedy("question"))
     roles = {"item": "instance", "judge": "user", "label": "label"}
     table, roles, choices = one_question_an_option(
         rows.table("instance", "user", "label"), rows.source, roles, options
@@ -98,7 +98,7 @@ def _cells(file: File) -> Iterator[_Answer]:
     for at, row in enumerate(table.to_pylist()):
         user, instance = row.get("user"), row.get("instance_id")
         if not user or not instance:
-            raise source.error(at, "the user or the instance is empty", wanted="both")
+            raise source.error(at, "the user or the instance is empty", expected="both")
         for column, value in row.items():
             scheme, apart, name = column.partition(":::")
             label = _label(name, value) if apart else None

@@ -87,7 +87,7 @@ def _read_case_rows(file: File, options: Options) -> tuple[Any, Source, int]:
                 source=file.name,
                 line=line,
                 value=cells,
-                wanted=f"{width} cells",
+                expected=f"{width} cells",
             )
     places = {f"{file.name}, line {line}" for line in lone}
     source.bad = [bad for bad in source.bad if bad.place not in places]
@@ -207,7 +207,7 @@ def _check_cells(judgments: Judgments, judges: list[str]) -> None:
                 f"a book in CSV has a column a judge, and {shown(name)} is no name for one; "
                 "wanted quepid-book-json",
                 value=name,
-                wanted="another format",
+                expected="another format",
             )
     cell = judgments.item.astype(np.int64) * judgments.judge_count + judgments.judge
     found, counts = np.unique(cell, return_counts=True)
@@ -217,7 +217,7 @@ def _check_cells(judgments: Judgments, judges: list[str]) -> None:
             f"judge {shown(judges[judge])} has {counts.max()} judgments of item "
             f"{shown(judgments.items[item].as_py())}, and a book in CSV has room for one; "
             "wanted quepid-book-json",
-            wanted="another format",
+            expected="another format",
         )
 
 
@@ -226,7 +226,7 @@ def _read_book_json(file: File, options: Options) -> Content:
     book = read_json(file)
     pairs = book.get("query_doc_pairs") if isinstance(book, dict) else None
     if not isinstance(pairs, list):
-        raise BadData("there is no list query_doc_pairs", source=file.name, wanted="a book")
+        raise BadData("there is no list query_doc_pairs", source=file.name, expected="a book")
     rows, every, gone = RecordRows(file, options), RecordRows(file, options), Counter[str]()
     for number, pair in enumerate(pairs, start=1):
         place = f"pair {number}"

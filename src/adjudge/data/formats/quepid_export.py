@@ -32,7 +32,7 @@ def _read_case(file: File, options: Options) -> Content:
     found = read_json(file)
     queries = found.get("queries") if isinstance(found, dict) else None
     if not isinstance(queries, list):
-        raise BadData("there is no list of queries", source=file.name, wanted="a case")
+        raise BadData("there is no list of queries", source=file.name, expected="a case")
     rows, unrated = RecordRows(file, options), 0
     for number, query in enumerate(queries, start=1):
         if not isinstance(query, dict):

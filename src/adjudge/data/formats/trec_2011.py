@@ -101,7 +101,7 @@ def _binary(judgments: Judgments) -> Judgments:
                 "wanted judgments without it",
                 column="label",
                 value=label,
-                wanted="0 or 1",
+                expected="0 or 1",
             )
     return judgments.collapse()
 
@@ -216,7 +216,7 @@ def _check_pairs(labels: Any, judgments: Judgments | None) -> None:
             raise BadData(
                 f"there is no label for {int(missing.sum()):,} of the items, the first of them "
                 f"{shown(first)}; trec-2011-submission wants every item once",
-                wanted="every item once",
+                expected="every item once",
             )
 
 

@@ -70,7 +70,7 @@ def gold_subset(content: Content) -> Content:
 
 def _parts(content: Content) -> tuple[Judgments, Gold]:
     if content.judgments is None or content.gold is None:
-        raise BadData("the subset wants judgments and gold", wanted="judgments and gold")
+        raise BadData("the subset wants judgments and gold", expected="judgments and gold")
     return content.judgments, content.gold
 
 

@@ -65,7 +65,7 @@ def expand_patterns(places: Iterable[str]) -> list[str]:
 
 
 def _nothing(place: str) -> list[str]:
-    raise BadData("no file fits this pattern", source=_shown_uri(place), wanted="a file")
+    raise BadData("no file fits this pattern", source=_shown_uri(place), expected="a file")
 
 
 def _fitting(uri: str) -> list[str]:
@@ -110,7 +110,7 @@ def _told(uri: str) -> Iterator[None]:
     except (OSError, pa.ArrowException) as fault:
         reason = _without_keys(str(fault).splitlines()[0])
         raise BadData(
-            f"cannot be read ({reason})", source=_shown_uri(uri), wanted="a file that can be read"
+            f"cannot be read ({reason})", source=_shown_uri(uri), expected="a file that can be read"
         ) from None
 
 
@@ -177,7 +177,7 @@ def _from_web(place: str, folder: Path, progress: Callable[[int, int], None] | N
         raise BadData(
             f"cannot be read ({_without_keys(str(fault))})",
             source=_shown_uri(place),
-            wanted="a file that can be read",
+            expected="a file that can be read",
         ) from None
     return copy
 

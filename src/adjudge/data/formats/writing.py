@@ -184,7 +184,7 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
         return
     if path.is_dir():
-        raise BadData("is a folder; wanted a file to write", source=str(path), wanted="a file")
+        raise BadData("is a folder; wanted a file to write", source=str(path), expected="a file")
     if path.exists() and not path.is_file():
         with writing(path), path.open("wb") as file:
             yield file
@@ -224,7 +224,7 @@ def written_folder(path: Path, *, replaces: frozenset[str] = frozenset()) -> Ite
     which are those of an earlier run; anything else in it is somebody's and an error.
     """
     if path.exists() and not path.is_dir():
-        raise BadData("is a file; wanted a folder to write", source=str(path), wanted="a folder")
+        raise BadData("is a file; wanted a folder to write", source=str(path), expected="a folder")
     _check_parent(path)
     if path.is_dir():
         files = (file for file in path.rglob("*") if not file.is_dir())
@@ -233,7 +233,7 @@ def written_folder(path: Path, *, replaces: frozenset[str] = frozenset()) -> Ite
             raise BadData(
                 f"there is {min(held - replaces)!r} in this folder; wanted a new or an empty one",
                 source=str(path),
-                wanted="a new or an empty folder",
+                expected="a new or an empty folder",
             )
     _remove_leftovers(path)
     with writing(path):

@@ -51,14 +51,14 @@ def over_topics(
     if topics is None or expansion.of_topic is None or expansion.share is None:
         raise BadData(
             "the judgments have no topics, so nothing is clustered by them; wanted a column topic",
-            wanted="topics",
+            expected="topics",
         )
     count = len(expansion.of_topic)
     if count < _FEWEST:
         raise BadData(
             f"{count} topics are too few to speak of others; wanted at least {_FEWEST}, or an "
             "interval about these alone",
-            wanted="topics",
+            expected="topics",
         )
     own = expansion.of_topic + np.bincount(topics, weights=corrected.moved, minlength=count)
     apart = own - corrected.interval.value * expansion.share

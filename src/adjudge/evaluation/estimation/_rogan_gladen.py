@@ -31,7 +31,7 @@ def rogan_gladen(
     if not yes or not no:
         raise BadData(
             "gold has one class only, so that either sensitivity or specificity is not known",
-            wanted="gold of both classes",
+            expected="gold of both classes",
         )
     z = float(ndtri(0.5 + level / 2))
     q = float(labelled.mean())

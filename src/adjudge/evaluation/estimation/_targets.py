@@ -66,7 +66,8 @@ class Mean:
         over, under = float((belief * self.worth).sum()), float((belief * self.of).sum())
         if not under > 0:
             raise BadData(
-                f"{self.name}: no item is believed to be one that it speaks of", wanted="such items"
+                f"{self.name}: no item is believed to be one that it speaks of",
+                expected="such items",
             )
         value = over / under if at is None else at
         adds = (self.worth - value * self.of) / under
@@ -121,7 +122,7 @@ def _grades(scale: Scale, rest: str, name: str) -> tuple[_Floats, tuple[float, f
         raise BadData(
             f"a mean grade needs grades, and the labels {scale} have no order; name it, such as "
             f"--labels '{'<'.join(scale.labels[:3])}', or ask for share:{scale.labels[0]}",
-            wanted="an ordered scale",
+            expected="an ordered scale",
         )
     values = scale.truth_values
     return values, (float(values.min()), float(values.max()))
@@ -135,7 +136,7 @@ def _labels(scale: Scale, rest: str) -> _Floats:  # (truth,)
             raise BadData(
                 f"which of the labels {scale} the share is of is not known; name them, such as "
                 f"share:{scale.labels[-1]}",
-                wanted="labels of the scale",
+                expected="labels of the scale",
             )
         return relevant.astype(np.float64)
     for label in rest.split(","):

@@ -127,12 +127,12 @@ def _check_people(people: Judgments) -> None:
         raise BadData(
             f"there is one person ({shown(people.judges[0].as_py())}); wanted two people or more, "
             "of whom each is compared with the others",
-            wanted="two people",
+            expected="two people",
         )
     if int(people.counts_per_item.max(initial=0)) < 2:
         raise BadData(
             "no item was judged by two people; wanted items that several people judged",
-            wanted="items that two people judged",
+            expected="items that two people judged",
         )
 
 
@@ -150,7 +150,7 @@ def _common_scale(first: Scale, second: Scale) -> Scale:
         )
         raise BadData(
             f"people and models have labels of two kinds: {numbers} and {words}; wanted one scale",
-            wanted="one scale",
+            expected="one scale",
         ) from None
 
 
@@ -165,7 +165,7 @@ def _distance(scale: Scale, score: ScoreName) -> _Floats:  # (label, label)
             f"neither; name their order, such as --labels '{'<'.join(scale.labels[:3])}', or take "
             "--score accuracy",
             value=words[0],
-            wanted="grades",
+            expected="grades",
         )
     values = scale.values
     return np.asarray((values[:, None] - values[None, :]) ** 2)
@@ -185,7 +185,7 @@ def _labels_of(
         raise BadData(
             f"the models judged none of the {people.item_count:,} items that people judged "
             f"(such as {shown(people.items[0].as_py())}); wanted judgments of the same items",
-            wanted="the same items",
+            expected="the same items",
         )
     item, judge = item[known], models.judge[known].astype(np.int64)
     label, width = models.label[known].astype(np.int64), len(models.scale.labels)
@@ -228,7 +228,7 @@ def split_people(
         raise BadData(
             "it does not say which judges are people and which are models; wanted a second file "
             "of the models' judgments, or a column kind (person or model) or family (of models)",
-            wanted="people and models",
+            expected="people and models",
         )
     known = _of_kind(first, PERSON, "people")
     asked = _of_kind(second, MODEL, "models")
@@ -249,6 +249,6 @@ def _of_kind(judgments: Judgments, kind: int, what: str) -> Judgments:
         other = "models" if kind == PERSON else "people"
         raise BadData(
             f"all {judgments.judge_count:,} judges are {other} by its column kind; wanted {what}",
-            wanted=what,
+            expected=what,
         )
     return judgments.select(judgments=wanted[judgments.judge])

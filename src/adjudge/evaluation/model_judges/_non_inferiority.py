@@ -53,7 +53,7 @@ def compare_rankings(
         raise BadData(
             "the judgments of people have no topics, so runs cannot be ranked by them; wanted "
             "columns topic and document",
-            wanted="topics",
+            expected="topics",
         )
     named = distinct_names(runs)
     people = [

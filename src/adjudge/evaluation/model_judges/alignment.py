@@ -180,7 +180,7 @@ def align(
                 f"none of the {len(truth):,} gold items was judged; wanted gold of items that "
                 "the models judged",
                 source=truth.source,
-                wanted="gold of judged items",
+                expected="gold of judged items",
             )
     soft = soft_judgments(judgments)
     confidence = _row_confidence(given, soft)

@@ -251,7 +251,7 @@ def may_replace(
             for code, one in enumerate(whole)
         ]
     if not any(one.people for one in whole):
-        raise BadData(_too_few(panel, least_items), wanted=f"{least_items} items a person")
+        raise BadData(_too_few(panel, least_items), expected=f"{least_items} items a person")
     tested = {one.person for verdict in whole for one in verdict.people}
     return Replacement(
         verdicts=(*whole, *parted),
@@ -332,7 +332,7 @@ def _group_items(
         if judgments.topics is None or judgments.topic is None:
             raise BadData(
                 "the items have no topics; wanted a column topic, or a pattern in the items' names",
-                wanted="topics",
+                expected="topics",
             )
         return tuple(judgments.topics.to_pylist()), judgments.topic
     items = judgments.items.to_pylist()

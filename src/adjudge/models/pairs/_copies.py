@@ -124,6 +124,6 @@ def check_connected(cells: PairCells, comparisons: Comparisons, prior: float) ->
     if prior == 0:
         raise BadData(
             f"{what}, so that their strengths are not finite; wanted regularisation above 0",
-            wanted="regularisation above 0",
+            expected="regularisation above 0",
         )
     return (f"{what}: how far apart they are is the prior's word, and their intervals are wide",)

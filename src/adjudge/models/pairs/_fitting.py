@@ -47,7 +47,7 @@ def check_pair_settings(model: Any, methods: tuple[str, ...]) -> None:
 def check_answers(comparisons: Comparisons) -> None:
     """Refuse comparisons of which nobody could say anything."""
     if not (comparisons.outcome != CANNOT_SAY).any():
-        raise BadData("there is no comparison that anybody could answer", wanted="comparisons")
+        raise BadData("there is no comparison that anybody could answer", expected="comparisons")
 
 
 def _tell_contradictions(comparisons: Comparisons, cells: PairCells) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ class CrowdBradleyTerry:
     def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
         """Items by log strength and judges by skill, with intervals."""
         if self.by_topic and comparisons.topics is None:
-            raise BadData("there are no topics, and by_topic wants them", wanted="a column topic")
+            raise BadData("there are no topics, and by_topic wants them", expected="a column topic")
         rules = Rules(
             davidson=True,
             position=self.position,

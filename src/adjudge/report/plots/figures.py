@@ -36,7 +36,7 @@ def draw(name: str, results: Results) -> Any:
     figure = FIGURES[name]
     lacking = figure.lacks(results)
     if lacking is not None:
-        raise BadData(f"the figure {name} needs {lacking}", wanted=lacking)
+        raise BadData(f"the figure {name} needs {lacking}", expected=lacking)
     return figure.make(results)
 
 
