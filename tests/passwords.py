@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from argon2 import PasswordHasher
 
-from adjudge.collect.services import _requesters
+from adjudge.collect.services import accounts
 
-REAL = _requesters._HASHER  # what a server keeps them with; tests/collect/services/test_accounts.py
+REAL = accounts._HASHER  # what a server keeps them with; tests/collect/services/test_accounts.py
 
 
 def hash_quickly() -> None:
     """Keep passwords in this process by argon2 still, but with as little work as it allows."""
-    _requesters._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    accounts._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

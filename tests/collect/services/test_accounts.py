@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 import passwords
-from adjudge.collect.services import _requesters
+from adjudge.collect.services import accounts
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
@@ -52,7 +52,7 @@ def test_the_first_requester_is_made_once_by_the_newest_link(database: Database)
 
 def test_a_password_takes_long_to_guess(sqlite: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """As OWASP wants it at least: 19 MiB, twice. In other tests it takes as little as can be."""
-    monkeypatch.setattr(_requesters, "_HASHER", passwords.REAL)
+    monkeypatch.setattr(accounts, "_HASHER", passwords.REAL)
     services = RequesterServices(sqlite)
     ada = services.accounts.set_up(services.accounts.make_setup_token(), "ada", PASSWORD)
     with sqlite.read() as on:
@@ -62,7 +62,7 @@ def test_a_password_takes_long_to_guess(sqlite: Database, monkeypatch: pytest.Mo
     assert passwords.REAL.verify(kept, PASSWORD)
 
 
-def test_requesters_see_their_own_projects_alone(database: Database) -> None:
+def testaccounts_see_their_own_projects_alone(database: Database) -> None:
     services = RequesterServices(database)
     ada = services.accounts.set_up(services.accounts.make_setup_token(), "ada", PASSWORD)
     admin = services.acting_for(ada)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.collect.rules.routing import assign_arm
-from adjudge.collect.services._log import _find_misassigned
 from adjudge.collect.services.arms import _PAPER_LABELS, FIVE_MIXES, PRESETS, preset_arms, read_arms
+from adjudge.collect.services.projects import _find_misassigned
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Arm
 from adjudge.errors import AdjudgeError, Refused
@@ -163,9 +163,7 @@ def test_once_a_judge_has_come_arms_can_only_be_added(database: Database) -> Non
     for wrong in (first[:1], first[::-1], (Arm(name="a", feedback=False), first[1])):
         with pytest.raises(Refused, check=lambda error: error.code == "arms-fixed") as caught:
             bench.services.arms.set_all(bench.slug, wrong)
-        assert str(caught.value) == (
-            "judges have come already: the arms (a, b) stay, and others can only follow them"
-        )
+        assert caught.value.evidence == {"arms": ["a", "b"]}
     bench.services.arms.set_all(bench.slug, (*first, Arm(name="c")))
     for number in range(5, 17):
         bench.arrive(f"j{number}")

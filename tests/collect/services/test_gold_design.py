@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -13,16 +14,16 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adjudge import Judgments, MajorityVote, Scale
+from adjudge import Consensus, Judgments, MajorityVote, Scale
 from adjudge.collect.rules.golds import GoldCard, quota
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.services._gold_design import design, forecast
-from adjudge.collect.services._gold_mixes import expect_mix, warn_of_skew
+from adjudge.collect.services._gold_design import design, expect_mix, forecast, warn_of_skew
 from adjudge.collect.services.arms import _PAPER_LABELS, FIVE_MIXES
-from adjudge.collect.services.gold import _suggest
+from adjudge.collect.services.gold import choose_lacking, sure_items
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.request import lock_judge
+from adjudge.collect.values.gold import Suggestion
 from adjudge.collect.values.project import Arm
 from adjudge.errors import AdjudgeError, NotFound, Refused
 from collecting import LABELS, Bench, made_project, sqlite_first
@@ -45,23 +46,19 @@ def test_sets_have_the_wanted_mix_and_nothing_in_common() -> None:
     made = design(
         cards(a=40, b=40, c=40),
         training=20,
-        screening=30,
         training_mix="uniform",
-        screening_mix={"a": 0.5, "b": 0.3, "c": 0.2},
         labels=("a", "b", "c"),
     )
     # 20 over three labels is 6 each, and the two left go to the first labels
     assert labels_of(made.training) == {"a": 7, "b": 7, "c": 6}
-    assert labels_of(made.screening) == {"a": 15, "b": 9, "c": 6}
+    assert labels_of(made.screening) == {"a": 33, "b": 33, "c": 34}
     assert not set(made.training) & set(made.screening)
     assert made.missing == {"training": {}, "screening": {}}
     assert made.warnings == ()
 
 
 def test_what_a_set_lacks_is_said() -> None:
-    made = design(
-        cards(a=20, b=2), training=12, screening=15, training_mix="uniform", labels=("a", "b", "c")
-    )
+    made = design(cards(a=20, b=2), training=12, training_mix="uniform", labels=("a", "b", "c"))
     assert labels_of(made.training) == {"a": 10, "b": 2}
     assert made.missing["training"] == {"b": 2, "c": 4}
     assert made.warnings == (
@@ -70,7 +67,6 @@ def test_what_a_set_lacks_is_said() -> None:
         "always gives it looks good. An even mix gave the best labels in the experiment of Le and "
         "others (2010).",
         "No training gold is c: judges never meet one there.",
-        "The screening set has 10 golds of 15 wanted.",
         "100% of the screening gold is a: judges learn to expect it and lean to it, and whoever "
         "always gives it looks good. An even mix gave the best labels in the experiment of Le and "
         "others (2010).",
@@ -138,10 +134,8 @@ def test_a_forecast_counts_the_gold_there_is_label_by_label() -> None:
         judgments_per_item=2, gold_runs_out="none",
     )  # fmt: skip
     pool = cards(a=70, b=20)
-    made = forecast(
-        policy, items=100, labels=("a", "b"), judges=2, training=pool, screening=pool, lost=0.2
-    )
-    # 200 judgments, a fifth of what is given lost: 250 in 13 pages; a judge does 4 at most
+    made = forecast(policy, items=125, labels=("a", "b"), judges=2, training=pool, screening=pool)
+    # 250 judgments in 13 pages; a judge does 4 at most
     assert (made.judgments, made.pages, made.pages_a_judge) == (250, 13, 4.0)
     assert (made.training, made.screening, made.typical, made.busiest) == (40, 20, 60, 60)
     assert made.by_label == {"a": (35, 70), "b": (25, 20)}
@@ -157,7 +151,6 @@ def test_a_forecast_counts_the_gold_there_is_label_by_label() -> None:
     [
         ({"judges": 0}, "judges = 0: wanted at least 1 judge, and no fewer than 0 items"),
         ({"items": -1}, "items = -1: wanted at least 1 judge, and no fewer than 0 items"),
-        ({"lost": 1.0}, "lost = 1.0: wanted a share from 0 to less than 1"),
     ],
 )
 def test_forecasts_of_nonsense_are_refused(settings_: dict[str, Any], message: str) -> None:
@@ -178,6 +171,18 @@ def judged(votes: dict[str, str]) -> Judgments:
 
     table = pa.table({"item": list(item), "judge": list(judge), "label": list(label)})
     return Judgments.from_table(table, scale=Scale(labels=("a", "b", "c")))
+
+
+def _suggest(
+    consensus: Consensus,
+    count: int,
+    *,
+    known: Sequence[str] = (),
+    least_judgments: int = 3,
+    **wanted: Any,
+) -> list[Suggestion]:
+    sure = sure_items(consensus, known=known, least_judgments=least_judgments)
+    return choose_lacking(sure, count, labels=consensus.scale.truths, **wanted)
 
 
 def test_suggestions_are_sure_and_even_out_the_gold() -> None:

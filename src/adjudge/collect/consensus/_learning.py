@@ -27,8 +27,8 @@ from adjudge.collect.rules.adaptive import (
 )
 from adjudge.collect.rules.routing import interleave
 from adjudge.collect.services.caller import Caller
-from adjudge.collect.store.database import Database, batches
-from adjudge.collect.store.request import Request, to_time
+from adjudge.collect.store.database import Database, batches, to_time
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items, judges
 from adjudge.collect.store.settings import fixed_name, keep_setting, knowledge_name
 from adjudge.collect.store.snapshot import ProjectSnapshot, bump

@@ -21,10 +21,9 @@ from adjudge.collect.consensus.reports import KeptReport, make_ranking, make_rep
 from adjudge.errors import AdjudgeError, UnknownName
 
 if TYPE_CHECKING:
-    from adjudge.collect.services.items import FinalLabel
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.values.gold import Suggestion
-    from adjudge.collect.values.requesting import ProjectHead, ProjectSummary
+    from adjudge.collect.values.requesting import FinalLabel, ProjectHead, ProjectSummary
     from adjudge.data.consensus import Consensus
 
 # The registry itself would bring every model and its compiler into the server's memory.

@@ -43,7 +43,8 @@ from adjudge.collect.rules.refreshing import (
 )
 from adjudge.collect.rules.routing import FULL, Plan, Slot, compose
 from adjudge.collect.store.conditions import OPEN_TO_JUDGE
-from adjudge.collect.store.request import JudgeRequest, Request, record_of, to_time
+from adjudge.collect.store.database import to_time
+from adjudge.collect.store.request import JudgeRequest, Request, record_of
 from adjudge.collect.store.schema import items, judges, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.ids import make_id

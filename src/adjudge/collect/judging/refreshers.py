@@ -13,8 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.rules.refreshing import between
-from adjudge.collect.store.database import batches
-from adjudge.collect.store.request import to_time
+from adjudge.collect.store.database import batches, to_time
 from adjudge.collect.store.schema import judges, judgments, pages
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.arms import ArmRefreshers

@@ -10,14 +10,13 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from adjudge.collect.rules.decisions import training_length
 from adjudge.collect.rules.golds import GoldCard, choose_training, quota
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.services._gold_mixes import count_missing, expect_mix, warn_of_skew
 from adjudge.collect.values.gold import GoldDesign, GoldForecast
 from adjudge.collect.values.project import Mix
 from adjudge.data.source import count_of
@@ -25,25 +24,26 @@ from adjudge.errors import BadSetting
 
 _Key = TypeVar("_Key", bound=Hashable)
 
+_SKEWED = 0.5  # a label with more than this share,
+_AHEAD = 1.5  # and so many times the share of the next one, rules a mix
+
 
 def design(
     candidates: Sequence[GoldCard[_Key]],
     *,
     training: int,
-    screening: int | None = None,
     training_mix: Mix = "uniform",
     screening_mix: Mix = "any",
     labels: Sequence[str] = (),
     seed: int = 0,
 ) -> GoldDesign[_Key]:
-    """A training set of so many golds and a screening set from the rest, each to its label mix.
+    """A training set of so many golds to its label mix, and a screening set: all the others.
 
-    ``screening`` None takes all that is left. Where a label has too little gold the set is filled
-    with others, and what is missing is said. ``labels`` are those of the scale.
+    Where a label has too little gold the set is filled with others, and what is missing is
+    reported. ``labels`` are those of the scale.
     """
-    for name, count in (("training", training), ("screening", screening or 0)):
-        if count < 0:
-            raise BadSetting(name, count, "0 golds or more")
+    if training < 0:
+        raise BadSetting("training", training, "0 golds or more")
     rng = np.random.default_rng(seed)
     named = list(labels) or sorted({card.label for card in candidates})
     label_of = {card.item: card.label for card in candidates}
@@ -52,12 +52,11 @@ def design(
     first = choose_training(candidates, training, _order(training_mix, named), rng)
     taken = set(first)
     rest = [card for card in candidates if card.item not in taken]
-    count = len(rest) if screening is None else screening
-    second = choose_training(rest, count, _order(screening_mix, named), rng)
+    second = choose_training(rest, len(rest), _order(screening_mix, named), rng)
     missing, counts, warnings = {}, {}, []
     for what, chosen, wanted, mix in (
         ("training", first, training, training_mix),
-        ("screening", second, count, screening_mix),
+        ("screening", second, len(rest), screening_mix),
     ):
         have = Counter(label_of[item] for item in chosen)
         counts[what] = {label: have[label] for label in named}
@@ -108,20 +107,14 @@ def forecast(
     judges: int,
     training: Sequence[GoldCard[_Key]] = (),
     screening: Sequence[GoldCard[_Key]] = (),
-    lost: float = 0.0,
 ) -> GoldForecast:
-    """What gold a project needs, from its items, judgments an item, page layout and judges.
-
-    ``lost`` is the share of judgments that will not be trusted, and are asked for again.
-    """
+    """What gold a project needs, from its items, judgments per item, page layout and judges."""
     if items < 0 or judges < 1:
         name, value = ("items", items) if items < 0 else ("judges", judges)
         raise BadSetting(name, value, "at least 1 judge, and no fewer than 0 items")
-    if not 0 <= lost < 1:
-        raise BadSetting("lost", lost, "a share from 0 to less than 1")
     work = policy.work_per_page
     golds = policy.pairs_per_page - work
-    total = math.ceil(items * policy.judgments_per_item / (1 - lost) - 1e-9)
+    total = items * policy.judgments_per_item
     pages = math.ceil(total / work - 1e-9)
     most = min(math.ceil(items / work - 1e-9), policy.max_pages or 10**9)
     each = min(pages / judges, float(most))
@@ -202,3 +195,71 @@ def _forecast_warnings(made: GoldForecast, policy: Policy, room: float) -> list[
             "are needed: nobody judges an item twice."
         )
     return said
+
+
+# -- mixes
+
+
+def count_missing(
+    have: Mapping[str, float], wanted: int, mix: Mix, labels: Sequence[str]
+) -> dict[str, int]:
+    """By how much each label falls short of its quota."""
+    if mix == "any":
+        return {}
+    lacking = {
+        label: count - int(have.get(label, 0))
+        for label, count in quota(mix, labels, wanted).items()
+    }
+    return {label: count for label, count in lacking.items() if count > 0}
+
+
+def find_ruling(mix: Mapping[str, float], labels: Sequence[str]) -> tuple[str, float] | None:
+    """The label that rules a mix, and its share; None where the mix is even enough."""
+    total = sum(mix.values())
+    if not total or len(labels) < 2:
+        return None
+    shares = sorted(((mix.get(label, 0) / total, label) for label in labels), reverse=True)
+    (most, label), (next_most, _) = shares[0], shares[1]
+    skewed = most > _SKEWED and most >= _AHEAD * next_most - 1e-9
+    return (label, most) if skewed else None
+
+
+def find_absent(mix: Mapping[str, float], labels: Sequence[str]) -> list[str]:
+    """The labels that a mix has nothing of; none for an empty mix."""
+    return [label for label in labels if not mix.get(label, 0)] if sum(mix.values()) else []
+
+
+def warn_of_skew(
+    mix: Mapping[str, float], labels: Sequence[str], *, what: str = "training"
+) -> list[str]:
+    """What is wrong with a mix of labels, in sentences: one that rules, and those never shown."""
+    said = []
+    rules = find_ruling(mix, labels)
+    if rules is not None:
+        label, most = rules
+        said.append(
+            f"{most:.0%} of the {what} gold is {label}: judges learn to expect it and lean to it, "
+            "and whoever always gives it looks good. An even mix gave the best labels in the "
+            "experiment of Le and others (2010)."
+        )
+    none = find_absent(mix, labels)
+    if none:
+        said.append(f"No {what} gold is {' or '.join(none)}: judges never meet one there.")
+    return said
+
+
+def expect_mix(
+    cards: Sequence[GoldCard[Any]], count: int, mix: Mix, labels: Sequence[str]
+) -> dict[str, float]:
+    """How many golds of each label a judge's set of so many has, on average, from these cards."""
+    pool = Counter(card.label for card in cards)
+    count = min(count, len(cards))
+    if not count:
+        return dict.fromkeys(labels, 0.0)
+    if mix == "any":
+        return {label: count * pool[label] / len(cards) for label in labels}
+    wanted = quota(mix, labels, count)
+    got = {label: min(wanted[label], pool[label]) for label in labels}
+    spare = {label: pool[label] - got[label] for label in labels}
+    left, room = count - sum(got.values()), sum(spare.values())
+    return {label: got[label] + (left * spare[label] / room if room else 0.0) for label in labels}

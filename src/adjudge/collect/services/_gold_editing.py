@@ -19,7 +19,7 @@ from adjudge.collect.store.schema import contests, golds, items, judges, judgmen
 from adjudge.collect.store.snapshot import ProjectSnapshot, answers_of, bump
 from adjudge.collect.values.gold import Regrade
 from adjudge.collect.values.judging import DRY_RUN
-from adjudge.collect.values.project import ROLES, GoldEntry, Item, Role
+from adjudge.collect.values.project import ROLES, GoldEntry, Item
 from adjudge.collect.values.requesting import Imported
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, NotFound, Refused
@@ -91,21 +91,6 @@ def edit_gold(request: Request, item: str, changes: Mapping[str, Any]) -> Regrad
     bump(request.on, request.project.id)
     fresh = request.reloaded()
     return _regrade(fresh, [gold], item)
-
-
-def approve(
-    request: Request, item: str, *, accepted: Sequence[str], reason: str, role: Role
-) -> Imported:
-    """Make gold of an item that was work, by a person's word.
-
-    Its judgments stay; it is given out as work no more. Refused: ``gold-already``.
-    """
-    check_workable(request, item)
-    entry = GoldEntry(item=item, accepted=tuple(accepted), reason=reason, role=role)
-    done = import_items(request, (), (entry,))
-    figures: dict[str, Any] = {"item": item, "accepted": list(accepted), "role": role}
-    request.log("gold-approved", actor=request.actor, **figures)
-    return done
 
 
 def _gold_of(snapshot: ProjectSnapshot, item: str) -> int:

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from sqlalchemy import func, select, update
 
 from adjudge.collect.store.conditions import is_real, of_real_in
-from adjudge.collect.store.database import StoredRow, from_row
-from adjudge.collect.store.request import Request, to_time
+from adjudge.collect.store.database import StoredRow, from_row, to_time
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import contests, golds, items, judges, judgments, page_rows
 from adjudge.collect.values.gold import Contest, GoldRow
 from adjudge.errors import NotFound

@@ -1,4 +1,4 @@
-"""How far a project is: items by state and why they are open, cost, savings, funnel."""
+"""How far a project is, at which pace, at what cost, and where its judges disagree."""
 
 from __future__ import annotations
 
@@ -6,42 +6,49 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from statistics import fmean
 from typing import Any
 
 import numpy as np
-from sqlalchemy import case, func, select, text
-from sqlalchemy.engine import Connection
+from sqlalchemy import Integer, case, cast, func, select, text
 
 from adjudge.collect.judging.work_left import read_budget
 from adjudge.collect.rules.adaptive import count_for
 from adjudge.collect.rules.endings import pay_of, to_money
 from adjudge.collect.services._gold_editing import warn_of_gold
 from adjudge.collect.services._panels import panel_warnings
-from adjudge.collect.store.conditions import is_real, of_real_in
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.conditions import COUNTED, is_real, of_real_in
+from adjudge.collect.store.database import StoredRow, to_time
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items, judges, judgments, log, pages
 from adjudge.collect.store.settings import fixed_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
-from adjudge.collect.values.requesting import Budget, FunnelRow, Progress, Savings
+from adjudge.collect.values.requesting import (
+    Budget,
+    DisagreementRow,
+    DisagreementTopic,
+    FunnelRow,
+    Progress,
+    ProjectPace,
+    Savings,
+)
 
 # As the indexes have them that are made for these two.
 _APART = text("judgments.gold IS NULL AND (judgments.other OR judgments.standing = 'untrusted')")
 _PASSED = text("log.event = 'training-passed'")
 _CENT = Decimal("0.01")
-
-
-def _tally(on: Connection, column: Any, *conditions: Any) -> dict[Any, int]:
-    """How many rows there are for each value of a column."""
-    wanted = select(column, func.count()).where(*conditions).group_by(column).order_by(column)
-    return dict(on.execute(wanted).all())
+_HOUR, _DAY = 3_600.0, 86_400.0
+_BARS = 60  # at most
+_SIZES = (_HOUR / 4, _HOUR, 6 * _HOUR, _DAY, 7 * _DAY, 30 * _DAY, 365 * _DAY)
+_STILL = 2 * _DAY  # without a judgment for so long, nobody is at work
+_SPLIT = 1e-9  # bits: judges of an item with less agree
 
 
 def measure_progress(request: Request) -> Progress:
     """How far a project is."""
-    project = request.project.id
-    groups = _group_items(request.on, project)
+    project, policy = request.project.id, request.project.policy
+    groups = _group_items(request)
     kept = [group for group in groups if group.state != "withdrawn"]
     states: Counter[str] = Counter()
     by_trusted: Counter[int] = Counter()
@@ -49,13 +56,21 @@ def measure_progress(request: Request) -> Progress:
         states[group.state] += group.many
     for group in kept:
         by_trusted[group.trusted] += group.many
-    answers = _answers_apart(request.on, project)
-    done = _done_by_judges(request.on, project)
-    savings, budget = savings_of(request), read_budget(request)
-    lacking = lacking_of(
-        ((g.trusted, g.needed, g.many) for g in kept if g.state == "open"), savings
+    answers = _count_apart(request)
+    people = _read_judges(request)
+    savings, budget = _measure_savings(request), read_budget(request)
+    lacking = _count_lacking(kept, savings)
+    seen, right = _count_gold_before(request)
+    seen, right = seen + sum(row.seen for row in people), right + sum(row.right for row in people)
+    held = (
+        select(func.count())
+        .select_from(judges)
+        .join(pages, pages.c.id == judges.c.page)
+        .where(judges.c.project == project, is_real)
+        .where(pages.c.state == "open", pages.c.kind == "work")
     )
-    right, seen = _gold_tally(request.on, project, done)
+    pay = sum(pay_of(row, request.project.policy_of(row.arm)) for row in people)
+    pages_left = math.ceil(lacking / _work_on_a_page(request.project) - 1e-9)
     return Progress(
         items=sum(group.many for group in kept),
         closed=states["closed"] + states["final"],
@@ -70,69 +85,56 @@ def measure_progress(request: Request) -> Progress:
         surplus=sum(int(group.surplus) for group in kept),
         untrusted=answers.untrusted,
         others=answers.others,
-        pages=int(done.pages),
-        open_pages=_open_pages(request.on, project),
-        judges=_tally(request.on, judges.c.stage, judges.c.project == project, is_real),
-        funnel=_funnel_of(request),
+        pages=sum(row.pages for row in people),
+        open_pages=int(request.on.execute(held).scalar_one()),
+        judges=dict(sorted(Counter(row.stage for row in people).items())),
+        funnel=_count_funnel(request, people),
         gold_accuracy=accuracy_of(right, seen),
         gold_seen=seen,
         gold_right=right,
-        cost=_cost_of(request),
-        cost_to_finish=_cost_to_finish(request.project, lacking),
-        currency=request.project.policy.currency,
+        cost=to_money(pay),
+        cost_to_finish=policy.pay_per_page * pages_left,
+        currency=policy.currency,
         warnings=_warn(request, budget),
         savings=savings,
         budget=budget,
     )
 
 
-def _group_items(on: Connection, project: int) -> Sequence[StoredRow]:
+def _group_items(request: Request) -> Sequence[StoredRow]:
     """Work by what its counters say, in one pass over an index that has them in this order."""
     alike = (items.c.state, items.c.trusted, items.c.needed, items.c.leased, items.c.broken)
-    return on.execute(
+    return request.on.execute(
         select(*alike, func.count().label("many"), func.sum(items.c.surplus).label("surplus"))
-        .where(items.c.project == project, items.c.gold.is_(False))
+        .where(items.c.project == request.project.id, items.c.gold.is_(False))
         .group_by(*alike)
     ).all()
 
 
-def _answers_apart(on: Connection, project: int) -> StoredRow:
+def _count_apart(request: Request) -> StoredRow:
     """How many could not judge, and how many answers are not trusted, by their own index."""
     untrusted = ~judgments.c.other & (judgments.c.standing == "untrusted")
-    return on.execute(
+    return request.on.execute(
         select(
             func.count(case((judgments.c.other, 1))).label("others"),
             func.count(case((untrusted, 1))).label("untrusted"),
         ).where(
-            judgments.c.project == project,
+            judgments.c.project == request.project.id,
             judgments.c.kind == "work",
             _APART,
-            of_real_in(project),
+            of_real_in(request.project.id),
         )
     ).one()
 
 
-def _done_by_judges(on: Connection, project: int) -> StoredRow:
-    """What is counted on judges: pages of work, golds answered and right since a fresh start."""
-    return on.execute(
+def _read_judges(request: Request) -> Sequence[StoredRow]:
+    """What is counted on the judges of a project: pages, golds since a fresh start, pay."""
+    return request.on.execute(
         select(
-            func.coalesce(func.sum(judges.c.pages), 0).label("pages"),
-            func.coalesce(func.sum(judges.c.seen), 0).label("seen"),
-            func.coalesce(func.sum(judges.c.right), 0).label("right"),
-        ).where(judges.c.project == project, is_real)
-    ).one()
-
-
-def _open_pages(on: Connection, project: int) -> int:
-    """Pages of work that judges have open."""
-    held = (
-        select(func.count())
-        .select_from(judges)
-        .join(pages, pages.c.id == judges.c.page)
-        .where(judges.c.project == project, is_real)
-        .where(pages.c.state == "open", pages.c.kind == "work")
-    )
-    return int(on.execute(held).scalar_one())
+            *(judges.c.stage, judges.c.arm, judges.c.earned, judges.c.pages, judges.c.attempt),
+            *(judges.c.training_seen, judges.c.seen, judges.c.right),
+        ).where(judges.c.project == request.project.id, is_real)
+    ).all()
 
 
 def _why_open(
@@ -150,21 +152,20 @@ def _why_open(
         else:
             why = "judges could not judge it" if group.broken else "not judged yet"
         found[why] += group.many
-    for unclear, count in _of_blocked(request) if any_untrusted else ():
+    for unclear, count in _count_of_blocked(request) if any_untrusted else ():
         found["judges could not judge it" if unclear else "not judged yet"] -= count
         found["judged by blocked judges only"] += count
     return {why: count for why, count in sorted(found.items()) if count}
 
 
-def _of_blocked(request: Request) -> Sequence[StoredRow]:
+def _count_of_blocked(request: Request) -> Sequence[StoredRow]:
     """Open items that only blocked judges have judged: whether others could not, and how many."""
-    project = request.project.id
     given = select(judgments.c.item).where(
-        judgments.c.project == project,
+        judgments.c.project == request.project.id,
         judgments.c.standing == "untrusted",
         judgments.c.kind == "work",
         _APART,
-        of_real_in(project),
+        of_real_in(request.project.id),
     )
     unclear = (items.c.broken > 0).label("unclear")
     return request.on.execute(
@@ -180,23 +181,14 @@ def _of_blocked(request: Request) -> Sequence[StoredRow]:
     ).all()
 
 
-def _cost_to_finish(snapshot: ProjectSnapshot, lacking: int) -> Decimal:
-    """What the trusted judgments that are lacking would cost, in full pages."""
-    pages_left = math.ceil(lacking / _work_on_a_page(snapshot) - 1e-9)
-    return snapshot.policy.pay_per_page * pages_left
-
-
-def _gold_tally(on: Connection, project: int, done: StoredRow) -> tuple[int, int]:
-    """Right ones, and all screening answers that count, also those before a fresh start."""
-    before = on.execute(
-        select(
-            func.count(judgments.c.right).label("seen"),
-            func.count(case((judgments.c.right, 1))).label("right"),
-        )
+def _count_gold_before(request: Request) -> tuple[int, int]:
+    """Screening answers before a fresh start, which judges do not count any more: all, right."""
+    seen, right = request.on.execute(
+        select(func.count(judgments.c.right), func.count(case((judgments.c.right, 1))))
         .select_from(judges)
         .join(judgments, judgments.c.judge == judges.c.id)
         .where(
-            judges.c.project == project,
+            judges.c.project == request.project.id,
             is_real,
             judges.c.fresh_from > 0,
             judgments.c.id <= judges.c.fresh_from,
@@ -204,22 +196,15 @@ def _gold_tally(on: Connection, project: int, done: StoredRow) -> tuple[int, int
             judgments.c.kind == "work",
         )
     ).one()
-    return int(done.right) + before.right, int(done.seen) + before.seen
+    return seen, right
 
 
-def _funnel_of(request: Request) -> tuple[FunnelRow, ...]:
+def _count_funnel(request: Request, people: Sequence[StoredRow]) -> tuple[FunnelRow, ...]:
     """How judges of each arm came through."""
     stages: dict[str, Counter[str]] = defaultdict(Counter)
-    trained: Counter[str] = Counter()
-    began = judges.c.training_seen > 0
-    for row in request.on.execute(
-        select(judges.c.arm, judges.c.stage, began.label("began"), judges.c.attempt, func.count())
-        .where(judges.c.project == request.project.id, is_real)
-        .group_by(judges.c.arm, judges.c.stage, began, judges.c.attempt)
-    ):
-        stages[row.arm][row.stage] += row[4]
-        if row.began or row.attempt > 1:
-            trained[row.arm] += row[4]
+    for row in people:
+        trained = row.training_seen > 0 or row.attempt > 1
+        stages[row.arm].update(("came", row.stage, *(("trained",) if trained else ())))
     passed: dict[str, int] = dict(
         request.on.execute(
             select(judges.c.arm, func.count(judges.c.id.distinct()))
@@ -228,31 +213,13 @@ def _funnel_of(request: Request) -> tuple[FunnelRow, ...]:
             .group_by(judges.c.arm)
         ).all()
     )
+    counted = ("came", "trained", "failed", "working", "warned", "blocked", "finished")
     return tuple(
         FunnelRow(
-            arm=arm,
-            came=sum(stages[arm].values()),
-            trained=trained[arm],
-            passed=passed.get(arm, 0),
-            failed=stages[arm]["failed"],
-            working=stages[arm]["working"],
-            warned=stages[arm]["warned"],
-            blocked=stages[arm]["blocked"],
-            finished=stages[arm]["finished"],
+            arm=arm, passed=passed.get(arm, 0), **{name: stages[arm][name] for name in counted}
         )
         for arm in request.project.arms
     )
-
-
-def _cost_of(request: Request) -> Decimal:
-    """What the judges of a project have earned in all."""
-    rows = request.on.execute(
-        select(
-            *(judges.c.stage, judges.c.arm, judges.c.earned),
-            *(judges.c.pages, judges.c.training_seen),
-        ).where(judges.c.project == request.project.id, is_real)
-    )
-    return to_money(sum(pay_of(row, request.project.policy_of(row.arm)) for row in rows))
 
 
 def _work_on_a_page(snapshot: ProjectSnapshot) -> float:
@@ -261,11 +228,11 @@ def _work_on_a_page(snapshot: ProjectSnapshot) -> float:
     return policy.work_per_page if snapshot.screening else float(policy.pairs_per_page)
 
 
-def savings_of(request: Request) -> Savings | None:
+def _measure_savings(request: Request) -> Savings | None:
     """What an adaptive project has saved so far; None for any other, and before an item closes."""
     if request.project.policy.closing != "adaptive":
         return None
-    closed, judgments, accuracy = request.on.execute(
+    closed, given, accuracy = request.on.execute(
         select(func.count(), func.sum(items.c.trusted), func.avg(items.c.probability)).where(
             items.c.project == request.project.id,
             items.c.gold.is_(False),
@@ -275,50 +242,43 @@ def savings_of(request: Request) -> Savings | None:
     if not closed:
         return None
     stored = read_setting(request.on, fixed_name(request.project.id))
-    fixed = request.project.policy.judgments_per_item
-    by_count = np.array(stored["accuracy"]) if stored else None
-    equal = None
-    if by_count is not None and accuracy is not None:
-        equal = count_for(by_count, float(accuracy))
-    saved = fixed * closed - int(judgments)
-    saved_equal = None if not equal else equal * closed - int(judgments)
+    fixed, count = request.project.policy.judgments_per_item, int(given)
+    by_count = np.array(stored["accuracy"] if stored else [])  # by judgments of an item
+    known = bool(stored) and accuracy is not None
+    equal = count_for(by_count, float(accuracy)) if known else None
+    saved, saved_equal = fixed * closed - count, equal * closed - count if equal else None
     return Savings(
         closed=closed,
-        judgments=int(judgments),
-        per_item=int(judgments) / closed,
+        judgments=count,
+        per_item=count / closed,
         fixed=fixed,
         saved=saved,
         saved_share=saved / (fixed * closed),
         saved_money=_cost(request.project, saved),
         accuracy=None if accuracy is None else float(accuracy),
-        fixed_accuracy=_at(by_count, fixed),
+        fixed_accuracy=float(by_count[fixed]) if fixed < len(by_count) else None,
         equal=equal,
-        equal_share=None if not equal or saved_equal is None else saved_equal / (equal * closed),
+        equal_share=saved_equal / (equal * closed) if equal and saved_equal is not None else None,
         equal_money=None if saved_equal is None else _cost(request.project, saved_equal),
-        most_tried=None if by_count is None else len(by_count) - 1,
+        most_tried=len(by_count) - 1 if stored else None,
         fitted=stored["made"] if stored else "",
     )
 
 
-def _at(by_count: Any, count: int) -> float | None:
-    return None if by_count is None or count >= len(by_count) else float(by_count[count])
-
-
-def _cost(snapshot: ProjectSnapshot, judgments: float) -> Decimal:
+def _cost(snapshot: ProjectSnapshot, count: float) -> Decimal:
     """What so many judgments cost, as their share of full pages."""
     a_page = Decimal(str(_work_on_a_page(snapshot)))
-    price = snapshot.policy.pay_per_page * Decimal(str(judgments)) / a_page
-    return price.quantize(_CENT)
+    return (snapshot.policy.pay_per_page * Decimal(str(count)) / a_page).quantize(_CENT)
 
 
-def lacking_of(open_items: Iterable[tuple[int, int, int]], savings: Savings | None) -> int:
-    """How many trusted judgments open items lack, given as (trusted, needed, how many items).
+def _count_lacking(groups: Iterable[StoredRow], savings: Savings | None) -> int:
+    """How many trusted judgments open items lack.
 
     In an adaptive project as many as they need at least, and no fewer than a closed item had on
     average.
     """
     usual = 0.0 if savings is None else savings.per_item
-    lacking = sum(count * (max(needed, usual) - trusted) for trusted, needed, count in open_items)
+    lacking = sum(g.many * (max(g.needed, usual) - g.trusted) for g in groups if g.state == "open")
     return int(lacking + 0.5)
 
 
@@ -332,4 +292,168 @@ def _warn(request: Request, budget: Budget | None) -> tuple[str, ...]:
         *([spent] if budget is not None and budget.spent else ()),
         *warn_of_gold(request),
         *panel_warnings(request.project.policy, policies, trained=trained),
+    )
+
+
+# -- pace
+
+
+def measure_pace(request: Request, lacking: int | None = None) -> ProjectPace:
+    """How judgments of a project came in, and when it may be done.
+
+    ``lacking``: the judgments that are needed still, where they were counted already.
+    """
+    project, now = request.project.id, request.now
+    if lacking is None:
+        lacking = _count_lacking(_group_items(request), _measure_savings(request))
+    in_order = (  # ids are given as time goes on
+        select(judgments.c.time)
+        .where(
+            judgments.c.project == project,
+            judgments.c.kind == "work",
+            judgments.c.gold.is_(None),
+            of_real_in(project),
+        )
+        .limit(1)
+    )
+    first = request.on.execute(in_order.order_by(judgments.c.id)).scalar()
+    last = request.on.execute(in_order.order_by(judgments.c.id.desc())).scalar()
+    if first is None or last is None:
+        return ProjectPace(
+            since=None,
+            bar_seconds=_HOUR,
+            bars=(),
+            per_day=None,
+            lacking=lacking,
+            days_left=None,
+            ends=None,
+        )
+    size = next((one for one in _SIZES if (now - first) / one < _BARS), _SIZES[-1])
+    begin = math.floor(first / size)
+    span = min(_DAY, max(now - first, _HOUR))
+    counts, recent = _count_bars(request, size, now - span)
+    bars = tuple(counts.get(k, 0) for k in range(begin, math.floor(now / size) + 1))
+    if recent == 0 and now - last < _STILL:
+        span = now - first
+        recent = sum(bars)
+    per_day = recent / span * _DAY
+    days = lacking / per_day if lacking and per_day else None
+    return ProjectPace(
+        since=to_time(begin * size),
+        bar_seconds=size,
+        bars=bars[-_BARS:],
+        per_day=per_day,
+        lacking=lacking,
+        days_left=days,
+        ends=None if days is None or days > 3_650 else to_time(now + days * _DAY),
+    )
+
+
+def _count_bars(request: Request, size: float, since: float) -> tuple[dict[int, int], int]:
+    """Judgments of work in each bar, by its place, and how many there are since a time.
+
+    There may be hundreds of thousands, which a database would sort to group them. Page by page
+    they are in order already, and those of a page were given at one time.
+    """
+    project = request.project.id
+    dry = select(judges.c.id).where(judges.c.project == project, ~is_real)
+    sheets = (
+        select(func.max(judgments.c.time).label("time"), func.count().label("many"))
+        .select_from(pages)
+        .join(judgments, judgments.c.page == pages.c.id)
+        .where(
+            pages.c.project == project,
+            pages.c.kind == "work",
+            pages.c.judge.not_in(dry),
+            judgments.c.gold.is_(None),
+        )
+        .group_by(pages.c.id)
+        .subquery()
+    )
+    place = cast(func.floor(sheets.c.time / size), Integer).label("place")
+    late = func.sum(case((sheets.c.time >= since, sheets.c.many), else_=0))
+    counted = request.on.execute(select(place, func.sum(sheets.c.many), late).group_by(place)).all()
+    return {row[0]: int(row[1]) for row in counted}, sum(int(row[2]) for row in counted)
+
+
+# -- disagreement
+
+
+def list_disagreements(request: Request, search: str, limit: int) -> list[DisagreementTopic]:
+    """Queries whose items split the trusted judges, the most split first."""
+    wanted = (
+        select(judgments.c.item, items.c.topic, judgments.c.label, func.count())
+        .join(items, items.c.id == judgments.c.item)
+        .where(
+            judgments.c.project == request.project.id, COUNTED, judgments.c.standing != "untrusted"
+        )
+        .group_by(judgments.c.item, items.c.topic, judgments.c.label)
+    )
+    if search:
+        wanted = wanted.where(items.c.query.icontains(search, autoescape=True))
+    counts: dict[int, dict[str, int]] = defaultdict(dict)
+    topics: dict[str, set[int]] = defaultdict(set)
+    for item, topic, label, count in request.on.execute(wanted):
+        counts[item][label] = count
+        topics[topic].add(item)
+    bits = {item: _entropy(given) for item, given in counts.items()}
+    mean = {topic: fmean(bits[item] for item in topics[topic]) for topic in sorted(topics)}
+    worst = sorted((one for one in mean if mean[one] > _SPLIT), key=lambda one: -mean[one])[:limit]
+    found = []
+    for topic in worst:
+        split = {item: bits[item] for item in topics[topic] if bits[item] > _SPLIT}
+        found.append(_describe_topic(request, topic, mean[topic], split, counts))
+    return found
+
+
+def _entropy(counts: dict[str, int]) -> float:
+    """Entropy of the labels of an item, in bits."""
+    total = sum(counts.values())
+    return -sum(count / total * math.log2(count / total) for count in counts.values())
+
+
+def _describe_topic(
+    request: Request,
+    topic: str,
+    mean: float,
+    bits: dict[int, float],
+    counts: dict[int, dict[str, int]],
+) -> DisagreementTopic:
+    """One query with its split items."""
+    texts = request.on.execute(select(items).where(items.c.id.in_(list(bits)))).all()
+    given: dict[int, list[Any]] = defaultdict(list)
+    columns = (judgments.c.item, judgments.c.label, judgments.c.comment, judges.c.public)
+    for row in request.on.execute(
+        select(*columns, COUNTED.label("counted"))
+        .join(judges, judges.c.id == judgments.c.judge)
+        .where(judgments.c.item.in_(list(bits)), judgments.c.standing != "untrusted")
+        .order_by(judgments.c.id)
+    ):
+        given[row.item].append(row)
+    rows = []
+    for one in texts:
+        theirs = given[one.id]
+        commented = [row for row in theirs if row.comment]
+        labels = [label for label in request.project.scale.labels if label in counts[one.id]]
+        rows.append(
+            DisagreementRow(
+                item=one.name,
+                title=one.title,
+                url=one.url,
+                counts={label: counts[one.id][label] for label in labels},
+                entropy=bits[one.id],
+                comments=tuple(row.comment for row in commented),
+                commented=tuple(row.public for row in commented),
+                who={
+                    label: tuple(r.public for r in theirs if r.counted and r.label == label)
+                    for label in labels
+                },
+            )
+        )
+    return DisagreementTopic(
+        topic=topic,
+        query=texts[0].query,
+        need=texts[0].need,
+        entropy=mean,
+        items=tuple(sorted(rows, key=lambda row: (-row.entropy, row.item))),
     )

@@ -14,8 +14,8 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.items.storing import TEXTS, add_items
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import is_real
-from adjudge.collect.store.database import from_row
-from adjudge.collect.store.request import Request, to_time
+from adjudge.collect.store.database import from_row, to_time
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
     adjudications,
     arms,
@@ -113,12 +113,7 @@ def create_project(
     store_arms(on, made, given, policy)
     add_items(on, made, project.items, project.golds, scale=project.scale, policy=policy)
     snapshot = load_snapshot(on, made)
-    figures: dict[str, Any] = {
-        "policy": policy.to_dict(),
-        "arms": {arm.name: arm.policy for arm in given},
-        "order": [arm.name for arm in given],
-        "golds": answers_of(snapshot),
-    }
+    figures = {**describe_arms(policy, given), "golds": answers_of(snapshot)}
     Request(on=on, project=snapshot, now=now).log("project-created", actor=actor, **figures)
     return int(made)
 
@@ -288,6 +283,15 @@ def store_arms(
         for place, arm in enumerate(given)
     ]
     on.execute(insert(arms), rows[first:])
+
+
+def describe_arms(policy: Policy, given: Sequence[Arm]) -> dict[str, Any]:
+    """What the log says of the policy and the arms, for its replay."""
+    return {
+        "policy": policy.to_dict(),
+        "arms": {arm.name: arm.policy for arm in given},
+        "order": [arm.name for arm in given],
+    }
 
 
 def read_stored_arms(on: Connection, project: int) -> tuple[Arm, ...]:

@@ -7,20 +7,15 @@ import hmac
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
-from sqlalchemy import func, insert, select, update
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+from sqlalchemy import Update, func, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.services._requesters import (
-    add_requester,
-    change_password,
-    find_requester,
-    log_in,
-    requester_of,
-)
-from adjudge.collect.services.caller import Caller
+from adjudge.collect.services.caller import Service, find_requester, reads_store, writes_store
 from adjudge.collect.store.database import StoredRow, from_row
-from adjudge.collect.store.request import to_time
 from adjudge.collect.store.schema import projects, requesters, tokens
 from adjudge.collect.store.settings import forget_setting, keep_setting, read_setting
 from adjudge.collect.values.ids import make_id
@@ -28,6 +23,8 @@ from adjudge.collect.values.members import MemberRole
 from adjudge.collect.values.requesting import Requester, Scope, Token
 from adjudge.errors import NotFound, Refused
 
+_HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
+_SHORTEST_PASSWORD = 10
 _SETUP = "setup-token"
 _TOKENS = (
     select(tokens, projects.c.slug, requesters.c.public.label("requester_public"))
@@ -37,153 +34,142 @@ _TOKENS = (
 
 
 @dataclass(frozen=True, slots=True)
-class AccountService:
+class AccountService(Service):
     """Who may log in, and by which tokens scripts come in."""
 
-    caller: Caller
-
-    def needs_setup(self) -> bool:
+    @reads_store
+    def needs_setup(self, on: Connection) -> bool:
         """Whether there is no requester yet."""
-        with self.caller.database.read() as on:
-            return not _any_requester(on)
+        return not _any_requester(on)
 
-    def make_setup_token(self) -> str:
-        """A fresh one-time token for the set-up link; the one before it is no longer valid.
+    @writes_store
+    def make_setup_token(self, on: Connection) -> str:
+        """Make a fresh one-time token for the set-up link; the one before it is no longer valid.
 
         Refused: ``set-up-done``.
         """
+        _check_no_requester(on)
+        secret = make_id(24)
+        keep_setting(on, _SETUP, _hash_of(secret))
+        return secret
 
-        def work(on: Connection) -> str:
-            _check_no_requester(on)
-            secret = make_id(24)
-            keep_setting(on, _SETUP, _hash_of(secret))
-            return secret
-
-        return self.caller.database.write(work)
-
-    def set_up(self, token: str, name: str, password: str) -> Requester:
+    @writes_store
+    def set_up(self, on: Connection, token: str, name: str, password: str) -> Requester:
         """Make the first requester, an admin.
 
         Refused: ``bad-token``, ``set-up-done``, ``bad-form``.
         """
-        now = self.caller.now()
+        _check_no_requester(on)
+        kept = read_setting(on, _SETUP)
+        if kept is None or not hmac.compare_digest(kept, _hash_of(token)):
+            raise Refused("bad-token", "this set-up link is not valid; the newest one is")
+        made = add_requester(on, name, password, admin=True, now=self.caller.now())
+        forget_setting(on, _SETUP)
+        return made
 
-        def work(on: Connection) -> Requester:
-            _check_no_requester(on)
-            kept = read_setting(on, _SETUP)
-            if kept is None or not hmac.compare_digest(kept, _hash_of(token)):
-                raise Refused("bad-token", "this set-up link is not valid; the newest one is")
-            made = add_requester(on, name, password, admin=True, now=now)
-            forget_setting(on, _SETUP)
-            return made
+    @reads_store
+    def log_in(self, on: Connection, name: str, password: str) -> Requester:
+        """Find the requester with this name and password.
 
-        return self.caller.database.write(work)
+        Refused: ``bad-login``, whichever is wrong.
+        """
+        wanted = select(requesters).where(requesters.c.name == name.strip().replace("\0", ""))
+        row = on.execute(wanted).one_or_none()
+        try:
+            _HASHER.verify(_nobody() if row is None else row.password, password[:1000])
+        except (Argon2Error, InvalidHashError):
+            row = None
+        if row is None:
+            raise Refused("bad-login", "name and password do not belong together")
+        return _requester_of(row)
 
-    def log_in(self, name: str, password: str) -> Requester:
-        """The requester with this name and password. Refused: ``bad-login``, whichever is wrong."""
-        with self.caller.database.read() as on:
-            return log_in(on, name, password)
-
-    def get(self, requester: str) -> Requester:
+    @reads_store
+    def get(self, on: Connection, requester: str) -> Requester:
         """A requester by public id."""
-        with self.caller.database.read() as on:
-            return requester_of(find_requester(on, requester))
+        return _requester_of(find_requester(on, requester))
 
-    def get_all(self) -> list[Requester]:
+    @reads_store
+    def get_all(self, on: Connection) -> list[Requester]:
         """Every requester, the oldest first, for an admin. Refused: ``admin-only``."""
         self.caller.check_admin()
-        with self.caller.database.read() as on:
-            rows = on.execute(select(requesters).order_by(requesters.c.id))
-            return [requester_of(row) for row in rows]
+        rows = on.execute(select(requesters).order_by(requesters.c.id))
+        return [_requester_of(row) for row in rows]
 
-    def add(self, name: str, password: str, *, admin: bool = False) -> Requester:
+    @writes_store
+    def add(self, on: Connection, name: str, password: str, *, admin: bool = False) -> Requester:
         """Make another requester. Refused: ``admin-only``, ``name-taken``, ``bad-form``."""
         self.caller.check_admin()
-        now = self.caller.now()
-        return self.caller.database.write(
-            lambda on: add_requester(on, name, password, admin=admin, now=now)
-        )
+        return add_requester(on, name, password, admin=admin, now=self.caller.now())
 
-    def end_guest(self, requester: str) -> None:
+    @writes_store
+    def end_guest(self, on: Connection, requester: str) -> None:
         """Let somebody who came by a link make projects. Refused: ``admin-only``."""
         self.caller.check_admin()
+        on.execute(_change(on, requester).values(guest=False))
 
-        def work(on: Connection) -> None:
-            row = find_requester(on, requester)
-            on.execute(update(requesters).where(requesters.c.id == row.id).values(guest=False))
-
-        self.caller.database.write(work)
-
-    def change_password(self, requester: str, password: str) -> None:
+    @writes_store
+    def change_password(self, on: Connection, requester: str, password: str) -> None:
         """Set a requester's password: one's own, or anyone's by an admin."""
-        actor = self.caller.actor
-        if actor is not None and actor.requester != requester:
+        if self.caller.actor is not None and self.caller.actor.requester != requester:
             self.caller.check_admin()
-        self.caller.database.write(lambda on: change_password(on, requester, password))
+        _check_password(password)
+        on.execute(_change(on, requester).values(password=_HASHER.hash(password)))
 
+    @writes_store
     def make_token(
         self,
+        on: Connection,
         name: str,
         *,
         scope: Scope,
         project: str | None = None,
         expires: datetime | None = None,
     ) -> tuple[Token, str]:
-        """An API token and its secret, which is shown this once; scope judge needs a project.
+        """Make an API token; its secret is shown this once. Scope judge needs a project.
 
         It may no more than its requester, and only managers may let others judge.
         """
         actor = self.caller.actor
         if actor is None:
             raise Refused("bad-form", "a token belongs to a requester: act for one")
+        if scope not in ("judge", "requester"):
+            raise Refused("bad-form", "the scope of a token is judge or requester")
+        if scope == "judge" and project is None:
+            raise Refused("bad-form", "a token to judge with belongs to one project: choose it")
         least: MemberRole = "manager" if scope == "judge" else "viewer"
-        secret = "adj_" + secrets.token_urlsafe(32)
-
-        def work(on: Connection) -> Token:
-            about = None if project is None else self.caller.find(on, project, least).id
-            requester = find_requester(on, actor.requester).id
-            if scope not in ("judge", "requester"):
-                raise Refused("bad-form", "the scope of a token is judge or requester")
-            if scope == "judge" and about is None:
-                raise Refused("bad-form", "a token to judge with belongs to one project: choose it")
-            public = make_id()
-            on.execute(
-                insert(tokens).values(
-                    public=public,
-                    name=name.strip()[:200].replace("\0", ""),
-                    scope=scope,
-                    project=about,
-                    requester=requester,
-                    hash=_hash_of(secret),
-                    made=self.caller.now(),
-                    expires=None if expires is None else expires.timestamp(),
-                )
+        public, secret = make_id(), "adj_" + secrets.token_urlsafe(32)
+        on.execute(
+            insert(tokens).values(
+                public=public,
+                name=name.strip()[:200].replace("\0", ""),
+                scope=scope,
+                project=None if project is None else self.caller.find(on, project, least).id,
+                requester=find_requester(on, actor.requester).id,
+                hash=_hash_of(secret),
+                made=self.caller.now(),
+                expires=None if expires is None else expires.timestamp(),
             )
-            return _token_of(on.execute(_TOKENS.where(tokens.c.public == public)).one())
+        )
+        return _token_of(on.execute(_TOKENS.where(tokens.c.public == public)).one()), secret
 
-        return self.caller.database.write(work), secret
-
-    def get_tokens(self) -> list[Token]:
+    @reads_store
+    def get_tokens(self, on: Connection) -> list[Token]:
         """The requester's tokens, an admin's those of all, newest first."""
         wanted = _TOKENS.order_by(tokens.c.id.desc())
-        with self.caller.database.read() as on:
-            requester = self.caller.find_id(on)
-            if requester is not None:
-                wanted = wanted.where(tokens.c.requester == requester)
-            return [_token_of(row) for row in on.execute(wanted)]
+        requester = self.caller.find_id(on)
+        if requester is not None:
+            wanted = wanted.where(tokens.c.requester == requester)
+        return [_token_of(row) for row in on.execute(wanted)]
 
-    def revoke_token(self, token: str) -> None:
+    @writes_store
+    def revoke_token(self, on: Connection, token: str) -> None:
         """End a token."""
-
-        def work(on: Connection) -> None:
-            requester = self.caller.find_id(on)
-            change = update(tokens).where(tokens.c.public == token).values(revoked=True)
-            if requester is not None:
-                change = change.where(tokens.c.requester == requester)
-            if on.execute(change).rowcount == 0:
-                raise NotFound("token", token)
-
-        self.caller.database.write(work)
+        requester = self.caller.find_id(on)
+        change = update(tokens).where(tokens.c.public == token).values(revoked=True)
+        if requester is not None:
+            change = change.where(tokens.c.requester == requester)
+        if on.execute(change).rowcount == 0:
+            raise NotFound("token", token)
 
     def check_token(self, secret: str) -> tuple[Token, Requester]:
         """The token with this secret and who made it. Refused: ``bad-token``."""
@@ -192,11 +178,51 @@ class AccountService:
             row = on.execute(_TOKENS.where(tokens.c.hash == _hash_of(secret))).one_or_none()
             if row is None or row.revoked or (row.expires is not None and row.expires <= now):
                 raise Refused("bad-token", "this token is not known, has expired or was revoked")
-            requester = requester_of(find_requester(on, row.requester_public))
+            requester = _requester_of(find_requester(on, row.requester_public))
         if row.used is None or now - row.used > 60:  # the last use is kept to the minute
             use = update(tokens).where(tokens.c.public == row.public).values(used=now)
             self.caller.database.write(lambda on: on.execute(use))
         return _token_of(row), requester
+
+
+def add_requester(
+    on: Connection, name: str, password: str, *, admin: bool, now: float, guest: bool = False
+) -> Requester:
+    """Make a requester. Refused: ``name-taken``, ``bad-form``."""
+    name = name.strip()
+    if not 0 < len(name) <= 200 or "\0" in name:
+        raise Refused("bad-form", "a name has 1 to 200 characters")
+    _check_password(password)
+    known = on.execute(select(requesters.c.id).where(requesters.c.name == name)).scalar()
+    if known is not None:
+        raise Refused("name-taken", f"there is a requester {name!r} already")
+    values = {"public": make_id(), "name": name, "password": _HASHER.hash(password)}
+    row = on.execute(
+        insert(requesters)
+        .values(**values, admin=admin, made=now, guest=guest)
+        .returning(requesters)
+    ).one()
+    return _requester_of(row)
+
+
+@cache
+def _nobody() -> str:
+    """A hash that no password has, compared with where there is no such requester.
+
+    So that a wrong name takes as long as a wrong password.
+    """
+    return _HASHER.hash(secrets.token_bytes(32))
+
+
+def _check_password(password: str) -> None:
+    """Refuse a password that is too short or too long."""
+    if not _SHORTEST_PASSWORD <= len(password) <= 1000:
+        raise Refused("bad-form", f"a password has at least {_SHORTEST_PASSWORD} characters")
+
+
+def _change(on: Connection, requester: str) -> Update:
+    """A change of the row of a requester, who is there."""
+    return update(requesters).where(requesters.c.id == find_requester(on, requester).id)
 
 
 def _hash_of(secret: str) -> str:
@@ -215,14 +241,10 @@ def _any_requester(on: Connection) -> bool:
     return bool(on.execute(select(func.count()).select_from(requesters)).scalar())
 
 
+def _requester_of(row: StoredRow) -> Requester:
+    return from_row(Requester, row, requester=row.public)
+
+
 def _token_of(row: StoredRow) -> Token:
-    return from_row(
-        Token,
-        row,
-        token=row.public,
-        project=row.slug,
-        requester=row.requester_public,
-        made=to_time(row.made),
-        expires=None if row.expires is None else to_time(row.expires),
-        used=None if row.used is None else to_time(row.used),
-    )
+    own = {"token": row.public, "project": row.slug, "requester": row.requester_public}
+    return from_row(Token, row, **own)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from adjudge.collect.importing import Gathering, ImportLimits, Upload, read_json_text, unpack_all
-from adjudge.collect.services._log import list_log
 from adjudge.collect.services._stored_projects import read_project
+from adjudge.collect.services.projects import list_log
 from adjudge.collect.store.arrow import read_table
 from adjudge.collect.store.request import Request
 from adjudge.collect.values.project import Arm, GoldEntry, Project

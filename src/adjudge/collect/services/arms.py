@@ -11,16 +11,26 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select, update
 
 from adjudge.collect.items.standing import change_needed
 from adjudge.collect.rules.decisions import training_length
 from adjudge.collect.services._arm_report import report_arms
-from adjudge.collect.services._gold_mixes import count_missing, expect_mix, find_absent, find_ruling
-from adjudge.collect.services._stored_projects import check_arms, read_stored_arms, store_arms
-from adjudge.collect.services.caller import Caller
+from adjudge.collect.services._gold_design import (
+    count_missing,
+    expect_mix,
+    find_absent,
+    find_ruling,
+)
+from adjudge.collect.services._stored_projects import (
+    check_arms,
+    describe_arms,
+    read_stored_arms,
+    store_arms,
+)
+from adjudge.collect.services.caller import Service, reads, writes
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import arms, projects
 from adjudge.collect.store.snapshot import ProjectSnapshot
@@ -50,27 +60,48 @@ _FIELDS = tuple(field.name for field in dataclasses.fields(Arm))
 
 
 @dataclass(frozen=True, slots=True)
-class ArmService:
+class ArmService(Service):
     """What a requester can do with the arms of a project."""
 
-    caller: Caller
-
-    def get_all(self, slug: str) -> tuple[Arm, ...]:
+    @reads()
+    def get_all(self, request: Request) -> tuple[Arm, ...]:
         """The arms of the project's experiment, in their order."""
-        with self.caller.reading(slug) as request:
-            return read_stored_arms(request.on, request.project.id)
+        return read_stored_arms(request.on, request.project.id)
 
-    def set_all(self, slug: str, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+    @writes(lock=True)
+    def set_all(self, request: Request, given: Sequence[Arm]) -> tuple[Arm, ...]:
         """Make these the arms, under a new version of the policy.
 
         Once a judge has come, the arms that are there stay as they are, and others may follow them.
         Refused: ``arms-fixed``.
         """
-        return self.caller.write(slug, lambda request: _set_arms(request, arms), lock=True)
+        project, policy = request.project.id, request.project.policy
+        before = read_stored_arms(request.on, project)
+        if before == tuple(given):
+            return before
+        came = request.on.execute(
+            select(projects.c.arrivals).where(projects.c.id == project)
+        ).scalar_one()
+        if came and before != tuple(given[: len(before)]):
+            fixed = [arm.name for arm in before]
+            message = f"judges have come: arms {', '.join(fixed)} stay; you can only add arms"
+            raise Refused("arms-fixed", message, arms=fixed)
+        if not came:
+            request.on.execute(delete(arms).where(arms.c.project == project))
+        store_arms(request.on, project, given, policy, first=len(before) if came else 0)
+        if policy.judgments_by_arm and len(before) != len(given):
+            change_needed(request.on, project, policy)
+        newer = {name: projects.c[name] + 1 for name in ("policy_version", "version")}
+        request.on.execute(update(projects).where(projects.c.id == project).values(**newer))
+        fresh = request.reloaded()
+        figures = describe_arms(fresh.project.policy, given)
+        fresh.log("arms-changed", actor=request.actor, **figures)
+        return tuple(given)
 
+    @reads()
     def report(
         self,
-        slug: str,
+        request: Request,
         *,
         test: Gold | None = None,
         models: Sequence[Model] = (),
@@ -81,13 +112,12 @@ class ArmService:
 
         Measured against the project's gold, or against ``test``; by majority vote and ``models``.
         """
-        with self.caller.reading(slug) as request:
-            return report_arms(request, test=test, models=models, resamples=resamples, seed=seed)
+        return report_arms(request, test=test, models=models, resamples=resamples, seed=seed)
 
-    def get_warnings(self, slug: str) -> list[str]:
+    @reads()
+    def get_warnings(self, request: Request) -> list[str]:
         """What is wrong with the arms: too few judgments for each, a training mix that leans."""
-        with self.caller.reading(slug) as request:
-            return [*_arm_warnings(request.project), *_arm_gold_warnings(request.project)]
+        return [*_arm_warnings(request.project), *_arm_gold_warnings(request.project)]
 
 
 def read_arms(given: object, *, labels: Sequence[str], gold: Iterable[str] = ()) -> tuple[Arm, ...]:
@@ -175,37 +205,6 @@ def preset_arms(name: str, *, labels: Sequence[str], gold: Iterable[str] = ()) -
     if name == "feedback-or-none":
         return Arm(name="feedback", feedback=True), Arm(name="no-feedback", feedback=False)
     raise UnknownName("preset of arms", name, PRESETS)
-
-
-def _set_arms(request: Request, given: Sequence[Arm]) -> tuple[Arm, ...]:
-    project = request.project.id
-    before = read_stored_arms(request.on, project)
-    if before == tuple(given):
-        return before
-    came = request.on.execute(
-        select(projects.c.arrivals).where(projects.c.id == project)
-    ).scalar_one()
-    if came and before != tuple(given[: len(before)]):
-        names = ", ".join(arm.name for arm in before)
-        raise Refused(
-            "arms-fixed",
-            f"judges have come already: the arms ({names}) stay, and others can only follow them",
-        )
-    if not came:
-        request.on.execute(delete(arms).where(arms.c.project == project))
-    store_arms(request.on, project, given, request.project.policy, first=len(before) if came else 0)
-    if request.project.policy.judgments_by_arm and len(before) != len(given):
-        change_needed(request.on, project, request.project.policy)
-    newer = {"policy_version": projects.c.policy_version + 1, "version": projects.c.version + 1}
-    request.on.execute(update(projects).where(projects.c.id == project).values(**newer))
-    fresh = request.reloaded()
-    figures: dict[str, Any] = {
-        "policy": fresh.project.policy.to_dict(),
-        "arms": {arm.name: arm.policy for arm in given},
-        "order": [arm.name for arm in given],
-    }
-    fresh.log("arms-changed", actor=request.actor, **figures)
-    return tuple(given)
 
 
 def _arm_warnings(snapshot: ProjectSnapshot) -> list[str]:

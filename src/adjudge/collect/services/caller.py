@@ -1,4 +1,4 @@
-"""Who calls a requester's service, at which database, and when; what they may see."""
+"""Who calls a requester's service, with which role, and in which transaction."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from functools import wraps
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from sqlalchemy import ColumnElement, bindparam, select, true
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.services._requesters import find_requester
-from adjudge.collect.store.database import Database, utc_now
+from adjudge.collect.store.database import Database, StoredRow, utc_now
 from adjudge.collect.store.request import Request, edit_gold_alone
-from adjudge.collect.store.schema import members, projects
+from adjudge.collect.store.schema import members, projects, requesters
 from adjudge.collect.store.snapshot import SnapshotCache, load_snapshot
 from adjudge.collect.values.members import MEMBER_ROLES, MemberRole, may
 from adjudge.collect.values.requesting import Requester
 from adjudge.errors import NotFound, Refused
-
-_Result = TypeVar("_Result")
 
 _FOUND = (
     select(projects.c.id, projects.c.version, projects.c.owner, members.c.role)
@@ -30,13 +28,12 @@ _FOUND = (
     )
     .where(projects.c.slug == bindparam("slug"))
 )
-
-
 _LOCKED = _FOUND.with_for_update(key_share=True, of=projects)
+_REQUESTER = select(requesters).where(requesters.c.public == bindparam("public"))
 
 
 class _FoundProject(NamedTuple):
-    """A project that was found: its id inside, its version, and the caller's role in it."""
+    """A project that was found: its internal id, its version, and the caller's role in it."""
 
     id: int
     version: int
@@ -67,7 +64,7 @@ class Caller:
             raise Refused("admin-only", "only an admin may do this")
 
     def find_id(self, on: Connection) -> int | None:
-        """The id inside of the requester whose rows alone may be seen; None for all."""
+        """The internal id of the requester whose rows alone may be seen; None for all."""
         if self.actor is None or self.actor.admin:
             return None
         return int(find_requester(on, self.actor.requester).id)
@@ -94,15 +91,10 @@ class Caller:
         if found is None or not (owns or found.role):
             raise NotFound("project", slug)
         role: MemberRole = "owner" if owns else found.role
-        _check_role(role, least)
+        if not may(role, least):
+            enough = " or ".join(MEMBER_ROLES[MEMBER_ROLES.index(least) :])
+            raise Refused("role", f"your role in this project is {role}; this needs {enough}")
         return _FoundProject(found.id, found.version, role)
-
-    def open(
-        self, on: Connection, slug: str, *, least: MemberRole = "manager", lock: bool = False
-    ) -> Request:
-        """A request about one project, which with ``lock`` nobody else changes meanwhile."""
-        snapshot = load_snapshot(on, self.find(on, slug, least, lock=lock).id)
-        return Request(on=on, project=snapshot, now=self.now(), actor=self.name)
 
     @contextmanager
     def reading(self, slug: str, *, least: MemberRole = "viewer") -> Iterator[Request]:
@@ -112,31 +104,103 @@ class Caller:
             snapshot = self.snapshots.get(on, found.id, found.version)
             yield Request(on=on, project=snapshot, now=self.now(), actor=self.name)
 
-    def write(
-        self,
-        slug: str,
-        work: Callable[[Request], _Result],
-        *,
-        least: MemberRole = "manager",
-        lock: bool = False,
-        alone: bool = False,
-    ) -> _Result:
-        """What ``work`` gives for a request that changes something.
-
-        ``least``: the role that it takes. ``lock``: nobody else changes the project meanwhile.
-        ``alone``: no judge answers either, since gold changes.
-        """
-
-        def run(on: Connection) -> _Result:
-            if alone:
-                edit_gold_alone(on)
-            return work(self.open(on, slug, least=least, lock=lock or alone))
-
-        return self.database.write(run)
+    def open(
+        self, on: Connection, slug: str, *, least: MemberRole = "manager", lock: bool = False
+    ) -> Request:
+        """A request that changes a project, which with ``lock`` nobody else changes meanwhile."""
+        snapshot = load_snapshot(on, self.find(on, slug, least, lock=lock).id)
+        return Request(on=on, project=snapshot, now=self.now(), actor=self.name)
 
 
-def _check_role(role: MemberRole, least: MemberRole) -> None:
-    """Refuse a role that may not do what asks for at least another. Refused: ``role``."""
-    if not may(role, least):
-        wanted = " or ".join(MEMBER_ROLES[MEMBER_ROLES.index(least) :])
-        raise Refused("role", f"you are a {role} of this project; this takes a {wanted}")
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What a caller can do about one thing.
+
+    Methods marked by the decorators below are given a request, or a connection, where their
+    callers give a project's slug, or nothing. Each runs in one transaction of its own.
+    """
+
+    caller: Caller
+
+
+_Owner = TypeVar("_Owner", bound=Service)
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+_OnProject = Callable[Concatenate[_Owner, Request, _Given], _Result]
+_BySlug = Callable[Concatenate[_Owner, str, _Given], _Result]
+_OnStore = Callable[Concatenate[_Owner, Connection, _Given], _Result]
+_Plain = Callable[Concatenate[_Owner, _Given], _Result]
+
+
+def reads(
+    least: MemberRole = "viewer",
+) -> Callable[[_OnProject[_Owner, _Given, _Result]], _BySlug[_Owner, _Given, _Result]]:
+    """Let a method read a project in which the caller has at least a role."""
+
+    def decorate(method: _OnProject[_Owner, _Given, _Result]) -> _BySlug[_Owner, _Given, _Result]:
+        @wraps(method)
+        def call(
+            self: _Owner, slug: str, /, *args: _Given.args, **kwargs: _Given.kwargs
+        ) -> _Result:
+            with self.caller.reading(slug, least=least) as request:
+                return method(self, request, *args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def writes(
+    least: MemberRole = "manager", *, lock: bool = False, alone: bool = False
+) -> Callable[[_OnProject[_Owner, _Given, _Result]], _BySlug[_Owner, _Given, _Result]]:
+    """Let a method change a project in which the caller has at least a role.
+
+    It may run more than once, where a deadlock had to be broken. ``lock``: nobody else changes the
+    project meanwhile. ``alone``: no judge answers either, since gold changes.
+    """
+
+    def decorate(method: _OnProject[_Owner, _Given, _Result]) -> _BySlug[_Owner, _Given, _Result]:
+        @wraps(method)
+        def call(
+            self: _Owner, slug: str, /, *args: _Given.args, **kwargs: _Given.kwargs
+        ) -> _Result:
+            def work(on: Connection) -> _Result:
+                if alone:
+                    edit_gold_alone(on)
+                request = self.caller.open(on, slug, least=least, lock=lock or alone)
+                return method(self, request, *args, **kwargs)
+
+            return self.caller.database.write(work)
+
+        return call
+
+    return decorate
+
+
+def reads_store(method: _OnStore[_Owner, _Given, _Result]) -> _Plain[_Owner, _Given, _Result]:
+    """Let a method read the store, whatever the project."""
+
+    @wraps(method)
+    def call(self: _Owner, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+        with self.caller.database.read() as on:
+            return method(self, on, *args, **kwargs)
+
+    return call
+
+
+def writes_store(method: _OnStore[_Owner, _Given, _Result]) -> _Plain[_Owner, _Given, _Result]:
+    """Let a method change the store, whatever the project; it may run more than once."""
+
+    @wraps(method)
+    def call(self: _Owner, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+        return self.caller.database.write(lambda on: method(self, on, *args, **kwargs))
+
+    return call
+
+
+def find_requester(on: Connection, public: str) -> StoredRow:
+    """A requester's row by public id."""
+    row: StoredRow | None = on.execute(_REQUESTER, {"public": public}).one_or_none()
+    if row is None:
+        raise NotFound("requester", public)
+    return row

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import func, select, update
 
 from adjudge.collect.items.storing import count_work
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.services._gold_design import design, forecast
-from adjudge.collect.services._gold_editing import approve, check_workable, edit_gold
+from adjudge.collect.services._gold_editing import check_workable, edit_gold, import_items
 from adjudge.collect.services._gold_review import list_contests, list_golds, settle
-from adjudge.collect.services.caller import Caller
+from adjudge.collect.services.caller import Service, reads, writes
 from adjudge.collect.store.conditions import COUNTED, is_real
+from adjudge.collect.store.database import batches
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import golds, items, judges, judgments
 from adjudge.collect.store.settings import declined_golds, keep_setting, read_setting
@@ -30,7 +34,7 @@ from adjudge.collect.values.gold import (
     SuggestedGold,
     Suggestion,
 )
-from adjudge.collect.values.project import Mix, Role
+from adjudge.collect.values.project import GoldEntry, Mix, Role
 from adjudge.collect.values.requesting import Imported
 from adjudge.errors import BadSetting
 
@@ -47,26 +51,25 @@ _TEXTS = ("query", "need", "title", "text", "url")
 
 
 @dataclass(frozen=True, slots=True)
-class GoldService:
+class GoldService(Service):
     """What a requester can do with the gold of a project."""
-
-    caller: Caller
 
     # -- gold that can be wrong
 
-    def get_all(self, slug: str) -> list[GoldRow]:
+    @reads()
+    def get_all(self, request: Request) -> list[GoldRow]:
         """Every gold with misses and contests, the most doubtful first."""
-        with self.caller.reading(slug) as request:
-            return list_golds(request)
+        return list_golds(request)
 
-    def get_items(self, slug: str) -> dict[int, str]:
+    @reads()
+    def get_items(self, request: Request) -> dict[int, str]:
         """The item of each gold, by the number that the log has for it."""
-        with self.caller.reading(slug) as request:
-            return {number: gold.name for number, gold in request.project.golds.items()}
+        return {number: gold.name for number, gold in request.project.golds.items()}
 
+    @writes(alone=True)
     def edit(
         self,
-        slug: str,
+        request: Request,
         item: str,
         *,
         accepted: Iterable[str] | None = None,
@@ -76,47 +79,59 @@ class GoldService:
         active: bool | None = None,
     ) -> Regrade:
         """Change a gold and regrade every answer to it at once; what is None stays."""
-        changes: dict[str, Any] = {
+        given = {
             "accepted": None if accepted is None else list(accepted),
             "reason": reason,
             "reasons": reasons,
             "role": role,
             "active": active,
         }
-        changes = {name: value for name, value in changes.items() if value is not None}
-        return self.caller.write(
-            slug, lambda request: edit_gold(request, item, changes), alone=True
-        )
+        changes = {name: value for name, value in given.items() if value is not None}
+        return edit_gold(request, item, changes)
 
-    def get_contests(self, slug: str, *, settled: bool | None = False) -> list[Contest]:
+    @reads()
+    def get_contests(self, request: Request, *, settled: bool | None = False) -> list[Contest]:
         """What judges say against gold; ``settled`` None gives all."""
-        with self.caller.reading(slug) as request:
-            return list_contests(request, settled)
+        return list_contests(request, settled)
 
-    def settle(self, slug: str, contest: int, *, upheld: bool, answer: str = "") -> Contest:
+    @writes("reviewer")
+    def settle(self, request: Request, contest: int, *, upheld: bool, answer: str = "") -> Contest:
         """Note that a contest was looked at; the judge sees the answer as a notice."""
-        return self.caller.write(
-            slug,
-            lambda request: settle(request, contest, upheld=upheld, answer=answer),
-            least="reviewer",
-        )
+        return settle(request, contest, upheld=upheld, answer=answer)
 
     # -- gold by design
 
+    @reads()
     def forecast(
-        self, slug: str, *, judges: int | None = None, settings: Mapping[str, Any] | None = None
+        self,
+        request: Request,
+        *,
+        judges: int | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> GoldForecast:
         """How much gold the project needs if so many judges come, and what is wrong with it.
 
         Without ``judges`` they are estimated from those who worked. ``settings`` are changes of its
         policy that are only considered.
         """
-        with self.caller.reading(slug) as request:
-            return _forecast_project(request, judges, settings)
+        project, policy = request.project, request.project.policy.changed(settings or {})
+        work = count_work(request.on, project.id)
+        if policy.judgments_by_arm:  # the sum over arms, as if there were one
+            needed = min(1000, policy.judgments_needed(len(project.arms)))
+            policy = policy.changed({"judgments_per_item": needed, "judgments_by_arm": False})
+        return forecast(
+            policy,
+            items=work,
+            labels=project.scale.labels,
+            judges=_estimate_judges(request, policy, work) if judges is None else judges,
+            training=project.training,
+            screening=project.screening,
+        )
 
+    @writes(lock=True)
     def design(
         self,
-        slug: str,
+        request: Request,
         *,
         training: int | None = None,
         training_mix: Mix = "uniform",
@@ -126,111 +141,123 @@ class GoldService:
     ) -> GoldDesign[int]:
         """Split the gold into a training set of the wanted mix, and screening gold: the rest.
 
-        Without ``store`` only what it would be.
+        Without ``store`` only what it would be. No gold has both roles then.
         """
-
-        def work(request: Request) -> GoldDesign[int]:
-            active = [gold for gold in request.project.golds.values() if gold.active]
-            if not active:
-                raise BadSetting("gold", None, "a project with gold")
-            made = design(
-                [gold.card for gold in active],
-                training=request.project.policy.training_pairs if training is None else training,
-                training_mix=training_mix,
-                screening_mix=screening_mix,
-                labels=request.project.scale.labels,
-                seed=seed,
-            )
-            if store:
-                _assign_roles(request, made, seed=seed)
-            return made
-
+        active = [gold for gold in request.project.golds.values() if gold.active]
+        if not active:
+            raise BadSetting("gold", None, "a project with gold")
+        made = design(
+            [gold.card for gold in active],
+            training=request.project.policy.training_pairs if training is None else training,
+            training_mix=training_mix,
+            screening_mix=screening_mix,
+            labels=request.project.scale.labels,
+            seed=seed,
+        )
         if store:
-            return self.caller.write(slug, work, lock=True)
-        with self.caller.reading(slug) as request:
-            return work(request)
+            roles = [(made.training, "training"), (made.screening, "screening")]
+            for chosen, role in roles:
+                for part in batches(chosen):
+                    change = update(golds).where(golds.c.id.in_(part))
+                    request.on.execute(change.values(role=role))
+            bump(request.on, request.project.id)
+            figures = {"training": len(made.training), "screening": len(made.screening)}
+            request.log("gold-designed", actor=request.actor, seed=seed, **figures)
+        return made
 
     # -- more gold
 
-    def suggest(self, slug: str, consensus: Consensus, count: int) -> list[Suggestion]:
+    @reads()
+    def suggest(self, request: Request, consensus: Consensus, count: int) -> list[Suggestion]:
         """Items that could become gold: the surest of a consensus, of the labels that gold lacks.
 
-        A person has to approve each.
+        A person has to approve each. Items with few judgments, of a lower probability than is
+        wanted, or whose label too few of their judges gave are never suggested: there may be fewer
+        than ``count``.
         """
-        with self.caller.reading(slug) as request:
-            mix, have = _find_wanted(request.project)
-            known = [gold.name for gold in request.project.golds.values()]
-            known += _list_declined(request)
-            return _suggest(consensus, count, known=known, mix=mix, have=have)
+        mix, have = _find_wanted(request.project)
+        sure = sure_items(consensus, known=_list_known(request), each=max(count, 0))
+        return choose_lacking(sure, count, labels=consensus.scale.truths, mix=mix, have=have)
 
+    @reads()
     def describe_suggested(
-        self, slug: str, sure: Sequence[Suggestion], count: int
+        self, request: Request, sure: Sequence[Suggestion], count: int
     ) -> list[SuggestedGold]:
         """So many of the items that a fit was sure of, with texts and votes, for a person to see.
 
         What is gold by now or was declined is left out.
         """
-        with self.caller.reading(slug) as request:
-            return _describe_suggested(request, sure, count)
+        gone, (mix, have) = set(_list_known(request)), _find_wanted(request.project)
+        left = [one for one in sure if one.item not in gone]
+        labels = request.project.scale.truths
+        chosen = choose_lacking(left, count, labels=labels, mix=mix, have=have)
+        wanted = select(items).where(
+            items.c.project == request.project.id,
+            items.c.name.in_([one.item for one in chosen]),
+            items.c.state != "withdrawn",
+        )
+        texts = {row.name: row for row in request.on.execute(wanted)}
+        given = (
+            select(items.c.name, judgments.c.label, judges.c.public)
+            .join(judges, judges.c.id == judgments.c.judge)
+            .join(items, items.c.id == judgments.c.item)
+            .where(judgments.c.item.in_([text.id for text in texts.values()]), COUNTED)
+            .where(judgments.c.standing != "untrusted")
+            .order_by(judgments.c.id)
+        )
+        votes: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
+        for name, label, judge in request.on.execute(given):
+            votes[name][label] = (*votes[name].get(label, ()), judge)
+        return [
+            SuggestedGold(
+                **asdict(one),
+                **{name: getattr(texts[one.item], name) for name in _TEXTS},
+                votes=votes.get(one.item, {}),
+            )
+            for one in chosen
+            if one.item in texts
+        ]
 
-    def decline(self, slug: str, item: str, *, again: bool = False) -> None:
+    @writes(lock=True)
+    def decline(self, request: Request, item: str, *, again: bool = False) -> None:
         """Never suggest an item as gold; ``again`` lets it be suggested once more.
 
         Refused: ``gold-already``.
         """
+        check_workable(request, item)
+        known = set(_list_declined(request))
+        if (item in known) is not again:
+            return
+        changed = known - {item} if again else known | {item}
+        keep_setting(request.on, declined_golds(request.project.id), sorted(changed))
+        event = "gold-reconsidered" if again else "gold-declined"
+        request.log(event, actor=request.actor, item=item)
 
-        def work(request: Request) -> None:
-            check_workable(request, item)
-            known = set(_list_declined(request))
-            if (item in known) is not again:
-                return
-            changed = known - {item} if again else known | {item}
-            keep_setting(request.on, declined_golds(request.project.id), sorted(changed))
-            event = "gold-reconsidered" if again else "gold-declined"
-            request.log(event, actor=request.actor, item=item)
-
-        self.caller.write(slug, work, lock=True)
-
-    def get_declined(self, slug: str) -> list[str]:
+    @reads()
+    def get_declined(self, request: Request) -> list[str]:
         """The items that are not to be suggested as gold, in the order of their names."""
-        with self.caller.reading(slug) as request:
-            return _list_declined(request)
+        return _list_declined(request)
 
+    @writes(alone=True)
     def approve(
         self,
-        slug: str,
+        request: Request,
         item: str,
         *,
         accepted: Sequence[str],
         reason: str = "",
         role: Role = "screening",
     ) -> Imported:
-        """Make gold of an item that was work. Refused: ``gold-already``."""
-        return self.caller.write(
-            slug,
-            lambda request: approve(request, item, accepted=accepted, reason=reason, role=role),
-            alone=True,
-        )
+        """Make gold of an item that was work: its judgments stay, it is given out as work no more.
 
-
-def _suggest(
-    consensus: Consensus,
-    count: int,
-    *,
-    known: Sequence[str] = (),
-    mix: Mix = "uniform",
-    have: Mapping[str, int] | None = None,
-    least_judgments: int = 3,
-) -> list[Suggestion]:
-    """Items the consensus is surest of, of the labels that gold lacks most by a mix.
-
-    ``known`` items are gold already, ``have`` of each label. Items with few judgments, of a
-    lower probability than is wanted, or whose label too few of their judges gave are never
-    suggested: there may be fewer than ``count``.
-    """
-    each = max(count, 0)
-    sure = sure_items(consensus, known=known, each=each, least_judgments=least_judgments)
-    return _choose(sure, count, labels=consensus.scale.truths, mix=mix, have=have)
+        Refused: ``gold-already``.
+        """
+        check_workable(request, item)
+        entry = GoldEntry(item=item, accepted=tuple(accepted), reason=reason, role=role)
+        done = import_items(request, (), (entry,))
+        figures: dict[str, Any] = {"item": item, "accepted": list(accepted), "role": role}
+        request.log("gold-approved", actor=request.actor, **figures)
+        return done
 
 
 def sure_items(
@@ -270,7 +297,7 @@ def sure_items(
     return found
 
 
-def _choose(
+def choose_lacking(
     sure: Sequence[Suggestion],
     count: int,
     *,
@@ -278,23 +305,32 @@ def _choose(
     mix: Mix = "uniform",
     have: Mapping[str, int] | None = None,
 ) -> list[Suggestion]:
-    """At most so many of the sure items, in the order in which the gold lacks their labels."""
+    """At most so many of the sure items; each has the label that gold lacks most by a mix.
+
+    ``have``: the gold that there is already, by label.
+    """
     if count < 0:
         raise BadSetting("count", count, "0 suggestions or more")
-    piles: dict[str, list[Suggestion]] = {label: [] for label in labels}
-    for one in sure:
-        if one.label in piles:
-            piles[one.label].append(one)
-    turns = _take_turns({label: len(pile) for label, pile in piles.items()}, count, mix, have)
-    waiting = {label: iter(pile) for label, pile in piles.items()}
-    return [next(waiting[label]) for label in turns]
+    shares = {label: 1.0 if isinstance(mix, str) else float(mix.get(label, 0)) for label in labels}
+    total, had = (
+        sum(shares.values()),
+        Counter({label: (have or {}).get(label, 0) for label in labels}),
+    )
+    piles = {
+        label: deque(one for one in sure if one.label == label) for label in labels if shares[label]
+    }
+    chosen: list[Suggestion] = []
+    while len(chosen) < count and (waiting := [label for label in piles if piles[label]]):
+        so_far = had.total() + 1
+        lacks = {label: so_far * shares[label] / total - had[label] for label in waiting}
+        label = max(waiting, key=lacks.__getitem__)
+        chosen.append(piles[label].popleft())
+        had[label] += 1
+    return chosen
 
 
 def _find_unknown(consensus: Consensus, known: Sequence[str]) -> NDArray[np.bool_]:  # (item,)
     """Items that are no gold yet, and whose label rests on their own judgments."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     names = consensus.judgments.items
     told = pc.is_in(names, value_set=pa.array(list(known), names.type))
     fine: NDArray[np.bool_] = ~told.to_numpy(zero_copy_only=False)
@@ -303,26 +339,6 @@ def _find_unknown(consensus: Consensus, known: Sequence[str]) -> NDArray[np.bool
     if consensus.known is not None:
         fine &= consensus.known < 0
     return fine
-
-
-def _take_turns(
-    room: Mapping[str, int], count: int, mix: Mix, have: Mapping[str, int] | None
-) -> list[str]:
-    """The labels of the suggestions one after the other: the one gold lacks most comes next."""
-    shares = {label: 1.0 if isinstance(mix, str) else float(mix.get(label, 0.0)) for label in room}
-    total = sum(shares.values())
-    left = {label: many for label, many in room.items() if many and shares[label] > 0}
-    had = Counter({label: (have or {}).get(label, 0) for label in room})
-    turns: list[str] = []
-    while left and len(turns) < count:
-        so_far = sum(had.values()) + 1
-        label = max(left, key=lambda name: so_far * shares[name] / total - had[name])
-        turns.append(label)
-        had[label] += 1
-        left[label] -= 1
-        if not left[label]:
-            del left[label]
-    return turns
 
 
 def _measure_agreement(consensus: Consensus) -> NDArray[np.float64]:  # (item,)
@@ -336,31 +352,12 @@ def _measure_agreement(consensus: Consensus) -> NDArray[np.float64]:  # (item,)
     return np.asarray(hits / np.maximum(counts, 1))
 
 
-def _forecast_project(
-    request: Request, judges_expected: int | None, settings: Mapping[str, Any] | None = None
-) -> GoldForecast:
-    work = count_work(request.on, request.project.id)
-    policy = request.project.policy.changed(settings or {})
-    if policy.judgments_by_arm:  # the sum over arms, as if there were one
-        needed = min(1000, policy.judgments_needed(len(request.project.arms)))
-        policy = policy.changed({"judgments_per_item": needed, "judgments_by_arm": False})
-    if judges_expected is None:
-        pages = request.on.execute(
-            select(func.avg(judges.c.pages)).where(
-                judges.c.project == request.project.id, judges.c.pages > 0, is_real
-            )
-        ).scalar()
-        wanted = work * policy.judgments_per_item / policy.work_per_page
-        judges_expected = max(1, round(wanted / float(pages or _PAGES)))
-        judges_expected = max(judges_expected, policy.judgments_per_item)
-    return forecast(
-        policy,
-        items=int(work),
-        labels=request.project.scale.labels,
-        judges=judges_expected,
-        training=request.project.training,
-        screening=request.project.screening,
-    )
+def _estimate_judges(request: Request, policy: Policy, work: int) -> int:
+    """How many judges the work takes if each does as many pages as those who came."""
+    ours = (judges.c.project == request.project.id, judges.c.pages > 0, is_real)
+    done = request.on.execute(select(func.avg(judges.c.pages)).where(*ours)).scalar()
+    pages = work * policy.judgments_per_item / policy.work_per_page
+    return max(1, round(pages / float(done or _PAGES)), policy.judgments_per_item)
 
 
 def _find_wanted(snapshot: ProjectSnapshot) -> tuple[Mix, Counter[str]]:
@@ -370,64 +367,12 @@ def _find_wanted(snapshot: ProjectSnapshot) -> tuple[Mix, Counter[str]]:
     return "uniform" if mix == "any" else mix, Counter(gold.accepted[0] for gold in active)
 
 
-def _describe_suggested(
-    request: Request, sure: Sequence[Suggestion], count: int
-) -> list[SuggestedGold]:
-    gone = {gold.name for gold in request.project.golds.values()} | set(_list_declined(request))
-    mix, have = _find_wanted(request.project)
-    left = [one for one in sure if one.item not in gone]
-    chosen = _choose(left, count, labels=request.project.scale.truths, mix=mix, have=have)
-    texts = {
-        row.name: row
-        for row in request.on.execute(
-            select(items).where(
-                items.c.project == request.project.id,
-                items.c.name.in_([one.item for one in chosen]),
-                items.c.state != "withdrawn",
-            )
-        )
-    }
-    votes: dict[int, dict[str, list[str]]] = {}
-    for row in request.on.execute(
-        select(judgments.c.item, judgments.c.label, judges.c.public)
-        .join(judges, judges.c.id == judgments.c.judge)
-        .where(
-            judgments.c.item.in_([text.id for text in texts.values()]),
-            COUNTED,
-            judgments.c.standing != "untrusted",
-        )
-        .order_by(judgments.c.id)
-    ):
-        votes.setdefault(row.item, {}).setdefault(row.label, []).append(row.public)
-    return [
-        SuggestedGold(
-            **asdict(one),
-            **{name: getattr(texts[one.item], name) for name in _TEXTS},
-            votes={label: tuple(who) for label, who in votes.get(texts[one.item].id, {}).items()},
-        )
-        for one in chosen
-        if one.item in texts
-    ]
+def _list_known(request: Request) -> list[str]:
+    """The items that are not to be suggested: gold, and those declined."""
+    known = [gold.name for gold in request.project.golds.values()]
+    return known + _list_declined(request)
 
 
 def _list_declined(request: Request) -> list[str]:
     found: list[str] = read_setting(request.on, declined_golds(request.project.id)) or []
     return found
-
-
-def _assign_roles(request: Request, made: GoldDesign[int], *, seed: int) -> None:
-    """Split the gold into training and screening by a design; no gold has both roles then.
-
-    Gold that is in neither set screens too.
-    """
-    active = [gold.gold for gold in request.project.golds.values() if gold.active]
-    trains = set(made.training)
-    roles = [
-        {"which": gold, "new_role": "training" if gold in trains else "screening"}
-        for gold in active
-    ]
-    ours = update(golds).where(golds.c.id == bindparam("which"))
-    request.on.execute(ours.values(role=bindparam("new_role")), roles)
-    bump(request.on, request.project.id)
-    figures = {"training": len(made.training), "screening": len(active) - len(made.training)}
-    request.log("gold-designed", actor=request.actor, seed=seed, **figures)

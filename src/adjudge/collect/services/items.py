@@ -5,111 +5,72 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import partial
 from typing import Any
 
-from sqlalchemy import Select, bindparam, func, insert, or_, select, update
+from sqlalchemy import Select, bindparam, case, func, insert, literal, or_, select, update
 
 from adjudge.collect.items.closing import renew_needs
 from adjudge.collect.items.counters import ask_for, bring_back, lock_items, promote, put
-from adjudge.collect.services._item_history import (
+from adjudge.collect.services.caller import Service, reads, writes
+from adjudge.collect.store.conditions import COUNTED, is_real, of_real_in
+from adjudge.collect.store.database import StoredRow, from_row
+from adjudge.collect.store.request import Request
+from adjudge.collect.store.schema import (
+    adjudications,
+    items,
+    judges,
+    judgments,
+    log,
+    page_rows,
+    pages,
+)
+from adjudge.collect.store.snapshot import bump
+from adjudge.collect.values.accuracy import accuracy_of
+from adjudge.collect.values.project import Beside
+from adjudge.collect.values.requesting import (
+    FinalLabel,
+    ItemDetail,
     ItemEvent,
     ItemJudgment,
-    read_answers,
-    read_history,
+    ListedItem,
 )
-from adjudge.collect.services.caller import Caller
-from adjudge.collect.store.conditions import COUNTED, of_real_in
-from adjudge.collect.store.database import StoredRow, from_row
-from adjudge.collect.store.request import Request, to_time
-from adjudge.collect.store.schema import adjudications, items, judgments
-from adjudge.collect.store.snapshot import bump
-from adjudge.collect.values.project import Beside
 from adjudge.errors import BadSetting, NotFound, Refused
 
 _AT_ONCE = 2_000  # items written in one transaction: judges who answer wait for it
 UNSURE = 0.9  # below this probability a label is unsure
 _MOST_MORE = 50
-_KEEP = (
-    update(items)
-    .where(items.c.project == bindparam("of"), items.c.name == bindparam("which"))
-    .values(consensus=bindparam("new_label"), sure=bindparam("new_sure"))
-)
+_MOST_EVENTS = 500  # of each kind, the newest: gold is shown to thousands
+_LEFT = {"open": "in their hands", "expired": "not answered in time", "returned": "given back"}
+_DONE = {  # lines of the log that name an item
+    "item-reopened": "opened again",
+    "item-more-asked": "more judgments asked for",
+    "item-skipped": "skipped",
+    "gold-approved": "made gold",
+    "gold-edited": "gold changed",
+    "gold-declined": "declined as gold",
+    "gold-reconsidered": "may be suggested as gold again",
+}
+_TRUST = {  # lines of the log about a judge, after which their judgments count or do not
+    **dict.fromkeys(("blocked", "blocked-by-hand", "blocked-at-finish"), "judge blocked"),
+    **dict.fromkeys(("unblocked", "unblocked-by-hand"), "judge unblocked"),
+}
+_COUNTS = {
+    event: f"their judgment counts {'no more' if what == 'judge blocked' else 'again'}"
+    for event, what in _TRUST.items()
+}
 
 FILTERS = ("all", "open", "done", "disputed", "unsure", "unjudged", "gold", "skipped")
 SORTS = ("query", "unsure", "judgments", "newest")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedItem:
-    """One line of the list of items."""
-
-    item: str
-    query: str
-    title: str
-    state: str  # open, closed, set aside, final, skipped
-    gold: bool
-    trusted: int
-    needed: int
-    counts: dict[str, int]  # label -> trusted judgments; of gold all answers
-    label: str | None  # by the last fit, or as was decided; of gold what is accepted
-    probability: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinalLabel:
-    """What somebody decided of an item."""
-
-    label: str
-    by: str
-    reason: str
-    time: datetime
-    gold: bool  # whether fits take it for gold
-    active: bool
-    topic: str = ""
-    document: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemDetail:
-    """An item with its judgments, its consensus and what was decided of it."""
-
-    item: str
-    topic: str
-    query: str
-    need: str
-    category: str
-    document: str
-    title: str
-    text: str
-    url: str
-    image: str
-    state: str
-    gold: bool
-    accepted: tuple[str, ...]  # of gold
-    trusted: int
-    needed: int
-    leased: int
-    label: str | None
-    probability: float | None
-    judgments: tuple[ItemJudgment, ...]
-    final: FinalLabel | None
-    history: tuple[FinalLabel, ...]  # what was decided before, the latest first
-    labels: tuple[str, ...]  # of the project
-    beside: Beside | None = None  # the right result of a pair
-    events: tuple[ItemEvent, ...] = ()  # everything that happened to it, the latest first
-
-
 @dataclass(frozen=True, slots=True)
-class ItemService:
+class ItemService(Service):
     """What a requester can do with single items."""
 
-    caller: Caller
-
+    @reads()
     def get_all(
         self,
-        slug: str,
+        request: Request,
         *,
         which: str = "all",
         search: str = "",
@@ -118,137 +79,121 @@ class ItemService:
         size: int = 50,
     ) -> tuple[list[ListedItem], int]:
         """One page of the items of a filter, and how many there are in all."""
-        with self.caller.reading(slug) as request:
-            if which not in FILTERS:
-                raise BadSetting("filter", which, " or ".join(FILTERS))
-            if sort not in SORTS:
-                raise BadSetting("sort", sort, " or ".join(SORTS))
-            wanted = _filter(request, which, search)
-            count = select(func.count()).select_from(wanted.subquery())
-            total = request.on.execute(count).scalar_one()
-            chosen = wanted.order_by(*_order(sort)).limit(size).offset(page * size)
-            return _list(request, request.on.execute(chosen).all()), total
+        if which not in FILTERS:
+            raise BadSetting("filter", which, " or ".join(FILTERS))
+        if sort not in SORTS:
+            raise BadSetting("sort", sort, " or ".join(SORTS))
+        wanted = _filter(request, which, search)
+        count = select(func.count()).select_from(wanted.subquery())
+        total = request.on.execute(count).scalar_one()
+        chosen = wanted.order_by(*_order(sort)).limit(size).offset(page * size)
+        return _list(request, request.on.execute(chosen).all()), total
 
-    def get(self, slug: str, item: str) -> ItemDetail:
+    @reads()
+    def get(self, request: Request, item: str) -> ItemDetail:
         """One item with every judgment, its consensus and what was decided of it."""
-        with self.caller.reading(slug) as request:
-            row = _find(request, item)
-            decided = request.on.execute(
-                select(adjudications)
-                .where(adjudications.c.item == row.id)
-                .order_by(adjudications.c.id.desc())
-            ).all()
-            known = [_make_final(one) for one in decided]
-            final = next((one for one in known if one.active), None)
-            golds = request.project.golds.values()
-            gold = next((one for one in golds if one.item == row.id and one.active), None)
-            return from_row(
-                ItemDetail,
-                row,
-                item=row.name,
-                gold=gold is not None,
-                accepted=() if gold is None else gold.accepted,
-                label=row.consensus if final is None else final.label,
-                probability=row.sure if final is None else 1.0,
-                judgments=read_answers(request, row.id),
-                final=final,
-                history=tuple(one for one in known if not one.active),
-                labels=request.project.scale.labels,
-                beside=None if row.beside is None else Beside(**row.beside),
-                events=read_history(request, row),
-            )
+        row = _find(request, item)
+        decided = select(adjudications).where(adjudications.c.item == row.id)
+        found = request.on.execute(decided.order_by(adjudications.c.id.desc()))
+        known = [_make_final(one) for one in found]
+        final = next((one for one in known if one.active), None)
+        golds = request.project.golds.values()
+        gold = next((one for one in golds if one.item == row.id and one.active), None)
+        return from_row(
+            ItemDetail,
+            row,
+            item=row.name,
+            gold=gold is not None,
+            accepted=() if gold is None else gold.accepted,
+            label=row.consensus if final is None else final.label,
+            probability=row.sure if final is None else 1.0,
+            judgments=_read_answers(request, row.id),
+            final=final,
+            history=tuple(one for one in known if not one.active),
+            labels=request.project.scale.labels,
+            beside=None if row.beside is None else Beside(**row.beside),
+            events=tuple(_list_events(request, row)),
+        )
 
-    def get_final(self, slug: str) -> dict[str, FinalLabel]:
+    @reads()
+    def get_final(self, request: Request) -> dict[str, FinalLabel]:
         """What was decided and holds, by the names of items."""
-        with self.caller.reading(slug) as request:
-            found = _read_final(request)
-            names = select(items.c.id, items.c.name).where(items.c.id.in_(list(found)))
-            return {row.name: found[row.id] for row in request.on.execute(names)}
+        found = _read_final(request)
+        names = select(items.c.id, items.c.name).where(items.c.id.in_(list(found)))
+        return {row.name: found[row.id] for row in request.on.execute(names)}
 
-    def get_titles(self, slug: str, items: Sequence[str]) -> dict[str, tuple[str, str]]:
+    @reads()
+    def get_titles(self, request: Request, names: Sequence[str]) -> dict[str, tuple[str, str]]:
         """The query and the title of each of some items."""
-        with self.caller.reading(slug) as request:
-            return {row.name: (row.query, _title(row)) for row in _find_all(request, items)}
+        ours = (items.c.project == request.project.id, items.c.name.in_(names))
+        found = request.on.execute(select(items).where(*ours))
+        return {row.name: (row.query, _title(row)) for row in found}
 
+    @writes("reviewer", lock=True)
     def adjudicate(
-        self, slug: str, item: str, label: str, *, reason: str = "", gold: bool = True
+        self, request: Request, item: str, label: str, *, reason: str = "", gold: bool = True
     ) -> None:
         """Give an item its final label; it is given to nobody any more. ``gold``: fits take it so.
 
         The judgments stay, and nobody is graded by it. Refused: ``gold-already``.
         """
+        if label not in request.project.scale.labels:
+            raise BadSetting("label", label, f"a label of the scale {request.project.scale}")
+        row = _take_up(request, item)
+        values = {"project": request.project.id, "item": row.id, "label": label, "reason": reason}
+        values |= {"by": request.actor, "time": request.now, "gold": gold, "active": True}
+        request.on.execute(insert(adjudications).values(**values))
+        put(request.on, row.id, "final")
+        request.log("item-adjudicated", actor=request.actor, item=item, label=label, gold=gold)
 
-        def work(request: Request) -> None:
-            if label not in request.project.scale.labels:
-                raise BadSetting("label", label, f"a label of the scale {request.project.scale}")
-            row = _take_up(request, item)
-            request.on.execute(
-                insert(adjudications).values(
-                    project=request.project.id, item=row.id, label=label, reason=reason,
-                    by=request.actor, time=request.now, gold=gold, active=True,
-                )
-            )  # fmt: skip
-            put(request.on, row.id, "final")
-            request.log("item-adjudicated", actor=request.actor, item=item, label=label, gold=gold)
-
-        self.caller.write(slug, work, least="reviewer", lock=True)
-
-    def reopen(self, slug: str, item: str) -> None:
+    @writes("reviewer", lock=True)
+    def reopen(self, request: Request, item: str) -> None:
         """Let an item be what its judgments make it: neither decided nor skipped."""
+        _open(request, _take_up(request, item).id)
+        request.log("item-reopened", actor=request.actor, item=item)
 
-        def work(request: Request) -> None:
-            _open(request, _take_up(request, item).id)
-            request.log("item-reopened", actor=request.actor, item=item)
-
-        self.caller.write(slug, work, least="reviewer", lock=True)
-
-    def ask_for_more(self, slug: str, item: str, more: int) -> None:
+    @writes(lock=True)
+    def ask_for_more(self, request: Request, item: str, more: int) -> None:
         """Ask for so many trusted judgments beyond those that an item has or needs.
 
         Refused: ``by-arm``, where each arm has its own number, and ``gold-already``.
         """
+        if not 1 <= more <= _MOST_MORE:
+            raise BadSetting("more", more, f"1 to {_MOST_MORE} judgments")
+        if request.project.policy.judgments_by_arm:
+            raise Refused("by-arm", "every arm has its own number of judgments of an item")
+        row = _take_up(request, item)
+        _open(request, row.id)
+        now = _find(request, item)
+        number = max(now.needed, now.trusted + now.leased) + more
+        ask_for(request.on, row.id, number, request.project.policy)
+        promote(request.on, [row.id])
+        renew_needs(request.on, request.project, [row.id])
+        request.log("item-more-asked", actor=request.actor, item=item, more=more, needed=number)
 
-        def work(request: Request) -> None:
-            if not 1 <= more <= _MOST_MORE:
-                raise BadSetting("more", more, f"1 to {_MOST_MORE} judgments")
-            if request.project.policy.judgments_by_arm:
-                raise Refused("by-arm", "every arm has its own number of judgments of an item")
-            row = _take_up(request, item)
-            _open(request, row.id)
-            now = _find(request, item)
-            number = max(now.needed, now.trusted + now.leased) + more
-            ask_for(request.on, row.id, number, request.project.policy)
-            promote(request.on, [row.id])
-            renew_needs(request.on, request.project, [row.id])
-            request.log("item-more-asked", actor=request.actor, item=item, more=more, needed=number)
-
-        self.caller.write(slug, work, lock=True)
-
-    def skip(self, slug: str, item: str) -> None:
+    @writes(lock=True)
+    def skip(self, request: Request, item: str) -> None:
         """Give an item to nobody any more; its judgments stay."""
-
-        def work(request: Request) -> None:
-            put(request.on, _take_up(request, item).id, "skipped")
-            request.log("item-skipped", actor=request.actor, item=item)
-
-        self.caller.write(slug, work, lock=True)
+        put(request.on, _take_up(request, item).id, "skipped")
+        request.log("item-skipped", actor=request.actor, item=item)
 
     def keep_consensus(
         self, slug: str, rows: Sequence[tuple[str, str | None, float | None]]
     ) -> None:
         """Note what the last fit says of each item, for the list of items."""
-
-        def work(request: Request, part: Sequence[tuple[str, str | None, float | None]]) -> None:
-            request.on.execute(
-                _KEEP,
-                [
-                    {"of": request.project.id, "which": name, "new_label": label, "new_sure": sure}
-                    for name, label, sure in part
-                ],
-            )
-
         for start in range(0, len(rows), _AT_ONCE):
-            self.caller.write(slug, partial(work, part=rows[start : start + _AT_ONCE]))
+            self._keep_consensus(slug, rows[start : start + _AT_ONCE])
+
+    @writes()
+    def _keep_consensus(
+        self, request: Request, rows: Sequence[tuple[str, str | None, float | None]]
+    ) -> None:
+        request.on.execute(
+            update(items)
+            .where(items.c.project == request.project.id, items.c.name == bindparam("which"))
+            .values(consensus=bindparam("new_label"), sure=bindparam("new_sure")),
+            [{"which": name, "new_label": label, "new_sure": sure} for name, label, sure in rows],
+        )
 
 
 def _counted(project: int) -> tuple[Any, ...]:
@@ -301,17 +246,26 @@ def _order(sort: str) -> tuple[Any, ...]:
 
 def _list(request: Request, rows: Sequence[StoredRow]) -> list[ListedItem]:
     """Items as lines of the list. Of gold every answer is shown, as on the pages of gold."""
-    work = [row.id for row in rows if not row.gold]
+    work, traps = [row.id for row in rows if not row.gold], [row.id for row in rows if row.gold]
     counts = _count(request, *_counted(request.project.id), judgments.c.item.in_(work))
-    traps = [row.id for row in rows if row.gold]
     if traps:
         real = of_real_in(request.project.id)
         counts |= _count(request, real, judgments.c.other.is_(False), judgments.c.item.in_(traps))
     final = _read_final(request, [row.id for row in rows])
     golds = {gold.item: gold for gold in request.project.golds.values()} if traps else {}
+    order = {label: place for place, label in enumerate(request.project.scale.labels)}
     found = []
     for row in rows:
-        listed = _make_line(request, row, counts.get(row.id, {}), final.get(row.id))
+        decided, given = final.get(row.id), counts.get(row.id, {})
+        listed = from_row(
+            ListedItem,
+            row,
+            item=row.name,
+            title=_title(row),
+            counts=dict(sorted(given.items(), key=lambda pair: order.get(pair[0], 0))),
+            label=row.consensus if decided is None else decided.label,
+            probability=row.sure if decided is None else 1.0,
+        )
         if row.gold and row.id in golds:
             label = " or ".join(golds[row.id].accepted)
             listed = replace(listed, label=label, probability=None)
@@ -328,28 +282,7 @@ def _count(request: Request, *which: Any) -> dict[int, dict[str, int]]:
         .group_by(judgments.c.item, judgments.c.label)
     ):
         counts[item][label] = many
-    return dict(counts)
-
-
-def _make_line(
-    request: Request, row: StoredRow, counts: dict[str, int], final: FinalLabel | None
-) -> ListedItem:
-    order = {label: place for place, label in enumerate(request.project.scale.labels)}
-    return from_row(
-        ListedItem,
-        row,
-        item=row.name,
-        title=_title(row),
-        counts=dict(sorted(counts.items(), key=lambda pair: order.get(pair[0], 0))),
-        label=row.consensus if final is None else final.label,
-        probability=row.sure if final is None else 1.0,
-    )
-
-
-def _find_all(request: Request, names: Sequence[str]) -> Sequence[StoredRow]:
-    """Some items by their names."""
-    wanted = select(items).where(items.c.project == request.project.id, items.c.name.in_(names))
-    return request.on.execute(wanted).all()
+    return counts
 
 
 def _title(row: StoredRow) -> str:
@@ -375,7 +308,7 @@ def _read_final(request: Request, ids: Sequence[int] | None = None) -> dict[int,
 
 
 def _make_final(row: StoredRow, topic: str = "", document: str = "") -> FinalLabel:
-    return from_row(FinalLabel, row, time=to_time(row.time), topic=topic, document=document)
+    return from_row(FinalLabel, row, topic=topic, document=document)
 
 
 def _find(request: Request, name: str) -> StoredRow:
@@ -410,3 +343,104 @@ def _open(request: Request, item: int) -> None:
     bring_back(request.on, [item], request.project.policy)
     promote(request.on, [item])
     renew_needs(request.on, request.project, [item])
+
+
+# -- what happened to an item
+
+
+def _read_answers(request: Request, item: int) -> tuple[ItemJudgment, ...]:
+    """Every answer to an item, in the order they were given."""
+    rows = request.on.execute(
+        select(judgments, judges.c.public, judges.c.seen, judges.c.right.label("judge_right"))
+        .join(judges, judges.c.id == judgments.c.judge)
+        .where(judgments.c.item == item, of_real_in(request.project.id))
+        .order_by(judgments.c.id)
+    )
+    return tuple(
+        from_row(
+            ItemJudgment,
+            row,
+            judge=row.public,
+            answers=row.answers or {},
+            accuracy=accuracy_of(row.judge_right, row.seen),
+        )
+        for row in rows
+    )
+
+
+def _list_events(request: Request, item: StoredRow) -> list[ItemEvent]:
+    """Everything that happened to an item: what judges did, what requesters did, who was blocked.
+
+    Whoever judged it and was blocked or unblocked later let it open, or close, again.
+    """
+    real = of_real_in(request.project.id)
+    judge, nobody = judges.c.public.label("judge"), literal("").label("by")
+    given_out = (
+        select(
+            *(pages.c.made.label("time"), nobody, judge),
+            case(
+                {"training": "given out in training"}, value=pages.c.kind, else_="given out"
+            ).label("what"),
+            case(_LEFT, value=pages.c.state, else_="").label("text"),
+        )
+        .join(page_rows, page_rows.c.page == pages.c.id)
+        .join(judges, judges.c.id == pages.c.judge)
+        .where(page_rows.c.item == item.id, is_real)
+        .order_by(pages.c.id.desc())
+        .limit(_MOST_EVENTS)
+    )
+    judged = (
+        select(
+            *(judgments.c.time, nobody, judge),
+            *(literal("judged").label("what"), judgments.c.label.label("text")),
+        )
+        .join(judges, judges.c.id == judgments.c.judge)
+        .where(judgments.c.item == item.id, real)
+        .order_by(judgments.c.id.desc())
+        .limit(_MOST_EVENTS)
+    )
+    trust = (
+        select(
+            *(log.c.time, log.c.actor.label("by"), judge),
+            case(_TRUST, value=log.c.event).label("what"),
+            case(_COUNTS, value=log.c.event).label("text"),
+        )
+        .join(judges, judges.c.id == log.c.judge)
+        .join(judgments, judgments.c.judge == log.c.judge)
+        .where(
+            judgments.c.item == item.id,
+            judgments.c.kind == "work",
+            judgments.c.time <= log.c.time,
+            log.c.event.in_(list(_TRUST)),
+            real,
+        )
+    )
+    found = [*_read_events(request, given_out), *_read_events(request, judged)]
+    own = {"what": "adjudicated", "judge": None}
+    for row in request.on.execute(select(adjudications).where(adjudications.c.item == item.id)):
+        said = f"{row.label}: {row.reason}" if row.reason else row.label
+        found.append(from_row(ItemEvent, row, text=said, **own))
+    done = select(log).where(
+        log.c.project == request.project.id,
+        log.c.event.in_(list(_DONE)),
+        log.c.figures["item"].as_string() == item.name,
+    )
+    for row in request.on.execute(done):
+        own = {"what": _DONE[row.event], "by": row.actor, "judge": None}
+        found.append(from_row(ItemEvent, row, text=_words(row.event, row.figures), **own))
+    found += _read_events(request, trust)
+    return sorted(found, key=lambda one: one.time, reverse=True)
+
+
+def _read_events(request: Request, wanted: Select[Any]) -> list[ItemEvent]:
+    return [from_row(ItemEvent, row) for row in request.on.execute(wanted)]
+
+
+def _words(event: str, figures: dict[str, Any]) -> str:
+    """What a line of the log says about its item."""
+    if event == "item-more-asked":
+        return f"{figures['more']} more, {figures['needed']} in all"
+    if event in ("gold-approved", "gold-edited"):
+        accepted = figures["accepted"]
+        return "not used any more" if accepted is None else f"accepted: {' or '.join(accepted)}"
+    return ""

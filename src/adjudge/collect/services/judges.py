@@ -1,7 +1,8 @@
-"""The judges of a project, and invitations to judge, for the requester."""
+"""The judges of a project, who should be looked at, and invitations to judge."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,9 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import select, update
+from scipy import ndimage
+from sqlalchemy import Select, insert, select, update
+from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.standing import restore_trust, untrust
 from adjudge.collect.judging.leases import take_back_page
@@ -25,22 +28,16 @@ from adjudge.collect.rules.endings import (
     pay_of,
     to_money,
 )
+from adjudge.collect.rules.flagging import JudgeFacts, WorkAnswers, flag_judges
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.services._flags import find_flags
-from adjudge.collect.services._invites import (
-    invited_names,
-    list_invites,
-    make_invites,
-    name_of_judge,
-    revoke_invite,
-)
-from adjudge.collect.services._log import list_log
-from adjudge.collect.services.caller import Caller
+from adjudge.collect.services.caller import Service, reads, writes
+from adjudge.collect.services.projects import list_log
+from adjudge.collect.store.conditions import COUNTED, is_real
 from adjudge.collect.store.database import StoredRow, from_row
-from adjudge.collect.store.request import Request, columns_of, lock_judge, record_of, to_time
-from adjudge.collect.store.schema import golds, items, judges, judgments
-from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.store.request import Request, columns_of, lock_judge, record_of
+from adjudge.collect.store.schema import golds, invites, items, judges, judgments, pages, projects
 from adjudge.collect.values.accuracy import accuracy_of
+from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import DRY_RUN, OTHERS
 from adjudge.collect.values.requesting import Flag, GoldAnswer, Invite, JudgeDetail, JudgeRow
 from adjudge.data.source import count_of
@@ -54,132 +51,209 @@ _ENDED = {
     BUDGET_SPENT: "Finished: the budget was spent.",
     CAME_LATE: "Finished before the end of the training: nothing was left to judge.",
 }
-
 _LONGEST_NAME = 200
 _LONGEST_MESSAGE = 2_000
+_ROWS = 5_000  # of a long answer that are held at a time
+_BY_TOKEN = re.compile(r"[\w-]{16}:(.+)", re.DOTALL)  # the id of a token, and a name of its own
+_INVITES = (
+    select(invites, projects.c.slug, judges.c.public.label("judge_public"))
+    .join(projects, projects.c.id == invites.c.project)
+    .outerjoin(judges, judges.c.id == invites.c.judge)
+    .order_by(invites.c.id.desc())
+)
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeService:
+class JudgeService(Service):
     """What a requester can do about the judges of a project."""
 
-    caller: Caller
-
-    def get_all(self, slug: str) -> list[JudgeRow]:
+    @reads()
+    def get_all(self, request: Request) -> list[JudgeRow]:
         """Every judge with their tallies, the last to act first."""
-        with self.caller.reading(slug) as request:
-            project = request.project
-            rows = request.on.execute(
-                select(judges)
-                .where(judges.c.project == project.id)
-                .order_by(judges.c.last.desc(), judges.c.id.desc())
-            ).all()
-            answered = {row.id: row.pages for row in rows}
-            seconds = project.keep("seconds", answered, lambda: _median_seconds(request))
-            flags, invited = find_flags(request), invited_names(request)
-            return [_judge_row(row, project, seconds, flags, invited) for row in rows]
+        wanted = _of_project(request).order_by(judges.c.last.desc(), judges.c.id.desc())
+        rows = request.on.execute(wanted).all()
+        answered = {row.id: row.pages for row in rows}
+        seconds = request.project.keep("seconds", answered, lambda: _median_seconds(request))
+        flags, invited = find_flags(request), invited_names(request)
+        return [_judge_row(request, row, seconds, flags, invited) for row in rows]
 
-    def get(self, slug: str, judge: str) -> JudgeDetail:
-        """One judge whole: tallies, confusion against gold, answers to gold, history."""
-        with self.caller.reading(slug) as request:
-            return _describe_judge(request, judge)
+    @reads()
+    def get(self, request: Request, judge: str) -> JudgeDetail:
+        """One judge: tallies, confusion against gold, answers to gold, history."""
+        return _describe_judge(request, judge)
 
-    def get_names(self, slug: str) -> dict[str, str]:
+    @reads()
+    def get_names(self, request: Request) -> dict[str, str]:
         """What every judge is called, by public id."""
-        with self.caller.reading(slug) as request:
-            invited = invited_names(request)
-            columns = (judges.c.id, judges.c.public, judges.c.name, judges.c.channel, judges.c.key)
-            wanted = select(*columns).where(judges.c.project == request.project.id)
-            rows = request.on.execute(wanted)
-            return {row.public: name_of_judge(row, invited.get(row.id, "")) for row in rows}
+        invited = invited_names(request)
+        columns = (judges.c.id, judges.c.public, judges.c.name, judges.c.channel, judges.c.key)
+        rows = request.on.execute(_of_project(request).with_only_columns(*columns))
+        return {row.public: name_of_judge(row, invited.get(row.id, "")) for row in rows}
 
-    def block(self, slug: str, judge: str, reason: str = "") -> JudgeRow:
+    @writes()
+    def block(self, request: Request, judge: str, reason: str = "") -> JudgeRow:
         """Block a judge by hand: their judgments are untrusted, the items reopen."""
-        return self.caller.write(slug, lambda request: _block(request, judge, reason))
+        return _block(request, judge, reason)
 
-    def block_flagged(self, slug: str) -> list[str]:
+    @writes()
+    def block_flagged(self, request: Request) -> list[str]:
         """Block who is flagged, where the policy says so; their public ids.
 
         Not those whom a requester has unblocked: they have been looked at.
         """
-        return self.caller.write(slug, _block_flagged)
+        found = find_flags(request)
+        flagged = _of_project(request).where(judges.c.stage != "blocked", judges.c.fresh_from == 0)
+        blocked = []
+        for row in request.on.execute(flagged).all():
+            if row.id in found and request.project.policy_of(row.arm).flags_block:
+                _block(request, row.public, "; ".join(flag.reason for flag in found[row.id]))
+                blocked.append(row.public)
+        return blocked
 
-    def unblock(self, slug: str, judge: str, reason: str = "") -> JudgeRow:
+    @writes()
+    def unblock(self, request: Request, judge: str, reason: str = "") -> JudgeRow:
         """Unblock a judge: their judgments count again, their trust starts again."""
-        return self.caller.write(slug, lambda request: _unblock(request, judge, reason))
+        row = _lock(request, judge)
+        if row.stage != "blocked":
+            return _line_of(request, judge)
+        record = unblock_by_hand(record_of(row))
+        newest = request.on.execute(
+            select(judgments.c.id)
+            .where(judgments.c.judge == row.id)
+            .order_by(judgments.c.id.desc())
+            .limit(1)
+        ).scalar()
+        _change(request, row.id, **columns_of(record), fresh_from=newest or 0, reason="")
+        count = 0 if row.kind == DRY_RUN else restore_trust(request.on, [row.id], request.project)
+        figures: dict[str, Any] = {**record.figures, "judgments": count, "reason": reason[:500]}
+        request.log("unblocked-by-hand", judge=row.id, actor=request.actor, **figures)
+        return _line_of(request, judge)
 
-    def rename(self, slug: str, judge: str, name: str) -> JudgeDetail:
+    @writes()
+    def rename(self, request: Request, judge: str, name: str) -> JudgeDetail:
         """Call a judge by another name; empty for what they are called by themselves."""
         words = " ".join(name.split())
+        if len(words) > _LONGEST_NAME or "\0" in words:
+            raise Refused("bad-form", f"a name has at most {_LONGEST_NAME} characters")
+        _change(request, _find_judge(request, judge).id, name=words)
+        return _describe_judge(request, judge)
 
-        def work(request: Request) -> JudgeDetail:
-            if len(words) > _LONGEST_NAME or "\0" in words:
-                raise Refused("bad-form", f"a name has at most {_LONGEST_NAME} characters")
-            row = _find_judge(request, judge)
-            request.on.execute(update(judges).where(judges.c.id == row.id).values(name=words))
-            return _describe_judge(request, judge)
-
-        return self.caller.write(slug, work)
-
-    def send_message(self, slug: str, judges: Sequence[str], text: str) -> int:
+    @writes()
+    def send_message(self, request: Request, publics: Sequence[str], text: str) -> int:
         """Write to judges, who see it on their next page until they say that they have read it.
 
         A later message takes the place of one that was not read yet. How many judges it went to.
         """
-        return self.caller.write(slug, lambda request: _send_message(request, judges, text))
+        words = text.strip()
+        if not words or len(words) > _LONGEST_MESSAGE or "\0" in words:
+            raise Refused("bad-form", f"a message has 1 to {_LONGEST_MESSAGE:,} characters")
+        wanted = _of_project(request).where(judges.c.public.in_(list(publics)))
+        found = request.on.execute(wanted).all()
+        missing = set(publics) - {row.public for row in found}
+        if missing:
+            raise NotFound("judge", min(missing))
+        for row in found:
+            _change(request, row.id, message=words)
+            request.log("messaged", judge=row.id, actor=request.actor, message=words)
+        return len(found)
 
+    @writes()
     def invite(
-        self, slug: str, notes: Sequence[str], *, expires: datetime | None = None
+        self, request: Request, notes: Sequence[str], *, expires: datetime | None = None
     ) -> list[Invite]:
-        """One invitation for each note (whom it is for)."""
-        return self.caller.write(slug, lambda request: make_invites(request, notes, expires))
+        """Make one invitation for each note (whom it is for)."""
+        rows = [
+            {
+                "key": make_id(),
+                "project": request.project.id,
+                "note": note.strip()[:500].replace("\0", ""),
+                "made": request.now,
+                "expires": None if expires is None else expires.timestamp(),
+            }
+            for note in notes
+        ]
+        if not rows:
+            return []
+        request.on.execute(insert(invites), rows)
+        made = {row["key"] for row in rows}
+        return [one for one in _list_invites(request) if one.invite in made]
 
-    def get_invites(self, slug: str) -> list[Invite]:
+    @reads("manager")
+    def get_invites(self, request: Request) -> list[Invite]:
         """Every invitation, newest first; whoever has its link can judge as the one invited."""
-        with self.caller.reading(slug, least="manager") as request:
-            return list_invites(request)
+        return _list_invites(request)
 
-    def revoke_invite(self, slug: str, invite: str) -> None:
-        """End an invitation: who came by it can do nothing more; what they did stays."""
-        self.caller.write(slug, lambda request: revoke_invite(request, invite))
+    @writes()
+    def revoke_invite(self, request: Request, invite: str) -> None:
+        """End an invitation: who came by it can do nothing more; what they did stays.
+
+        Their open page goes back to the pool.
+        """
+        ours = (invites.c.project == request.project.id, invites.c.key == invite)
+        change = update(invites).where(*ours).values(revoked=True).returning(invites.c.judge)
+        row = request.on.execute(change).one_or_none()
+        if row is None:
+            raise NotFound("invitation", invite)
+        if row.judge is None:
+            return
+        came = select(judges.c.public).where(judges.c.id == row.judge)
+        judge = lock_judge(request.on, request.on.execute(came).scalar_one())
+        take_back_page(request.on, judge)
+        _change(request, judge.id, page=None)
+        request.log("invitation-revoked", judge=judge.id, actor=request.actor)
 
 
-def _median_seconds(request: Request, judge: int | None = None) -> dict[int, float]:
-    """The median time a pair took each judge, where it was measured."""
-    wanted = select(judgments.c.judge, judgments.c.seconds).where(
-        judgments.c.project == request.project.id,
-        judgments.c.kind == "work",
-        judgments.c.seconds.is_not(None),
-    )
-    if judge is not None:
-        wanted = wanted.where(judgments.c.judge == judge)
-    found = request.on.execute(wanted).fetchall()
-    if not found:
-        return {}
-    who = np.fromiter((row[0] for row in found), dtype=np.int64, count=len(found))
-    took = np.fromiter((row[1] for row in found), dtype=np.float64, count=len(found))
-    order = np.argsort(who, kind="stable")
-    ids, starts = np.unique(who[order], return_index=True)
-    parts = np.split(took[order], starts[1:])
-    return {int(one): float(np.median(part)) for one, part in zip(ids, parts, strict=True)}
+def _of_project(request: Request) -> Select[Any]:
+    return select(judges).where(judges.c.project == request.project.id)
+
+
+def _find_judge(request: Request, public: str) -> StoredRow:
+    """A judge of this project."""
+    wanted = _of_project(request).where(judges.c.public == public)
+    row = request.on.execute(wanted).one_or_none()
+    if row is None:
+        raise NotFound("judge", public)
+    return row
+
+
+def _lock(request: Request, public: str) -> StoredRow:
+    """A judge of this project, whom nobody else changes meanwhile."""
+    _find_judge(request, public)
+    return lock_judge(request.on, public)
+
+
+def _change(request: Request, judge: int, **values: Any) -> None:
+    request.on.execute(update(judges).where(judges.c.id == judge).values(**values))
+
+
+def _block(request: Request, public: str, reason: str) -> JudgeRow:
+    judge = _lock(request, public)
+    was_blocked = judge.stage == "blocked"
+    if was_blocked and judge.by_hand:
+        return _line_of(request, public)
+    record = block_by_hand(record_of(judge))
+    take_back_page(request.on, judge)
+    _change(request, judge.id, **columns_of(record), page=None, reason=reason.strip()[:500])
+    count = 0 if was_blocked else untrust(request.on, judge.id, request.project)
+    figures: dict[str, Any] = {**record.figures, "judgments": count, "reason": reason[:500]}
+    request.log("blocked-by-hand", judge=judge.id, actor=request.actor, **figures)
+    return _line_of(request, public)
 
 
 def _judge_row(
+    request: Request,
     row: StoredRow,
-    snapshot: ProjectSnapshot,
     seconds: Mapping[int, float],
     flags: Mapping[int, tuple[Flag, ...]],
     invited: Mapping[int, str],
 ) -> JudgeRow:
-    """One judge's line, with what is known of all judges by their ids inside."""
-    policy = snapshot.policy_of(row.arm)
+    """One judge's line, with what is known of all judges by their internal ids."""
+    policy = request.project.policy_of(row.arm)
     return from_row(
         JudgeRow,
         row,
         judge=row.public,
         reason=_standing_of(row, policy),
-        came=to_time(row.came),
-        last=None if row.last is None else to_time(row.last),
         gold_seen=row.seen,
         gold_right=row.right,
         accuracy=accuracy_of(row.right, row.seen),
@@ -188,6 +262,11 @@ def _judge_row(
         flags=flags.get(row.id, ()),
         name=name_of_judge(row, invited.get(row.id, "")),
     )
+
+
+def _line_of(request: Request, public: str) -> JudgeRow:
+    """A judge's line after a change, without what has to be counted."""
+    return _judge_row(request, _find_judge(request, public), {}, {}, invited_names(request))
 
 
 def _standing_of(judge: Any, policy: Policy) -> str:
@@ -214,27 +293,13 @@ def _standing_of(judge: Any, policy: Policy) -> str:
     return "At work." if judge.pages else "Came to the work, and has not sent a page yet."
 
 
-def _line_of(request: Request, judge: StoredRow) -> JudgeRow:
-    """A judge's line after a change, without what has to be counted."""
-    return _judge_row(judge, request.project, {}, {}, invited_names(request))
-
-
-def _find_judge(request: Request, public: str) -> StoredRow:
-    """A judge of this project."""
-    row = request.on.execute(
-        select(judges).where(judges.c.public == public, judges.c.project == request.project.id)
-    ).one_or_none()
-    if row is None:
-        raise NotFound("judge", public)
-    return row
-
-
 def _describe_judge(request: Request, public: str) -> JudgeDetail:
     judge = _find_judge(request, public)
     answers = request.on.execute(
         select(
             *(judgments.c.label, judgments.c.right, judgments.c.kind, judgments.c.time),
-            *(golds.c.accepted, golds.c.active, items.c.name, items.c.query, items.c.title),
+            *(golds.c.accepted, golds.c.active, items.c.query, items.c.title),
+            items.c.name.label("item"),
         )
         .join(golds, golds.c.id == judgments.c.gold)
         .join(items, items.c.id == golds.c.item)
@@ -246,20 +311,11 @@ def _describe_judge(request: Request, public: str) -> JudgeDetail:
     truths = tuple(label for label in labels if any(key[0] == label for key in counts))
     seconds, flags = _median_seconds(request, judge.id), find_flags(request)
     return JudgeDetail(
-        row=_judge_row(judge, request.project, seconds, flags, invited_names(request)),
+        row=_judge_row(request, judge, seconds, flags, invited_names(request)),
         labels=labels,
         truths=truths,
         confusion=tuple(tuple(counts[truth, label] for label in labels) for truth in truths),
-        golds=tuple(
-            from_row(
-                GoldAnswer,
-                row,
-                item=row.name,
-                accepted=tuple(row.accepted),
-                time=to_time(row.time),
-            )
-            for row in answers
-        ),
+        golds=tuple(from_row(GoldAnswer, row) for row in answers),
         history=tuple(list_log(request, judge=public, limit=500)),
         refreshers=refreshers_of(request.on, judge.id),
         participant=judge.key if judge.channel == "panel" else "",
@@ -267,80 +323,122 @@ def _describe_judge(request: Request, public: str) -> JudgeDetail:
     )
 
 
-def _block(request: Request, public: str, reason: str) -> JudgeRow:
-    _find_judge(request, public)
-    judge = lock_judge(request.on, public)
-    if judge.stage == "blocked" and judge.by_hand:
-        return _line_of(request, judge)
-    was_blocked = judge.stage == "blocked"
-    record = block_by_hand(record_of(judge))
-    take_back_page(request.on, judge)
-    request.on.execute(
-        update(judges)
-        .where(judges.c.id == judge.id)
-        .values(**columns_of(record), page=None, reason=reason.strip()[:500])
+# -- names and invitations
+
+
+def find_invite(on: Connection, key: str) -> Invite | None:
+    """An invitation by its key."""
+    row = on.execute(_INVITES.where(invites.c.key == key)).one_or_none()
+    return None if row is None else _invite_of(row)
+
+
+def _list_invites(request: Request) -> list[Invite]:
+    """Every invitation of a project, newest first."""
+    wanted = _INVITES.where(invites.c.project == request.project.id)
+    return [_invite_of(row) for row in request.on.execute(wanted)]
+
+
+def _invite_of(row: StoredRow) -> Invite:
+    return from_row(Invite, row, invite=row.key, project=row.slug, judge=row.judge_public)
+
+
+def invited_names(request: Request) -> dict[int, str]:
+    """What invitations say of whom they are for, by the internal id of who came by each."""
+    wanted = select(invites.c.judge, invites.c.note).where(
+        invites.c.project == request.project.id, invites.c.judge.is_not(None)
     )
-    count = 0 if was_blocked else untrust(request.on, judge.id, request.project)
-    figures: dict[str, Any] = {**record.figures, "judgments": count, "reason": reason[:500]}
-    request.log("blocked-by-hand", judge=judge.id, actor=request.actor, **figures)
-    return _line_of(request, _find_judge(request, public))
+    return dict(request.on.execute(wanted).all())
 
 
-def _block_flagged(request: Request) -> list[str]:
-    found = find_flags(request)
-    flagged = request.on.execute(
-        select(judges.c.id, judges.c.public, judges.c.arm).where(
-            judges.c.project == request.project.id,
-            judges.c.stage != "blocked",
-            judges.c.fresh_from == 0,
-        )
-    ).all()
-    blocked = []
-    for row in flagged:
-        if row.id in found and request.project.policy_of(row.arm).flags_block:
-            reason = "; ".join(flag.reason for flag in found[row.id])
-            _block(request, row.public, reason)
-            blocked.append(row.public)
-    return blocked
+def name_of_judge(row: Any, invited: str = "") -> str:
+    """What a requester calls a judge.
+
+    Their own word for them, what the invitation says, the id at the panel or of the script; else
+    the public id.
+    """
+    given = row.key if row.channel in ("panel", "api") else ""
+    if row.channel == "api" and (called := _BY_TOKEN.fullmatch(given)):
+        given = called[1]
+    return str(row.name or invited or given or row.public)
 
 
-def _unblock(request: Request, public: str, reason: str) -> JudgeRow:
-    _find_judge(request, public)
-    judge = lock_judge(request.on, public)
-    if judge.stage != "blocked":
-        return _line_of(request, judge)
-    record = unblock_by_hand(record_of(judge))
-    newest = request.on.execute(
-        select(judgments.c.id)
-        .where(judgments.c.judge == judge.id)
-        .order_by(judgments.c.id.desc())
-        .limit(1)
-    ).scalar()
-    request.on.execute(
-        update(judges)
-        .where(judges.c.id == judge.id)
-        .values(**columns_of(record), fresh_from=newest or 0, reason="")
+# -- flags and paces
+
+
+def find_flags(request: Request) -> dict[int, tuple[Flag, ...]]:
+    """The flags of every judge who has any, by internal id: reasons to look at them.
+
+    They are kept with the snapshot, and found again once a judge's row is another: whoever answers
+    a page has one more, and whoever gains or loses trust is at another stage.
+    """
+    wanted = _of_project(request).with_only_columns(
+        *(judges.c.id, judges.c.arm, judges.c.kind, judges.c.stage, judges.c.pages),
+        *(judges.c.judged, judges.c.seen, judges.c.right),
     )
-    count = 0 if judge.kind == DRY_RUN else restore_trust(request.on, [judge.id], request.project)
-    figures: dict[str, Any] = {**record.figures, "judgments": count, "reason": reason[:500]}
-    request.log("unblocked-by-hand", judge=judge.id, actor=request.actor, **figures)
-    return _line_of(request, _find_judge(request, public))
+    rows = request.on.execute(wanted.where(judges.c.pages > 0, is_real).order_by(judges.c.id)).all()
+    key = [tuple(row) for row in rows]
+    return request.project.keep("flags", key, lambda: _flags_of(request, rows))
 
 
-def _send_message(request: Request, publics: Sequence[str], text: str) -> int:
-    words = text.strip()
-    if not words or len(words) > _LONGEST_MESSAGE or "\0" in words:
-        raise Refused("bad-form", f"a message has 1 to {_LONGEST_MESSAGE:,} characters")
-    found = request.on.execute(
-        select(judges.c.id, judges.c.public).where(
-            judges.c.project == request.project.id, judges.c.public.in_(list(publics))
-        )
-    ).all()
-    missing = set(publics) - {row.public for row in found}
-    if missing:
-        raise NotFound("judge", min(missing))
-    ids = [row.id for row in found]
-    request.on.execute(update(judges).where(judges.c.id.in_(ids)).values(message=words))
-    for judge in ids:
-        request.log("messaged", judge=judge, actor=request.actor, message=words)
-    return len(ids)
+def _flags_of(request: Request, rows: Sequence[StoredRow]) -> dict[int, tuple[Flag, ...]]:
+    """The flags of these judges, by all that they have answered."""
+    if not rows:
+        return {}
+    ids = np.array([row.id for row in rows], dtype=np.int64)
+    answered = select(pages.c.judge, (pages.c.answered - pages.c.made)).where(
+        pages.c.project == request.project.id, pages.c.kind == "work", pages.c.state == "answered"
+    )
+    paces = _medians(request, answered)
+    facts = JudgeFacts(
+        pace=np.array(
+            [  # a model may be as fast as it likes
+                paces.get(row.id, np.nan) * row.pages / row.judged
+                if row.kind == "person" and row.judged
+                else np.nan
+                for row in rows
+            ]
+        ),
+        pages=np.array([row.pages for row in rows]),
+        gold_seen=np.array([row.seen for row in rows]),
+        gold_right=np.array([row.right for row in rows]),
+    )
+    policies = [request.project.policy_of(row.arm) for row in rows]
+    labels = request.project.scale.labels
+    found = flag_judges(_read_work(request, ids), facts, policies, labels)
+    return {int(one): flags for one, flags in zip(ids, found, strict=True) if flags}
+
+
+def _read_work(request: Request, ids: Any) -> WorkAnswers:
+    """Every trusted answer to work, its judge by the place in ``ids``."""
+    codes = {label: code for code, label in enumerate(request.project.scale.labels)}
+    wanted = select(judgments.c.judge, judgments.c.item, judgments.c.label).where(
+        judgments.c.project == request.project.id, COUNTED, judgments.c.standing != "untrusted"
+    )
+    parts = request.on.execute(wanted).partitions(_ROWS)
+    coded = [np.array([(j, i, codes.get(label, -1)) for j, i, label in rows]) for rows in parts]
+    work = np.concatenate([np.empty((0, 3), dtype=np.int64), *coded])
+    # A label that is on the scale no more says nothing of anybody.
+    who, item, given = work[np.isin(work[:, 0], ids) & (work[:, 2] >= 0)].T
+    place = np.unique(item, return_inverse=True)[1]
+    return WorkAnswers(judge=np.searchsorted(ids, who), item=place, label=given)
+
+
+def _median_seconds(request: Request, judge: int | None = None) -> dict[int, float]:
+    """The median time a pair took each judge, where it was measured."""
+    wanted = select(judgments.c.judge, judgments.c.seconds).where(
+        judgments.c.project == request.project.id,
+        judgments.c.kind == "work",
+        judgments.c.seconds.is_not(None),
+    )
+    return _medians(request, wanted if judge is None else wanted.where(judgments.c.judge == judge))
+
+
+def _medians(request: Request, wanted: Select[Any]) -> dict[int, float]:
+    """The median of each judge's values, by internal id; ``wanted`` gives judges and values."""
+    rows = request.on.execute(wanted).fetchall()
+    if not rows:
+        return {}
+    who, took = np.array(rows, dtype=np.float64).T
+    ids = np.unique(who)
+    middle = ndimage.median(took, who, ids)
+    return {int(one): float(value) for one, value in zip(ids, middle, strict=True)}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
@@ -17,7 +19,7 @@ from adjudge.collect.judging.submitting import keep_draft, submit
 from adjudge.collect.judging.training import answer_row
 from adjudge.collect.judging.views import view_judge, view_project
 from adjudge.collect.judging.work_left import any_work_left, count_pages_left
-from adjudge.collect.services._invites import find_invite
+from adjudge.collect.services.judges import find_invite
 from adjudge.collect.store.database import Database, StoredRow, utc_now
 from adjudge.collect.store.request import JudgeRequest, lock_judge, read_judge
 from adjudge.collect.store.schema import invites
@@ -27,6 +29,36 @@ from adjudge.collect.values.requesting import Invite
 from adjudge.errors import NotFound, Refused
 
 _REVOKED = select(invites.c.revoked).where(invites.c.key == bindparam("key"))
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+_Method = Callable[Concatenate["JudgingService", JudgeRequest, _Given], _Result]
+_ByJudge = Callable[Concatenate["JudgingService", str, _Given], _Result]
+
+
+def _reads(method: _Method[_Given, _Result]) -> _ByJudge[_Given, _Result]:
+    """Give a method a request that only reads, where its caller gives a judge's public id."""
+
+    @wraps(method)
+    def call(
+        self: JudgingService, judge: str, /, *args: _Given.args, **kwargs: _Given.kwargs
+    ) -> _Result:
+        with self._database.read() as on:
+            return method(self, self._open(on, judge, lock=False), *args, **kwargs)
+
+    return call
+
+
+def _writes(method: _Method[_Given, _Result]) -> _ByJudge[_Given, _Result]:
+    """Give a method a request that may change something, where its caller gives a public id."""
+
+    @wraps(method)
+    def call(
+        self: JudgingService, judge: str, /, *args: _Given.args, **kwargs: _Given.kwargs
+    ) -> _Result:
+        return self._database.write(lambda on: method(self, self._open(on, judge), *args, **kwargs))
+
+    return call
 
 
 class JudgingService:
@@ -78,22 +110,18 @@ class JudgingService:
         with self._database.read() as on:
             return find_known(on, arrival)
 
-    def state(self, judge: str) -> JudgeView:
-        """Where a judge stands now."""
-        with self._database.read() as on:
-            return view_judge(self._open(on, judge, lock=False))
+    @_reads
+    def state(self, request: JudgeRequest) -> JudgeView:
+        """Where a judge is now."""
+        return view_judge(request)
 
-    def read_message(self, judge: str) -> JudgeView:
+    @_writes
+    def read_message(self, request: JudgeRequest) -> JudgeView:
         """Note that a judge has read what the requester wrote; nothing where there is nothing."""
-
-        def work(on: Connection) -> JudgeView:
-            request = self._open(on, judge)
-            if request.judge.message:
-                request.set_judge(message="")
-                request.log("message-read", judge=request.judge.id, actor="judge")
-            return view_judge(request.renewed())
-
-        return self._database.write(work)
+        if request.judge.message:
+            request.set_judge(message="")
+            request.log("message-read", judge=request.judge.id, actor="judge")
+        return view_judge(request.renewed())
 
     def find_invite(self, key: str) -> Invite | None:
         """An invitation by its key; None where there is none."""
@@ -105,20 +133,16 @@ class JudgingService:
         with self._database.read() as on:
             return any_work_left(on, self._find_project(on, slug).id)
 
-    def count_pages_left(self, judge: str) -> int:
-        """About how many pages a judge could do beside the one they have, at most ten."""
-        with self._database.read() as on:
-            return count_pages_left(self._open(on, judge, lock=False))
+    @_reads
+    def count_pages_left(self, request: JudgeRequest) -> int:
+        """About how many pages a judge could do beyond the one they have, at most ten."""
+        return count_pages_left(request)
 
-    def consent(self, judge: str) -> JudgeView:
+    @_writes
+    def consent(self, request: JudgeRequest) -> JudgeView:
         """Note that a judge agreed to take part; asked again it changes nothing."""
-
-        def work(on: Connection) -> JudgeView:
-            request = self._open(on, judge)
-            give_consent(request)
-            return view_judge(request.renewed())
-
-        return self._database.write(work)
+        give_consent(request)
+        return view_judge(request.renewed())
 
     def page(self, judge: str) -> Page | None:
         """The page a judge has open, or a new one; None where there is nothing for them.
@@ -132,24 +156,25 @@ class JudgingService:
             return held
         return self._database.write(lambda on: next_page(self._open(on, judge)))
 
-    def save(self, judge: str, page: str, answers: Sequence[Answer]) -> int:
+    @_writes
+    def save(self, request: JudgeRequest, page: str, answers: Sequence[Answer]) -> int:
         """Keep answers that are not yet sent, so that a reload shows them; how many are kept.
 
         Nothing is graded or counted. Refused: ``page-expired``, ``page-answered``, ``bad-form``.
         """
-        return self._database.write(lambda on: keep_draft(self._open(on, judge), page, answers))
+        return keep_draft(request, page, answers)
 
-    def answer_training(self, judge: str, page: str, row: int, label: str) -> Outcome:
+    @_writes
+    def answer_training(self, request: JudgeRequest, page: str, row: int, label: str) -> Outcome:
         """Grade one row of a training page at once; the first answer to a row is the one kept.
 
         ``feedback`` holds that row alone, right or wrong. Answering the last row ends the page.
         Refused: ``not-training``, ``page-expired``, ``bad-form``.
         """
-        answer = Answer(row=row, label=label)
-        return self._database.write(lambda on: answer_row(self._open(on, judge), page, answer))
+        return answer_row(request, page, Answer(row=row, label=label))
 
     def submit(self, judge: str, page: str, key: str, answers: Sequence[Answer]) -> Outcome:
-        """Store the answers to a whole page, grade its golds, decide on the judge.
+        """Store the answers to an entire page, grade its golds, decide on the judge.
 
         Sent twice, the second gets the first's outcome with ``again`` True. Every row needs an
         answer: else ``rows-missing`` (evidence ``rows``), and what was given is saved. Rows of a
@@ -162,44 +187,39 @@ class JudgingService:
             raise outcome
         return outcome
 
-    def outcome(self, judge: str, page: str) -> Outcome:
+    @_reads
+    def outcome(self, request: JudgeRequest, page: str) -> Outcome:
         """What came of a page that the judge has answered, to be shown again.
 
         Refused: ``page-open`` where it is not answered yet.
         """
-        with self._database.read() as on:
-            request = self._open(on, judge, lock=False)
-            return repeat_outcome(request, _find_answered(request, page))
+        return repeat_outcome(request, _find_answered(request, page))
 
-    def answered(self, judge: str, page: str) -> Page:
-        """A page that the judge has answered, as it was shown, so that misses stand beside rows.
+    @_reads
+    def answered(self, request: JudgeRequest, page: str) -> Page:
+        """A page that the judge has answered, as it was shown, so that misses are next to rows.
 
         Nothing but the judge's own answered pages. Refused: ``page-open``.
         """
-        with self._database.read() as on:
-            request = self._open(on, judge, lock=False)
-            return show_page(request, _find_answered(request, page))
+        return show_page(request, _find_answered(request, page))
 
-    def contest(self, judge: str, page: str, row: int, text: str) -> None:
+    @_writes
+    def contest(self, request: JudgeRequest, page: str, row: int, text: str) -> None:
         """Note "I disagree" with a gold that was missed and told; a second text replaces.
 
         Refused: ``not-contestable``, ``bad-form``.
         """
-        self._database.write(lambda on: contest(self._open(on, judge), page, row, text))
+        contest(request, page, row, text)
 
-    def finish(self, judge: str) -> JudgeView:
+    @_writes
+    def finish(self, request: JudgeRequest) -> JudgeView:
         """Stop at the judge's own wish: the open page goes back, they get a completion code.
 
         Asking for a page later takes the work up again where items are open. Refused:
         ``nothing-done`` before the first page of work, unless nothing is open for the judge.
         """
-
-        def work(on: Connection) -> JudgeView:
-            request = self._open(on, judge)
-            finish(request)
-            return view_judge(request.renewed())
-
-        return self._database.write(work)
+        finish(request)
+        return view_judge(request.renewed())
 
     def sweep(self) -> int:
         """Give expired pages back to the pool, as making pages also does; how many there were."""

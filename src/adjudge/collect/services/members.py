@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 
 from sqlalchemy import ColumnElement, delete, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.services._requesters import add_requester, find_requester
-from adjudge.collect.services.caller import Caller
+from adjudge.collect.services.accounts import add_requester
+from adjudge.collect.services.caller import (
+    Service,
+    find_requester,
+    reads,
+    reads_store,
+    writes,
+    writes_store,
+)
 from adjudge.collect.store.database import StoredRow, from_row
-from adjudge.collect.store.request import Request, to_time
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import member_links, members, projects, requesters
 from adjudge.collect.store.snapshot import load_snapshot
 from adjudge.collect.values.ids import make_id
@@ -35,115 +41,91 @@ _LINKS = (
 
 
 @dataclass(frozen=True, slots=True)
-class MemberService:
+class MemberService(Service):
     """What an owner can do about the members of a project, and how one becomes a member."""
 
-    caller: Caller
-
-    def get_all(self, slug: str) -> list[Member]:
+    @reads()
+    def get_all(self, request: Request) -> list[Member]:
         """Who made the project, then its members by role and name."""
-        with self.caller.reading(slug) as request:
-            return _list_members(request)
+        return _list_members(request)
 
-    def get_links(self, slug: str) -> list[MemberLink]:
+    @reads("owner")
+    def get_links(self, request: Request) -> list[MemberLink]:
         """Every link that makes a member, newest first."""
-        with self.caller.reading(slug, least="owner") as request:
-            wanted = _LINKS.where(member_links.c.project == request.project.id)
-            return [_link_of(row) for row in request.on.execute(wanted)]
+        wanted = _LINKS.where(member_links.c.project == request.project.id)
+        return [_link_of(row) for row in request.on.execute(wanted)]
 
+    @writes("owner")
     def invite(
-        self, slug: str, role: MemberRole, *, note: str = "", expires: datetime
+        self, request: Request, role: MemberRole, *, note: str = "", expires: datetime
     ) -> MemberLink:
-        """A link by which one person becomes a member."""
+        """Make a link by which one person becomes a member."""
+        _check(role)
+        key = make_id(18)
+        values = {"key": key, "project": request.project.id, "role": role, "made": request.now}
+        values |= {"note": note.strip()[:500].replace("\0", ""), "expires": expires.timestamp()}
+        request.on.execute(insert(member_links).values(**values))
+        request.log("member-invited", actor=request.actor, role=role)
+        return _link_of(request.on.execute(_LINKS.where(member_links.c.key == key)).one())
 
-        def work(request: Request) -> MemberLink:
-            _check(role)
-            key = make_id(18)
-            request.on.execute(
-                insert(member_links).values(
-                    key=key,
-                    project=request.project.id,
-                    role=role,
-                    note=note.strip()[:500].replace("\0", ""),
-                    made=request.now,
-                    expires=expires.timestamp(),
-                )
-            )
-            request.log("member-invited", actor=request.actor, role=role)
-            return _link_of(request.on.execute(_LINKS.where(member_links.c.key == key)).one())
-
-        return self.caller.write(slug, work, least="owner")
-
-    def revoke_link(self, slug: str, link: str) -> None:
+    @writes("owner")
+    def revoke_link(self, request: Request, link: str) -> None:
         """End a link; who came by it stays a member until they are removed."""
+        ours = member_links.c.project == request.project.id
+        change = update(member_links).where(ours, member_links.c.key == link)
+        if request.on.execute(change.values(revoked=True)).rowcount == 0:
+            raise NotFound("link", link)
 
-        def work(request: Request) -> None:
-            ours = member_links.c.project == request.project.id
-            change = update(member_links).where(ours, member_links.c.key == link)
-            if request.on.execute(change.values(revoked=True)).rowcount == 0:
-                raise NotFound("link", link)
-
-        self.caller.write(slug, work, least="owner")
-
-    def set_role(self, slug: str, member: str, role: MemberRole) -> None:
+    @writes("owner")
+    def set_role(self, request: Request, member: str, role: MemberRole) -> None:
         """Give a member another role. Refused: ``maker``."""
+        _check(role)
+        who = _find_member(request, member)
+        request.on.execute(update(members).where(_row(request, member)).values(role=role))
+        request.log("member-role", actor=request.actor, member=who.name, role=role)
 
-        def work(request: Request) -> None:
-            _check(role)
-            who = _find_member(request, member)
-            request.on.execute(update(members).where(*_row(request, member)).values(role=role))
-            request.log("member-role", actor=request.actor, member=who.name, role=role)
-
-        self.caller.write(slug, work, least="owner")
-
-    def remove(self, slug: str, member: str) -> None:
-        """Let somebody be a member no more: an owner anybody, everybody themselves.
+    @writes("viewer")
+    def remove(self, request: Request, member: str) -> None:
+        """Remove a member: an owner removes anybody, everybody themselves.
 
         What they decided stays. Refused: ``maker``.
         """
         actor = self.caller.actor
-        own = actor is not None and actor.requester == member
-        least: MemberRole = "viewer" if own else "owner"
-
-        def work(request: Request) -> None:
-            who = _find_member(request, member)
-            request.on.execute(delete(members).where(*_row(request, member)))
-            request.log("member-removed", actor=request.actor, member=who.name)
-
-        self.caller.write(slug, work, least=least)
+        if actor is None or actor.requester != member:
+            self.caller.find(request.on, request.project.slug, "owner")
+        who = _find_member(request, member)
+        request.on.execute(delete(members).where(_row(request, member)))
+        request.log("member-removed", actor=request.actor, member=who.name)
 
     # -- becoming one
 
-    def find_link(self, link: str) -> MemberLink:
+    @reads_store
+    def find_link(self, on: Connection, link: str) -> MemberLink:
         """A link that is still good.
 
         Refused: ``invite-unknown``, ``link-used``, ``link-expired``.
         """
-        with self.caller.database.read() as on:
-            return _link_of(_find_good(on, link, self.caller.now()))
+        return _link_of(_find_good(on, link, self.caller.now()))
 
-    def join(self, link: str) -> MemberLink:
+    @writes_store
+    def join(self, on: Connection, link: str) -> MemberLink:
         """Become a member. Refused: as ``find_link``, and ``member-already``."""
         actor = self.caller.actor
         if actor is None:
             raise Refused("bad-form", "a member is a requester: act for one")
-        now = self.caller.now()
-        return self.caller.database.write(lambda on: _join(on, link, actor.requester, now))
+        return _join(on, link, actor.requester, self.caller.now())
 
-    def join_new(self, link: str, name: str, password: str) -> Requester:
+    @writes_store
+    def join_new(self, on: Connection, link: str, name: str, password: str) -> Requester:
         """Make an account, a guest's, and become a member, in one.
 
         Refused: as ``find_link``, and ``name-taken``, ``bad-form``.
         """
         now = self.caller.now()
-
-        def work(on: Connection) -> Requester:
-            _find_good(on, link, now)  # before a name is looked at
-            made = add_requester(on, name, password, admin=False, now=now, guest=True)
-            _join(on, link, made.requester, now)
-            return made
-
-        return self.caller.database.write(work)
+        _find_good(on, link, now)  # before a name is looked at
+        made = add_requester(on, name, password, admin=False, now=now, guest=True)
+        _join(on, link, made.requester, now)
+        return made
 
 
 def _check(role: str) -> None:
@@ -152,37 +134,26 @@ def _check(role: str) -> None:
 
 
 def _list_members(request: Request) -> list[Member]:
+    project = request.project.id
+    who = (requesters.c.public.label("member"), requesters.c.name)
     maker = request.on.execute(
-        select(requesters.c.public, requesters.c.name, projects.c.made)
+        select(*who, projects.c.made.label("since"))
         .join(requesters, requesters.c.id == projects.c.owner)
-        .where(projects.c.id == request.project.id)
-    ).one_or_none()
-    found = request.on.execute(
-        select(requesters.c.public, requesters.c.name, members.c.role, members.c.made)
-        .join(requesters, requesters.c.id == members.c.requester)
-        .where(members.c.project == request.project.id)
+        .where(projects.c.id == project)
     )
-    others = [
-        from_row(Member, row, member=row.public, since=to_time(row.made), maker=False)
-        for row in found
-    ]
-    others.sort(key=lambda one: (-MEMBER_ROLES.index(one.role), one.name.casefold()))
-    if maker is None:  # the command line made it
-        return others
-    own = {"member": maker.public, "role": "owner", "since": to_time(maker.made), "maker": True}
-    return [from_row(Member, maker, **own), *others]
+    others = request.on.execute(
+        select(*who, members.c.role, members.c.made.label("since"))
+        .join(requesters, requesters.c.id == members.c.requester)
+        .where(members.c.project == project)
+    )
+    listed = [from_row(Member, row, maker=False) for row in others]
+    listed.sort(key=lambda one: (-MEMBER_ROLES.index(one.role), one.name.casefold()))
+    # None where the command line made the project.
+    return [*(from_row(Member, row, role="owner", maker=True) for row in maker), *listed]
 
 
 def _link_of(row: StoredRow) -> MemberLink:
-    return from_row(
-        MemberLink,
-        row,
-        link=row.key,
-        project=row.slug,
-        made=to_time(row.made),
-        expires=to_time(row.expires),
-        member=row.name,
-    )
+    return from_row(MemberLink, row, link=row.key, project=row.slug, member=row.name)
 
 
 def _find_good(on: Connection, key: str, now: float, *, lock: bool = False) -> StoredRow:
@@ -204,17 +175,14 @@ def _join(on: Connection, key: str, requester: str, now: float) -> MemberLink:
     """Make a requester a member by a link; a role that they have already is never lessened."""
     link, whom = _find_good(on, key, now, lock=True), find_requester(on, requester)
     at = (members.c.project == link.project) & (members.c.requester == whom.id)
-    had = on.execute(select(members.c.role).where(at)).scalar()
+    had: MemberRole | None = on.execute(select(members.c.role).where(at)).scalar()
     if link.owner == whom.id:
         raise Refused("member-already", "this project is yours")
-    if had is not None and may(cast(MemberRole, had), cast(MemberRole, link.role)):
+    if had is not None and may(had, link.role):
         raise Refused("member-already", f"you are a {had} of this project already")
     if had is None:
-        on.execute(
-            insert(members).values(
-                project=link.project, requester=whom.id, role=link.role, made=now
-            )
-        )
+        values = {"project": link.project, "requester": whom.id, "role": link.role, "made": now}
+        on.execute(insert(members).values(**values))
     else:
         on.execute(update(members).where(at).values(role=link.role))
     on.execute(update(member_links).where(member_links.c.id == link.id).values(requester=whom.id))
@@ -233,6 +201,6 @@ def _find_member(request: Request, member: str) -> Member:
     raise NotFound("member", member)
 
 
-def _row(request: Request, member: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+def _row(request: Request, member: str) -> ColumnElement[bool]:
     who = select(requesters.c.id).where(requesters.c.public == member).scalar_subquery()
-    return members.c.project == request.project.id, members.c.requester == who
+    return (members.c.project == request.project.id) & (members.c.requester == who)

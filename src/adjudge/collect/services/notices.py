@@ -20,10 +20,10 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.judging.work_left import read_budget
-from adjudge.collect.services._invites import invited_names, name_of_judge
-from adjudge.collect.services.caller import Caller
-from adjudge.collect.store.database import from_row
-from adjudge.collect.store.request import Request, to_time
+from adjudge.collect.services.caller import Service, reads, reads_store, writes, writes_store
+from adjudge.collect.services.judges import invited_names, name_of_judge
+from adjudge.collect.store.database import from_row, to_time
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items, judges, log, outbox, projects
 from adjudge.collect.store.settings import (
     find_settings,
@@ -67,6 +67,12 @@ class Notifications:
     events: tuple[str, ...] = tuple(EVENTS)
     base: str = ""  # the address of the project's page, as its requester sees it
 
+    @property
+    def ways(self) -> list[tuple[str, str]]:
+        """Every way out, and its address; none where nobody is notified."""
+        hook = [("webhook", self.webhook)] if self.webhook else []
+        return [*hook, *(("email", address) for address in self.emails)]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
@@ -95,95 +101,120 @@ class Parcel:
 
 
 @dataclass(frozen=True, slots=True)
-class NoticeService:
-    """Who is told what, and the outbox from which they are told."""
+class NoticeService(Service):
+    """Who is notified of what, and the outbox from which messages are sent."""
 
-    caller: Caller
+    @reads("manager")
+    def get(self, request: Request) -> Notifications:
+        """Who is notified of what in a project, with the secret that signs."""
+        return _read_notifications(request)
 
-    def get(self, slug: str) -> Notifications:
-        """Who is told what of a project, with the secret that signs."""
-        with self.caller.reading(slug, least="manager") as request:
-            return _read_notifications(request)
-
+    @writes(lock=True)
     def set(
-        self, slug: str, *, webhook: str, emails: Sequence[str], events: Sequence[str], base: str
+        self,
+        request: Request,
+        *,
+        webhook: str,
+        emails: Sequence[str],
+        events: Sequence[str],
+        base: str,
     ) -> Notifications:
-        """Change who is told what from now on. Refused: ``bad-form``."""
+        """Change who is notified of what from now on. Refused: ``bad-form``."""
+        _check(webhook, emails, events)
+        before = _read_notifications(request)
+        chosen = Notifications(
+            webhook=webhook,
+            secret=before.secret or secrets.token_hex(32),
+            emails=tuple(dict.fromkeys(emails)),
+            events=tuple(event for event in EVENTS if event in events),
+            base=base,
+        )
+        keep_setting(request.on, notify_name(request.project.id), asdict(chosen))
+        if not before.ways:
+            keep_setting(request.on, notified_name(request.project.id), _read_standing(request))
+        request.log("notifications-changed", actor=request.actor, events=list(chosen.events))
+        return chosen
 
-        def work(request: Request) -> Notifications:
-            _check(webhook, emails, events)
-            before = _read_notifications(request)
-            chosen = Notifications(
-                webhook=webhook,
-                secret=before.secret or secrets.token_hex(32),
-                emails=tuple(dict.fromkeys(emails)),
-                events=tuple(event for event in EVENTS if event in events),
-                base=base,
-            )
-            keep_setting(request.on, notify_name(request.project.id), asdict(chosen))
-            if not before.webhook and not before.emails:
-                keep_setting(request.on, notified_name(request.project.id), _read_standing(request))
-            request.log("notifications-changed", actor=request.actor, events=list(chosen.events))
-            return chosen
-
-        return self.caller.write(slug, work, lock=True)
-
-    def test(self, slug: str) -> int:
+    @writes()
+    def test(self, request: Request) -> int:
         """Put a message by every way into the outbox, to see whether they arrive; how many.
 
         Refused: ``bad-form``, ``too-many``.
         """
-        return self.caller.write(slug, _put_test)
+        chosen = _read_notifications(request)
+        if not chosen.ways:
+            raise Refused("bad-form", "there is neither a webhook nor a mail address to try")
+        owner = select(projects.c.owner).where(projects.c.id == request.project.id)
+        tried = (
+            select(func.count())
+            .select_from(outbox.join(projects, projects.c.id == outbox.c.project))
+            .where(projects.c.owner == owner.scalar_subquery(), outbox.c.event == "test")
+            .where(outbox.c.made > request.now - 3_600)
+        )
+        if request.on.execute(tried).scalar_one() >= _MOST_TESTS:
+            raise Refused("too-many", "many messages were sent to try; please wait an hour")
+        return _put(request, chosen, "test", {})
 
-    def get_deliveries(self, slug: str) -> list[Delivery]:
+    @reads("manager")
+    def get_deliveries(self, request: Request) -> list[Delivery]:
         """The newest messages of a project."""
-        with self.caller.reading(slug, least="manager") as request:
-            ours = select(outbox).where(outbox.c.project == request.project.id)
-            rows = request.on.execute(ours.order_by(outbox.c.id.desc()).limit(_SHOWN))
-            return [
-                from_row(
-                    Delivery,
-                    row,
-                    delivery=row.public,
-                    made=to_time(row.made),
-                    state="sent" if row.sent else "given up" if row.due is None else "waiting",
-                )
-                for row in rows
-            ]
+        ours = select(outbox).where(outbox.c.project == request.project.id)
+        return [
+            from_row(
+                Delivery,
+                row,
+                delivery=row.public,
+                state="sent" if row.sent else "given up" if row.due is None else "waiting",
+            )
+            for row in request.on.execute(ours.order_by(outbox.c.id.desc()).limit(_SHOWN))
+        ]
 
-    def find_told(self) -> list[str]:
-        """The projects of which somebody is told something."""
-        with self.caller.database.read() as on:
-            kept = find_settings(on, "notify:")
-            ids = [
-                int(name.partition(":")[2])
-                for name, held in kept.items()
-                if held["webhook"] or held["emails"]
-            ]
-            found = on.execute(select(projects.c.slug).where(projects.c.id.in_(ids)))
-            return list(found.scalars())
+    @reads_store
+    def find_told(self, on: Connection) -> list[str]:
+        """The projects of which somebody is notified."""
+        ids = [
+            int(name.partition(":")[2])
+            for name, held in find_settings(on, "notify:").items()
+            if held["webhook"] or held["emails"]
+        ]
+        return list(on.execute(select(projects.c.slug).where(projects.c.id.in_(ids))).scalars())
 
-    def gather(self, slug: str) -> int:
+    @writes(lock=True)
+    def gather(self, request: Request) -> int:
         """Put what has happened since the last look into the outbox; how many messages."""
-        return self.caller.write(slug, _gather, lock=True)
+        chosen = _read_notifications(request)
+        if not chosen.ways:
+            return 0
+        name = notified_name(request.project.id)
+        before = read_setting(request.on, name) or {"log": 0, "done": False, "budget": False}
+        now = _read_standing(request)
+        if now == before:
+            return 0
+        keep_setting(request.on, name, now)
+        happened = _read_log(request, before["log"], now["log"])
+        happened += [("done", {})] if now["done"] and not before["done"] else []
+        happened += [("budget-reached", {})] if now["budget"] and not before["budget"] else []
+        return sum(
+            _put(request, chosen, event, figures)
+            for event, figures in happened
+            if event in chosen.events
+        )
 
-    def claim(self) -> list[Parcel]:
+    @writes_store
+    def claim(self, on: Connection) -> list[Parcel]:
         """The messages that are due, a few of each project, kept from other processes a while."""
-        now = self.caller.now()
-        return self.caller.database.write(lambda on: _claim(on, now))
+        return _claim(on, self.caller.now())
 
-    def settle(self, parcel: Parcel, problem: str) -> None:
+    @writes_store
+    def settle(self, on: Connection, parcel: Parcel, problem: str) -> None:
         """Note how a sending went: arrived, to be tried again later, or given up."""
         now = self.caller.now()
-        values: dict[str, Any] = {"problem": problem[:500]}
+        values: dict[str, Any] = {"problem": problem[:500], "due": None}
         if not problem:
-            values |= {"sent": now, "due": None}
-        elif parcel.tries >= _MOST_TRIES:
-            values["due"] = None
-        else:
+            values["sent"] = now
+        elif parcel.tries < _MOST_TRIES:
             values["due"] = now + min(10.0 * 2**parcel.tries, _LONGEST_WAIT)
-        change = update(outbox).where(outbox.c.public == parcel.delivery).values(**values)
-        self.caller.database.write(lambda on: on.execute(change))
+        on.execute(update(outbox).where(outbox.c.public == parcel.delivery).values(**values))
 
 
 def _read_notifications(request: Request) -> Notifications:
@@ -231,27 +262,6 @@ def _read_standing(request: Request) -> dict[str, Any]:
     return {"log": newest or 0, "done": done, "budget": budget is not None and budget.spent}
 
 
-def _gather(request: Request) -> int:
-    chosen = _read_notifications(request)
-    if not chosen.webhook and not chosen.emails:
-        return 0
-    name = notified_name(request.project.id)
-    before = read_setting(request.on, name) or {"log": 0, "done": False, "budget": False}
-    now = _read_standing(request)
-    if now == before:
-        return 0
-    happened: list[tuple[str, dict[str, Any]]] = []
-    if now["log"] > before["log"]:
-        happened += _read_log(request, before["log"], now["log"])
-    if now["done"] and not before["done"]:
-        happened.append(("done", {}))
-    if now["budget"] and not before["budget"]:
-        happened.append(("budget-reached", {}))
-    wanted = [one for one in happened if one[0] in chosen.events]
-    keep_setting(request.on, name, now)
-    return sum(_put(request, chosen, event, figures) for event, figures in wanted)
-
-
 def _read_log(request: Request, after: int, until: int) -> list[tuple[str, dict[str, Any]]]:
     rows = request.on.execute(
         select(log.c.event, log.c.figures, judges)
@@ -273,23 +283,6 @@ def _read_log(request: Request, after: int, until: int) -> list[tuple[str, dict[
     ]
 
 
-def _put_test(request: Request) -> int:
-    chosen = _read_notifications(request)
-    if not chosen.webhook and not chosen.emails:
-        raise Refused("bad-form", "there is neither a webhook nor a mail address to try")
-    owner = select(projects.c.owner).where(projects.c.id == request.project.id).scalar_subquery()
-    tried = request.on.execute(
-        select(func.count())
-        .select_from(outbox.join(projects, projects.c.id == outbox.c.project))
-        .where(
-            projects.c.owner == owner, outbox.c.event == "test", outbox.c.made > request.now - 3_600
-        )
-    ).scalar_one()
-    if tried >= _MOST_TESTS:
-        raise Refused("too-many", "many messages were sent to try; please wait an hour")
-    return _put(request, chosen, "test", {})
-
-
 def _put(request: Request, chosen: Notifications, event: str, figures: dict[str, Any]) -> int:
     body = {
         "event": event,
@@ -300,8 +293,6 @@ def _put(request: Request, chosen: Notifications, event: str, figures: dict[str,
         "address": chosen.base,
         **figures,
     }
-    ways = [("webhook", chosen.webhook)] if chosen.webhook else []
-    ways += [("email", address) for address in chosen.emails]
     rows = [
         {
             "public": make_id(),
@@ -313,10 +304,9 @@ def _put(request: Request, chosen: Notifications, event: str, figures: dict[str,
             "made": request.now,
             "due": request.now,
         }
-        for way, target in ways
+        for way, target in chosen.ways
     ]
-    if rows:
-        request.on.execute(insert(outbox), rows)
+    request.on.execute(insert(outbox), rows)
     return len(rows)
 
 

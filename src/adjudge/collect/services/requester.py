@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+
+from sqlalchemy.engine import Connection
 
 from adjudge.collect.services.accounts import AccountService
 from adjudge.collect.services.arms import ArmService
-from adjudge.collect.services.caller import Caller
+from adjudge.collect.services.caller import Caller, Service, reads_store, writes_store
 from adjudge.collect.services.exports import ExportService
 from adjudge.collect.services.gold import GoldService
 from adjudge.collect.services.items import ItemService
@@ -15,10 +19,46 @@ from adjudge.collect.services.judges import JudgeService
 from adjudge.collect.services.members import MemberService
 from adjudge.collect.services.notices import NoticeService
 from adjudge.collect.services.projects import ProjectService
-from adjudge.collect.services.settings import SettingService
 from adjudge.collect.store.database import Database, utc_now
+from adjudge.collect.store.settings import (
+    find_settings,
+    forget_setting,
+    keep_setting,
+    name_settings,
+    read_setting,
+)
 from adjudge.collect.store.snapshot import SnapshotCache
 from adjudge.collect.values.requesting import Requester
+
+
+@dataclass(frozen=True, slots=True)
+class SettingService(Service):
+    """Settings of the server: any JSON value under a name, for every process of it."""
+
+    @reads_store
+    def get(self, on: Connection, name: str) -> Any:
+        """A setting as it was kept; None if it never was."""
+        return read_setting(on, name)
+
+    @writes_store
+    def keep(self, on: Connection, name: str, value: Any) -> None:
+        """Keep a setting."""
+        keep_setting(on, name, value)
+
+    @reads_store
+    def find(self, on: Connection, prefix: str) -> dict[str, Any]:
+        """Every setting whose name begins so, by its name."""
+        return find_settings(on, prefix)
+
+    @reads_store
+    def find_names(self, on: Connection, prefix: str) -> list[str]:
+        """The names of settings that begin so, in order."""
+        return name_settings(on, prefix)
+
+    @writes_store
+    def forget(self, on: Connection, name: str) -> None:
+        """Remove a setting."""
+        forget_setting(on, name)
 
 
 class RequesterServices:

@@ -200,17 +200,37 @@ def batches(ids: Iterable[int]) -> Iterator[list[int]]:
         yield ordered[start : start + _BATCH]
 
 
-def from_row(kind: Callable[..., _Value], row: Any, **own: Any) -> _Value:
-    """A plain value from a row or another value: each field is what that has by its name.
+def to_time(seconds: float) -> datetime:
+    """A stored time as a datetime in UTC."""
+    return datetime.fromtimestamp(seconds, UTC)
 
-    But for those that are given.
+
+def from_row(kind: Callable[..., _Value], row: Any, **own: Any) -> _Value:
+    """Make a plain value from a row or another value: each field has the column of its name.
+
+    ``own`` gives fields that differ. Stored times become datetimes, and lists become tuples.
     """
-    return kind(**{name: getattr(row, name) for name in _names(kind) if name not in own}, **own)
+    names, makers = _fields_of(kind)
+    found = {name: getattr(row, name) for name in names if name not in own}
+    for name, make in makers:
+        if found.get(name) is not None:
+            found[name] = make(found[name])
+    return kind(**found, **own)
 
 
 @cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+def _fields_of(
+    kind: Any,
+) -> tuple[tuple[str, ...], tuple[tuple[str, Callable[[Any], Any]], ...]]:
+    """The names of the fields of a dataclass, and what its stored values are made by."""
+    kinds: dict[str, Callable[[Any], Any]] = {"datetime": to_time, "tuple": tuple}
+    makers = [
+        (field.name, make)
+        for field in fields(kind)
+        for name, make in kinds.items()
+        if str(field.type).startswith(name)
+    ]
+    return tuple(field.name for field in fields(kind)), tuple(makers)
 
 
 def _try_room(on: Connection) -> None:

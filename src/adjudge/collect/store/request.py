@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
 from typing import Any, Self
 
 from sqlalchemy import bindparam, insert, select, text, update
@@ -151,8 +150,3 @@ def write_log(on: Connection, lines: Sequence[dict[str, Any]]) -> None:
     """Append lines to the log."""
     if lines:
         on.execute(insert(log), lines)
-
-
-def to_time(seconds: float) -> datetime:
-    """A stored time as a datetime in UTC."""
-    return datetime.fromtimestamp(seconds, UTC)

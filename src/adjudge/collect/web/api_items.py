@@ -9,7 +9,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.services.items import ItemDetail, ListedItem
+from adjudge.collect.values.requesting import ItemDetail, ListedItem
 from adjudge.collect.web._api_router import api_router, services_of
 from adjudge.collect.web._api_values import ApiModel, Name, Reason, Short, Slug, send
 
