@@ -1,11 +1,12 @@
-"""The parts of pages that the code itself can tell: commands and formats.
+"""The parts of pages that are made from the code: commands, formats and policy settings.
 
-They stand between ``<!-- commands -->`` or ``<!-- formats -->`` and ``<!-- end -->``.
+Each is between ``<!-- NAME -->`` and ``<!-- end -->``.
 """
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -126,4 +127,16 @@ def _cell(text: str) -> str:
     return text.replace("<", "&lt;").replace(">", "&gt;").replace("|", "\\|").replace("*", "\\*")
 
 
-PARTS: dict[str, Callable[[], str]] = {"commands": commands, "formats": formats}
+def policy() -> str:
+    """Every setting of a policy, with its default and what it means."""
+    from adjudge.collect.rules.policy import Policy
+
+    rows = ["| setting | default | meaning |", "| --- | --- | --- |"]
+    for name, default in Policy().to_dict().items():
+        shown = json.dumps(default).strip('"') or "(empty)"
+        field = Policy.model_fields[name]
+        rows.append(f"| `{name}` | `{shown}` | {field.title}. {field.description} |")
+    return "\n".join(rows) + "\n"
+
+
+PARTS: dict[str, Callable[[], str]] = {"commands": commands, "formats": formats, "policy": policy}

@@ -50,10 +50,10 @@ def test_settings_are_said_as_the_page_of_settings_says_them(site: Site) -> None
     ada.get(f"/projects/{slug}/arms")
     ada.post(f"/projects/{slug}/arms", preset="feedback-or-none")
     ada.get(f"/projects/{slug}/arms")
-    assert "set “Trusted judgments an item” to 5 and “So many judgments in each arm”" in ada.words
+    assert "set “Trusted judgments per item” to 5 and “Count judgments per arm”" in ada.words
     known = dict(re.findall(r"<dt><code>(\w+)</code></dt><dd>([^<]*)</dd>", ada.text))
     assert set(known) == set(Arm.__dataclass_fields__)
-    assert known["pay_failed"] == "Pay for who fails the training"
+    assert known["pay_failed"] == "Pay for a failed training"
     assert known["training_mix"].startswith("Labels in the training: any, uniform")
     main = ada.text.partition("<main")[2]
     shown = re.sub("<textarea.*?</textarea>|<code>.*?</code>", "", main, flags=re.DOTALL)
@@ -69,7 +69,7 @@ def test_what_cannot_be_set_is_said_and_nothing_is_stored(site: Site) -> None:
         ({"arms": "{"}, "the arms are no JSON"),
         ({"arms": "[" * 100_000}, "the arms are no JSON"),
         ({"arms": '[{"name": "a", "training_mix": {"Good": Infinity}}]'}, "a share of at least 0"),
-        ({"arms": '[{"name": "a", "pay_per_page": [1]}]'}, "an amount such as 0.20"),
+        ({"arms": '[{"name": "a", "pay_per_page": [1]}]'}, "an amount from 0 to 1,000,000"),
         ({"arms": '[{"name": "a"}, {"name": "a"}]'}, "a name that no other arm has"),
         ({}, "arms is missing"),
     ):
@@ -132,10 +132,10 @@ def test_arms_are_set_by_a_form_and_what_was_typed_stays(site: Site) -> None:
         "guidelines": ["", "# Look twice", ""],
     }
     for name, wrong, words in (
-        ("refresher_pairs", "three", "“Results in a refresher” = 'three': wanted a whole number"),
+        ("refresher_pairs", "three", "“Items in a refresher” = 'three': wanted a whole number"),
         ("training_mix", "Good: much", "wanted a label and its share, such as Spam: 0.2"),
         ("training_mix", "Nice: 1", "wanted labels of the scale: Good, Bad"),
-        ("pay_per_page", "lots", "an amount such as 0.20"),
+        ("pay_per_page", "lots", "an amount from 0 to 1,000,000"),
         ("name", "plain", "a name that no other arm has"),
     ):
         sent = {**form, name: [form[name][0], wrong, ""]}

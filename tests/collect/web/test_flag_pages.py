@@ -22,7 +22,7 @@ def test_who_answers_faster_than_anyone_reads_stands_on_the_judges_page(site: Si
     ada.get(f"/projects/{slug}/judges/{row.judge}")
     assert "speed : " in ada.words
     ada.get(f"/projects/{slug}/settings")
-    assert "Flag who takes fewer seconds a pair" in ada.words
+    assert "Flag judges who take fewer seconds per item" in ada.words
     site.services.projects.set_policy(slug, {"flag_seconds": 0.0})
     ada.get(f"/projects/{slug}/judges")
     assert "to look at" not in ada.words

@@ -32,7 +32,7 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
         ({"accuracy": "x"}, "accuracy = 'x': wanted a number"),
         ({"accuracy": "1"}, "accuracy = 1.0: wanted a share"),
         ({"gold_share": "inf"}, "share of gold = 'inf': wanted a number"),
-        ({"pay_per_page": "-1"}, "“Pay for a page” = '-1': wanted an amount"),
+        ({"pay_per_page": "-1"}, "“Pay per page” = '-1': wanted an amount"),
     ):
         ada.post(here, **{**form, **bad}, expect=422)
         assert words in ada.words
@@ -57,9 +57,9 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
     assert "hx-get" not in ada.text.partition("<main")[2]
     for words in ("Plan for an accuracy of 80%", "Judgments an item 3", "Cost 0.60 USD",
                   "3 enough 0.840 0.830 to 0.850 30 6 3 0.60 USD", "A note.", "Gold 12",
-                  "“Pay for a page” from 0.20 to 0.25",
-                  "“Other results for those golds” from 2 to 3",
-                  "“Trusted judgments an item” from 2 to 3"):  # fmt: skip
+                  "“Pay per page” from 0.20 to 0.25",
+                  "“Other items” from 2 to 3",
+                  "“Trusted judgments per item” from 2 to 3"):  # fmt: skip
         assert words in ada.words, words
     assert not re.search(r"\w_\w", ada.words), "no setting by its name in the code"
     assert "<svg" in ada.text

@@ -41,9 +41,10 @@ def _run(
     if printing.json:
         print_json({"version": version, "policy": after.to_dict(), "warnings": list(warnings)})
         return
-    rows = _rows(after) if panel is None and not changes else _changed(before, after)
+    rows = _changed(before, after) if panel is not None or changes else _rows(after)
     if rows:
-        heads = ["setting", "value"] if len(rows[0]) == 2 else ["setting", "before", "now"]
+        every = panel is None and not changes
+        heads = ["setting", "value", "meaning"] if every else ["setting", "before", "now"]
         title = f"Policy of {project}, version {version}"
         page().print(grid(title, heads, rows))
     else:
@@ -62,8 +63,11 @@ COMMAND = Command(
 
 
 def _rows(policy: Policy) -> list[list[Any]]:
-    """Every setting, a line each."""
-    return [[shorten(key), _shown(value)] for key, value in policy.to_dict().items()]
+    """Every setting, one per line."""
+    return [
+        [shorten(key), _shown(value), type(policy).model_fields[key].title]
+        for key, value in policy.to_dict().items()
+    ]
 
 
 def _changed(before: Policy, after: Policy) -> list[list[Any]]:

@@ -10,8 +10,6 @@ import re
 from collections.abc import Mapping
 from urllib.parse import quote, urlsplit
 
-from adjudge.errors import BadSetting
-
 _LONGEST = 1_000
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _PLACE = re.compile(r"\{([^{}]*)\}")
@@ -19,29 +17,31 @@ _HERE = ("localhost", "127.0.0.1", "::1")
 _RESERVED = ("dry_run", "arm", "code", "outcome")  # no panel's id may go by these names
 
 
-def check_parameter(name: str, value: str) -> None:
+def check_parameter(value: str) -> str:
     """Refuse a name that a parameter of a link cannot have; empty is none."""
     if value and (not _NAME.fullmatch(value) or value in _RESERVED):
         wanted = "a name of letters, digits and _ such as PROLIFIC_PID; not " + ", ".join(_RESERVED)
-        raise BadSetting(name, value, wanted)
+        raise ValueError(wanted)
+    return value
 
 
-def check_template(name: str, value: str) -> None:
+def check_template(value: str) -> str:
     """Refuse a template that is no https link, or whose placeholders cannot be filled."""
     if not value:
-        return
+        return value
     if len(value) > _LONGEST or any(sign <= " " or sign in '\\"<>`\x7f' for sign in value):
-        raise BadSetting(name, value, f"a link of at most {_LONGEST:,} characters without spaces")
+        raise ValueError(f"a link of at most {_LONGEST:,} characters without spaces")
     scheme, host = _server(value)
     if not host:
-        raise BadSetting(name, value, "https://HOST/..., with placeholders after the host only")
+        raise ValueError("https://HOST/..., with placeholders after the host only")
     if scheme != "https" and not (scheme == "http" and host in _HERE):
-        raise BadSetting(name, value, "a link that begins with https://")
+        raise ValueError("a link that begins with https://")
     for place in _PLACE.findall(value):
         if not _NAME.fullmatch(place):
-            raise BadSetting(name, value, f"{{{place}}} to be {_PLACES}")
+            raise ValueError(f"{{{place}}} to be {_PLACES}")
     if "{" in _PLACE.sub("", value) or "}" in _PLACE.sub("", value):
-        raise BadSetting(name, value, f"every brace to belong to one of {_PLACES}")
+        raise ValueError(f"every brace to belong to one of {_PLACES}")
+    return value
 
 
 def _server(link: str) -> tuple[str, str]:

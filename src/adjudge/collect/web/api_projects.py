@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.services.arms import read_arms
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.gold import Contest, GoldRow, Regrade
@@ -137,7 +138,7 @@ class _PolicyOut(ApiModel):
     """A policy, every setting of it, and its version."""
 
     version: int
-    policy: dict[str, Any]
+    policy: Policy
 
 
 class _PanelOut(_PolicyOut):
