@@ -74,7 +74,7 @@ def test_every_setting_is_declared_with_its_meaning() -> None:
 def test_a_bad_value_is_refused(name: str, value: Any, wanted: str) -> None:
     with pytest.raises(BadSetting) as error:
         Policy.from_dict({name: value})
-    assert (error.value.setting, error.value.wanted) == (name, wanted)
+    assert (error.value.setting, error.value.expected) == (name, wanted)
     assert error.value.value is value
 
 
