@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from adjudge.report import save
-from adjudge.report.plots.rates import sensitivity_specificity
+from adjudge.report.plots.judges import sensitivity_specificity
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ import pytest
 
 from adjudge.errors import BadSetting
 from adjudge.report import save
-from adjudge.report.plots.rates import sensitivity_specificity
+from adjudge.report.plots.judges import sensitivity_specificity
 from adjudge.report.theme import DARK, LIGHT
 
 HOSTILE = "</script><script>alert(1)</script>"

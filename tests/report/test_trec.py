@@ -11,8 +11,8 @@ import pytest
 from adjudge import HierarchicalRelevance
 from adjudge.data.formats import read
 from adjudge.report import Results, draw, gather
-from adjudge.report.plots.clouds import _chosen_judges, _rates_drawn
-from adjudge.report.plots.hyper import learnt_priors
+from adjudge.report.plots.judges import _chosen_judges, _rates_drawn
+from adjudge.report.plots.sampling import learnt_priors
 from charts import spec_with_data
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from adjudge.data.names import look_up
 from adjudge.evaluation.diagnosis.advice import ADVICE
 from adjudge.report.plots.figures import FIGURES
-from adjudge.report.plots.rates import NEEDED, drawn_rows
+from adjudge.report.plots.judges import NEEDED, drawn_rows
 from adjudge.report.results import Results
 
 _TYPES = {"uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "uint32": 4, "int32": 4, "float32": 4}

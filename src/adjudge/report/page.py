@@ -21,8 +21,8 @@ from adjudge.models.model import Progress, Step
 from adjudge.report._colouring import page_style, spec_of, themed_svg
 from adjudge.report._embedding import MOST_ITEMS, embed_results, pack
 from adjudge.report._health import describe_data
-from adjudge.report.plots.clouds import judge_clouds
 from adjudge.report.plots.figures import FIGURES
+from adjudge.report.plots.judges import judge_clouds
 from adjudge.report.results import Results
 from adjudge.report.words import findings, missing
 

@@ -5,8 +5,7 @@ import pyarrow as pa
 import pytest
 
 from adjudge.evaluation.against_gold import _calibration
-from adjudge.report.plots._calibration import calibration_plot
-from adjudge.report.plots._ratings import accuracy_by_ratings
+from adjudge.report.plots.labels import accuracy_by_ratings, calibration_plot
 from charts import spec_with_data
 
 

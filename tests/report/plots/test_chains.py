@@ -4,7 +4,7 @@ import numpy as np
 
 from adjudge import HybridConfusion
 from adjudge.report import Results
-from adjudge.report.plots._chains import (
+from adjudge.report.plots.sampling import (
     _ranks_by_chain,
     likelihood_trace,
     parameters_of,

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.report import Results
-from adjudge.report.plots.clouds import _chosen_judges, _rates_drawn, judge_clouds
+from adjudge.report.plots.judges import _chosen_judges, _rates_drawn, judge_clouds
 from charts import spec_with_data
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from adjudge.data.scale import Scale
-from adjudge.report.plots._confusion import confusion_map
+from adjudge.report.plots.judges import confusion_map
 from charts import spec_with_data
 
 MEAN = np.array([[0.75, 0.25, 0.0], [0.125, 0.875, np.nan]])

@@ -4,7 +4,7 @@ import numpy as np
 
 from adjudge import HierarchicalConfusion
 from adjudge.report import Results
-from adjudge.report.plots.hyper import hyper_priors, learnt_priors
+from adjudge.report.plots.sampling import hyper_priors, learnt_priors
 from adjudge.simulation import demo
 from charts import spec_with_data
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from adjudge import Judgments
-from adjudge.report.plots._matrix import _busiest_block, judge_item_matrix
+from adjudge.report.plots.judges import _busiest_block, judge_item_matrix
 from charts import spec_with_data
 
 TABLE = pa.table(

@@ -4,8 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from adjudge.report.plots._skills import accuracy_by_judgments
-from adjudge.report.plots.rates import drawn_rows, sensitivity_specificity
+from adjudge.report.plots.judges import accuracy_by_judgments, drawn_rows, sensitivity_specificity
 from charts import spec_with_data
 
 JUDGES = pa.table(

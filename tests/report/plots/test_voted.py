@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from adjudge import Gold, Judgments, MajorityVote, Scale
-from adjudge.report.plots.voted import _mean_estimate, estimate_both, voted_relevance
+from adjudge.report.plots.labels import _mean_estimate, estimate_both, voted_relevance
 from charts import spec_with_data
 
 

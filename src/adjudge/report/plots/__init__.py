@@ -1,1 +1,1 @@
-"""The figures, one a file: each takes results and gives an Altair chart in the colours of light."""
+"""Charts of results, made with Altair in the colours of the light theme."""

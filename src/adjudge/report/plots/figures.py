@@ -10,9 +10,9 @@ from adjudge.data.source import count_of
 from adjudge.errors import BadData, UnknownName
 from adjudge.report.results import Results
 
-_TWO_TRUTHS = "two truths: --binary or --binary-truth makes them"
-_DRAWS = "draws: a sampled model, such as --model hierarchical-confusion, keeps them"
-_GOLD = "gold: --gold FILE gives it"
+_TWO_TRUTHS = "two truths: binary labels, or a binary truth"
+_DRAWS = "the draws of a sampled model, such as hierarchical-confusion"
+_GOLD = "gold"
 _MOST_LABELS = 16  # cells to a side of a matrix that can be read
 
 
@@ -62,14 +62,14 @@ def _clouds(results: Results) -> str | None:
 
 
 def _draws(results: Results) -> str | None:
-    from adjudge.report.plots._chains import parameters_of
+    from adjudge.report.plots.sampling import parameters_of
 
     draws = results.consensus.draws
     return _DRAWS if draws is None or draws.draws < 2 or not parameters_of(draws) else None
 
 
 def _learnt(results: Results) -> str | None:
-    from adjudge.report.plots.hyper import learnt_priors
+    from adjudge.report.plots.sampling import learnt_priors
 
     draws = results.consensus.draws
     learns = "a model that learns its priors: hierarchical-relevance or hierarchical-confusion"
@@ -87,41 +87,35 @@ def _curve(results: Results) -> str | None:
 
 def _steps(results: Results) -> str | None:
     fitted = results.consensus.draws is None and len(results.consensus.trace) > 1
-    return None if fitted else "a model fitted by iterations, such as --model dawid-skene"
+    return None if fitted else "a model fitted by iterations, such as dawid-skene"
 
 
 def _draw(name: str, results: Results) -> Any:
     """The chart of that name, of results that lack nothing of it; Altair is heavy, so late."""
-    from adjudge.report.plots import _calibration as calibration
-    from adjudge.report.plots import _chains as chains
-    from adjudge.report.plots import _confusion as confusion
-    from adjudge.report.plots import _matrix as matrix
-    from adjudge.report.plots import _ratings as ratings
-    from adjudge.report.plots import _skills as skills
-    from adjudge.report.plots import clouds, hyper, rates, voted
+    from adjudge.report.plots import judges, labels, sampling
 
     consensus, diagnosis = results.consensus, results.diagnosis
     population = diagnosis.population
     draws: Any = consensus.draws
     scored: Any = results.evaluation
     charts: dict[str, Callable[[], Any]] = {
-        "voted-estimated": lambda: voted.voted_relevance(consensus),
-        "sensitivity-specificity": lambda: rates.sensitivity_specificity(diagnosis.judges),
-        "judge-clouds": lambda: clouds.judge_clouds(consensus, draws),
-        "hyper-priors": lambda: hyper.hyper_priors(draws),
-        "confusion": lambda: confusion.confusion_map(
+        "voted-estimated": lambda: labels.voted_relevance(consensus),
+        "sensitivity-specificity": lambda: judges.sensitivity_specificity(diagnosis.judges),
+        "judge-clouds": lambda: judges.judge_clouds(consensus, draws),
+        "hyper-priors": lambda: sampling.hyper_priors(draws),
+        "confusion": lambda: judges.confusion_map(
             population.mean,
             population.sd,
             consensus.scale,
             f"{consensus.model}, {count_of(population.judges, 'judge')}",
         ),
-        "judge-item-matrix": lambda: matrix.judge_item_matrix(consensus.judgments),
-        "accuracy-by-ratings": lambda: ratings.accuracy_by_ratings(results.curve),
-        "accuracy-by-judgments": lambda: skills.accuracy_by_judgments(diagnosis.judges),
-        "calibration": lambda: calibration.calibration_plot(scored.calibration),
-        "trace": lambda: chains.trace_plot(draws),
-        "ranks": lambda: chains.rank_plot(draws),
-        "convergence": lambda: chains.likelihood_trace(consensus.trace),
+        "judge-item-matrix": lambda: judges.judge_item_matrix(consensus.judgments),
+        "accuracy-by-ratings": lambda: labels.accuracy_by_ratings(results.curve),
+        "accuracy-by-judgments": lambda: judges.accuracy_by_judgments(diagnosis.judges),
+        "calibration": lambda: labels.calibration_plot(scored.calibration),
+        "trace": lambda: sampling.trace_plot(draws),
+        "ranks": lambda: sampling.rank_plot(draws),
+        "convergence": lambda: sampling.likelihood_trace(consensus.trace),
     }
     return charts[name]()
 

@@ -1,7 +1,7 @@
-"""Voted against estimated relevance: what the model makes of the votes.
+"""Charts of labels: voted against estimated, calibration, accuracy with fewer judgments.
 
-Figure 1 of B. Carpenter (2011), "A Hierarchical Bayesian Model of Crowdsourced Relevance Coding".
-Items are counted in cells, so that the figure is as quick with a million items as with a hundred.
+Figure 1 of B. Carpenter (2011), "A Hierarchical Bayesian Model of Crowdsourced Relevance Coding";
+figures 6(b) and 6(c) of C. Liu and Y.-M. Wang (2012), "TrueLabel + Confusions".
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.source import count_of
-from adjudge.report.plots import drawing
-from adjudge.report.plots._layout import add_title, tooltip
+from adjudge.evaluation.against_gold import CalibrationBins
+from adjudge.report.plots.layout import add_title, inline_data, tooltip, unit
 from adjudge.report.theme import LIGHT
 
 _CELLS = 15  # to a side
@@ -93,7 +93,7 @@ def voted_relevance(consensus: Consensus) -> Any:
     up = alt.Y("estimated:Q", title=f"estimated {both.what}", scale=domain)
     cells = (
         alt.Chart(
-            drawing.table(voted=middle[column], estimated=middle[row], items=count[cell]),
+            inline_data(voted=middle[column], estimated=middle[row], items=count[cell]),
             name="cells",
         )
         .mark_circle(color=LIGHT.blue, opacity=0.55, aria=False)
@@ -112,9 +112,9 @@ def voted_relevance(consensus: Consensus) -> Any:
             ),
         )
     )
-    ends = drawing.table(voted=[both.low, both.high], estimated=[both.low, both.high])
+    ends = inline_data(voted=[both.low, both.high], estimated=[both.low, both.high])
     same = alt.Chart(ends).mark_line(color=LIGHT.soft, strokeDash=[4, 4], aria=False)
-    trend = alt.Chart(drawing.table(voted=along, estimated=mean), name="trend")
+    trend = alt.Chart(inline_data(voted=along, estimated=mean), name="trend")
     line = trend.mark_line(color=LIGHT.red, strokeWidth=2.5, aria=False)
     chart = (cells + same.encode(x=across, y=up) + line.encode(x=across, y=up)).properties(
         width=360, height=330
@@ -125,4 +125,84 @@ def voted_relevance(consensus: Consensus) -> Any:
         f"{count_of(len(both.voted), 'item')} in cells; the line is the mean estimate of each "
         f"vote, "
         "dashes are the vote itself",
+    )
+
+
+def calibration_plot(calibration: CalibrationBins, what: str = "label") -> Any:
+    """The chart: confidence of each bin against its share right, with that share's interval."""
+    table = calibration.to_table()
+    rows = table.filter(table["items"].to_numpy() > 0)
+    across = alt.X(**unit("confidence", f"probability given to the {what}"))
+    up = alt.Y(**unit("share", "share that is right by gold"))
+    shares = ("confidence", "share", "share_low", "share_high")
+    data = inline_data(**{name: rows[name] for name in (*shares, "items")})
+    base = alt.Chart(data).encode(x=across, y=up)
+    line = base.mark_line(color=LIGHT.blue, aria=False)
+    reach = (
+        alt.Chart(data)
+        .mark_rule(color=LIGHT.blue, opacity=0.5, aria=False)
+        .encode(x=across, y=alt.Y("share_low:Q"), y2="share_high:Q")
+    )
+    points = base.mark_circle(color=LIGHT.blue, opacity=0.85, aria=False).encode(
+        size=alt.Size(
+            "items:Q",
+            title="items",
+            scale=alt.Scale(range=[25, 400]),
+            legend=alt.Legend(tickCount=3),
+        ),
+        tooltip=tooltip(
+            {
+                "confidence": "probability",
+                "share": "right",
+                "share_low": "at least (95%)",
+                "share_high": "at most (95%)",
+                "items": "items",
+            },
+            {**dict.fromkeys(shares, ".2f"), "items": ","},
+        ),
+    )
+    ends = inline_data(confidence=[0, 1], share=[0, 1])
+    perfect = alt.Chart(ends).mark_line(color=LIGHT.soft, strokeDash=[4, 4], aria=False)
+    return add_title(
+        (perfect.encode(x=across, y=up) + reach + line + points).properties(width=340, height=320),
+        "Calibration",
+        f"calibration error {calibration.shown:.3f}, bias corrected; lines are 95% intervals; "
+        "below the dashes it is too sure",
+    )
+
+
+def accuracy_by_ratings(curve: Any) -> Any:
+    """The chart from a table: method, ratings, accuracy, low, high."""
+    columns = ("method", "ratings", "accuracy", "low", "high")
+    data = inline_data(**{name: curve[name] for name in columns})
+    methods = list(dict.fromkeys(curve["method"].to_pylist()))
+    x = alt.X(
+        "ratings:Q",
+        title="judgments an item, at most",
+        scale=alt.Scale(nice=False, padding=12),
+        axis=alt.Axis(values=sorted(set(curve["ratings"].to_pylist())), format="d"),
+    )
+    base = alt.Chart(data).encode(
+        x=x,
+        color=alt.Color("method:N", title=None, scale=alt.Scale(domain=methods)),
+    )
+    scale = alt.Scale(zero=False)
+    told = tooltip(
+        {"method": "method", "ratings": "judgments", "accuracy": "accuracy"},
+        {"ratings": "d", "accuracy": ".3f"},
+    )
+    up = alt.Y("accuracy:Q", title="accuracy against gold", scale=scale)
+    lines = base.mark_line(aria=False).encode(y=up)
+    points = base.mark_point(filled=True, size=50, aria=False).encode(
+        y=up,
+        shape=alt.Shape("method:N", title=None, scale=alt.Scale(domain=methods)),
+        tooltip=told,
+    )
+    bars = base.mark_rule(opacity=0.5, aria=False).encode(
+        y=alt.Y("low:Q", scale=scale, title="accuracy against gold"), y2="high:Q"
+    )
+    return add_title(
+        (bars + lines + points).properties(width=400, height=260),
+        "Accuracy against the number of judgments",
+        "each item keeps at most so many, drawn at random; bars are 95% intervals over gold items",
     )

@@ -1,11 +1,14 @@
-"""Chains of a sampler: traces, and the ranks of draws, which are flat where the chains agree.
+"""Charts of a fit: traces and ranks of chains, learnt priors, convergence.
 
-Rank plots after A. Vehtari et al. (2021), "Rank-normalization, folding, and localization",
-doi:10.1214/20-BA1221.
+Rank plots follow A. Vehtari et al. (2021), "Rank-normalization, folding, and localization",
+doi:10.1214/20-BA1221. Learnt priors are figure 4 of B. Carpenter (2011), "A Hierarchical Bayesian
+Model of Crowdsourced Relevance Coding": phi is the mean of a rate over judges or topics, and kappa
+its precision.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -13,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.draws import Draws
-from adjudge.report.plots import drawing
-from adjudge.report.plots._layout import add_title, spread_places
+from adjudge.report.plots.layout import add_title, inline_data, spread_places, tooltip, unit
 from adjudge.report.theme import LIGHT
 
 _PARAMETERS = 6
@@ -49,7 +51,7 @@ def trace_plot(draws: Draws) -> Any:
     for name, values in parameters_of(draws).items():
         kept = spread_places(values.shape[1], _POINTS)
         chains = len(values)
-        data = drawing.table(
+        data = inline_data(
             chain=np.repeat(np.arange(1, chains + 1), len(kept)),
             draw=np.tile(kept, chains),
             value=values[:, kept].reshape(-1),
@@ -80,7 +82,7 @@ def rank_plot(draws: Draws) -> Any:
     for name, values in parameters_of(draws).items():
         counts = _ranks_by_chain(values)
         chains, even = len(values), values.shape[1] / _BINS
-        data = drawing.table(
+        data = inline_data(
             chain=np.repeat(np.arange(1, chains + 1), _BINS),
             bin=np.tile(np.arange(_BINS), chains),
             excess=(counts / even).reshape(-1),
@@ -116,7 +118,7 @@ def _ranks_by_chain(values: NDArray[np.float64], bins: int = _BINS) -> NDArray[n
 
 def likelihood_trace(trace: tuple[float, ...]) -> Any:
     """The chart of a model fitted by steps: what it maximises, after each of them."""
-    data = drawing.table(step=np.arange(1, len(trace) + 1), value=np.array(trace))
+    data = inline_data(step=np.arange(1, len(trace) + 1), value=np.array(trace))
     return add_title(
         alt.Chart(data)
         .mark_line(color=LIGHT.blue, point=True, aria=False)
@@ -127,4 +129,83 @@ def likelihood_trace(trace: tuple[float, ...]) -> Any:
         .properties(width=400, height=220),
         "Convergence",
         "what the fit maximises, after each iteration; it flattens where it is done",
+    )
+
+
+_SAMPLES = 200
+_MOST = 6  # panels
+_TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _PriorDraws:
+    """One learnt prior: draws of its mean and of its precision."""
+
+    name: str
+    phi: NDArray[np.float64]  # (sample,)
+    kappa: NDArray[np.float64]  # (sample,)
+
+
+def learnt_priors(draws: Draws, samples: int = _SAMPLES) -> list[_PriorDraws]:
+    """The priors that a model learnt, of judges first and then of topics; none where none were."""
+    hyper, scale = draws.hyper, draws.scale
+    found: list[tuple[str, NDArray[Any], NDArray[Any]]] = []
+    if "phi_0" in hyper:
+        found = [
+            ("specificity of judges", hyper["phi_0"], hyper["kappa_0"]),
+            ("sensitivity of judges", hyper["phi_1"], hyper["kappa_1"]),
+            ("prevalence in topics", hyper["phi_pi"], hyper["kappa_pi"]),
+        ]
+    elif "phi" in hyper and "kappa" in hyper:
+        stands = np.array(scale.truth_of)
+        for code, truth in enumerate(scale.truths):
+            right = hyper["phi"][:, :, code, stands == code].sum(axis=2)
+            found.append((f"right on {truth}", right, hyper["kappa"][:, :, code]))
+        several = draws.prevalence.shape[2] > 1  # one topic alone does not vary
+        if several and "kappa_prevalence" in hyper and hyper["phi_prevalence"].ndim == 3:
+            last = hyper["phi_prevalence"][:, :, -1]
+            found.append((f"prevalence of {scale.truths[-1]}", last, hyper["kappa_prevalence"]))
+    return [
+        _PriorDraws(
+            name=name,
+            phi=phi.reshape(-1)[spread_places(phi.size, samples)].astype(np.float64),
+            kappa=kappa.reshape(-1)[spread_places(kappa.size, samples)].astype(np.float64),
+        )
+        for name, phi, kappa in found
+        if phi.std() > 0 and kappa.std() > 0
+    ]
+
+
+def hyper_priors(draws: Draws) -> Any:
+    """The chart: a panel a prior, each point one draw of its mean and its precision."""
+    priors = learnt_priors(draws)[:_MOST]
+    low = min(float(prior.kappa.min()) for prior in priors)
+    high = max(float(prior.kappa.max()) for prior in priors)
+    panels = [
+        _panel(prior, low * 0.95, high * 1.05, "κ: how alike" if place % 3 == 0 else None)
+        for place, prior in enumerate(priors)
+    ]
+    return add_title(
+        alt.concat(*panels, columns=3),
+        "Learnt priors",
+        f"{_SAMPLES} draws of each; a larger κ means judges (or topics) are more alike",
+    )
+
+
+def _panel(prior: _PriorDraws, low: float, high: float, up: str | None) -> Any:
+    return (
+        alt.Chart(inline_data(phi=prior.phi, kappa=prior.kappa))
+        .mark_circle(color=LIGHT.blue, size=14, opacity=0.5, aria=False)
+        .encode(
+            x=alt.X(**unit("phi", "φ: mean")),
+            y=alt.Y(
+                "kappa:Q",
+                title=up,
+                scale=alt.Scale(type="log", domain=[low, high], nice=False),
+                axis=alt.Axis(values=_TICKS, labels=up is not None, format="~g"),
+            ),
+            tooltip=tooltip({"phi": "φ", "kappa": "κ"}, {"phi": ".3f", "kappa": ".2f"}),
+        )
+        .properties(width=150, height=170)
+        .properties(title=alt.TitleParams(prior.name, fontSize=11, fontWeight="normal"))
     )
