@@ -30,17 +30,17 @@ def test_without_gold_and_draws_the_rest(fitted: Results) -> None:
 @pytest.mark.parametrize(
     ("name", "needs"),
     [
-        ("sensitivity-specificity", "two truths: --binary or --binary-truth makes them"),
+        ("sensitivity-specificity", "two truths: binary labels, or a binary truth"),
         (
             "judge-clouds",
-            "draws: a sampled model, such as --model hierarchical-confusion, keeps them",
+            "the draws of a sampled model, such as hierarchical-confusion",
         ),
         (
             "hyper-priors",
             "a model that learns its priors: hierarchical-relevance or hierarchical-confusion",
         ),
-        ("calibration", "gold: --gold FILE gives it"),
-        ("accuracy-by-ratings", "gold: --gold FILE gives it"),
+        ("calibration", "gold"),
+        ("accuracy-by-ratings", "gold"),
     ],
 )
 def test_what_cannot_be_drawn_says_what_it_needs(fitted: Results, name: str, needs: str) -> None:
