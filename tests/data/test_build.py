@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import Judgments
+from adjudge.data import build
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("abcde"), st.sampled_from("xyz"), st.sampled_from("01")),
@@ -48,6 +49,28 @@ def test_rows_of_an_item_stand_together_in_the_order_they_came(
     assert by_item(table) == expected
     assert table.items.to_pylist() == list(expected)
     assert table.judge.flags.writeable  # else the sweeps would be compiled a second time
+
+
+@given(rows=ROWS)
+def test_contradicting_repeats_are_counted_in_tables_of_any_size(
+    rows: list[tuple[str, str, str]],
+) -> None:
+    given_by: dict[tuple[str, str], list[str]] = {}
+    for item, judge, label in rows:
+        given_by.setdefault((item, judge), []).append(label)
+    again = sum(len(labels) - 1 for labels in given_by.values())
+    against = sum(len(set(labels)) > 1 for labels in given_by.values())
+    for few in (0, 100):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(build, "_FEW", few)
+            notes = Judgments.from_table(
+                dict(zip(("item", "judge", "label"), zip(*rows, strict=True), strict=True))
+            ).notes
+        found = [note for note in notes if "contradict" in note]
+        assert len(found) == bool(against)
+        if found:
+            assert found[0].startswith(f"{again} judgment")
+            assert f"in {against} such case" in found[0]
 
 
 def test_many_rows_are_grouped_as_few_are() -> None:

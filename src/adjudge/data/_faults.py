@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,11 +13,10 @@ from adjudge.data._items import compact
 from adjudge.data.names import Coded, Codes, Names
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.data.source import Source, count_of
-from adjudge.errors import BadData, Remedy, name_columns, shown
+from adjudge.errors import BadData, Remedy, shown
 
 _MISSING = frozenset({"nan", "na", "n/a", "null", "none", "#n/a", "<na>"})
 _LISTED = 5  # labels that are written out
-_ROWS = 1_000_000  # rows looked at together
 
 
 def refuse_mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn:
@@ -228,36 +226,3 @@ def _blank(names: Names) -> NDArray[np.bool_]:  # (name,)
         pc.equal(pc.utf8_trim_whitespace(names.take(pa.array(rest))), ""), dtype=np.bool_
     )
     return blank
-
-
-def remark_repeats(
-    key: NDArray[np.int64],  # (row,) of item and judge
-    label: NDArray[np.signedinteger],  # (row,)
-    repeated: NDArray[np.int64],  # keys that occur again, sorted, each time that they do
-    where: Mapping[str, str],
-    place: Source,
-) -> None:
-    """Tell how often a judge judged an item again, if they said something else.
-
-    An item that is a document without a topic may have been judged for several.
-    """
-    again = repeated.size
-    kinds = np.unique(repeated)
-    low = np.full(kinds.size, np.iinfo(label.dtype).max, dtype=label.dtype)
-    high = np.full(kinds.size, -1, dtype=label.dtype)
-    for start in range(0, key.size, _ROWS):  # in blocks: there may be many rows, and few repeats
-        some, given = key[start : start + _ROWS], label[start : start + _ROWS]
-        at = np.minimum(np.searchsorted(kinds, some), kinds.size - 1)
-        rows = np.flatnonzero(kinds[at] == some)
-        np.minimum.at(low, at[rows], given[rows])
-        np.maximum.at(high, at[rows], given[rows])
-    against = int(np.count_nonzero(low != high))
-    if not against:
-        return
-    alone = "document" in where and where.get("item") == where["document"]
-    place.remark(
-        f"{again:,} judgment{' repeats' if again == 1 else 's repeat'} one judge on one item; "
-        f"in {count_of(against, 'such case')} the labels contradict each "
-        "other (all are kept)" + (", or the documents were judged for several topics" * alone),
-        *([name_columns("topic")] if alone else []),
-    )

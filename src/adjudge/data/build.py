@@ -22,7 +22,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Coded, Codes, Names, encode
 from adjudge.data.scale import MOST_LABELS, Scale, canonical
-from adjudge.data.source import Source
+from adjudge.data.source import Source, count_of
 from adjudge.data.synonyms import SYNONYMS
 from adjudge.errors import BadData, BadSetting, name_columns
 
@@ -229,15 +229,6 @@ def _group(
     known = {name: code for code, name in enumerate(scale.labels)}
     table = np.array([known[canonical(name)] for name in names.to_pylist()])
     label = table.astype(scale.label_dtype)[codes]
-    key = items.by_row.astype(np.int64) * len(judges) + judge
-    ranked = np.sort(key)
-    repeated = ranked[1:][ranked[1:] == ranked[:-1]]
-    del ranked
-    if repeated.size and not place.samples:
-        from adjudge.data._faults import remark_repeats
-
-        remark_repeats(key, label, repeated, where, place)
-    del key
     if "time" in where:
         from adjudge.data._instants import read_times
 
@@ -251,6 +242,8 @@ def _group(
         for name in about.keys() & {"time", "seconds"}:
             about[name] = about[name][_order(items)]
         offsets, judge, label = _sorted_by_item(items, judge, label)
+    if not place.samples:
+        _remark_repeats(offsets, judge, label, where, place)
     return Judgments(
         scale=scale,
         items=items.names,
@@ -308,3 +301,51 @@ def _order(items: Items) -> NDArray[np.int32]:
     """The rows by item, those of one item as they came."""
     rows = np.arange(items.by_row.size, dtype=np.int32)
     return _sorted_by_item(items, rows, np.ones(rows.size, dtype=np.int8))[1]
+
+
+def _remark_repeats(
+    offsets: NDArray[np.int64],  # (item + 1,)
+    judge: Codes,  # (row,) by item
+    label: NDArray[np.signedinteger],  # (row,)
+    where: dict[str, str],
+    place: Source,
+) -> None:
+    """Note how often a judge judged an item again, if the labels contradict each other.
+
+    An item that is a document without a topic may have been judged for several.
+    """
+    item, ends, label = _sorted_by_judge(offsets, judge, label)
+    again = item[1:] == item[:-1]
+    again[ends[(ends > 0) & (ends < item.size)] - 1] = False
+    if not again.any():
+        return
+    begins = np.flatnonzero(np.append(True, ~again))
+    low, high = np.minimum.reduceat(label, begins), np.maximum.reduceat(label, begins)
+    against = int(np.count_nonzero(low != high))
+    if not against:
+        return
+    count = int(np.count_nonzero(again))
+    alone = "document" in where and where.get("item") == where["document"]
+    place.remark(
+        f"{count:,} judgment{' repeats' if count == 1 else 's repeat'} one judge on one item; "
+        f"in {count_of(against, 'such case')} the labels contradict each other (all are kept)"
+        + (", or the documents were judged for several topics" * alone),
+        *([name_columns("topic")] if alone else []),
+    )
+
+
+def _sorted_by_judge(
+    offsets: NDArray[np.int64],  # (item + 1,)
+    judge: Codes,  # (row,) by item
+    label: NDArray[np.signedinteger],  # (row,)
+) -> tuple[Codes, NDArray[np.signedinteger], NDArray[np.signedinteger]]:
+    """Items by judge and then item, where the rows of each judge end, and labels."""
+    items, judges = len(offsets) - 1, int(judge.max(initial=0)) + 1
+    if label.size <= _FEW:
+        order = np.argsort(judge, kind="stable")
+        item = np.repeat(np.arange(items, dtype=np.int32), np.diff(offsets))
+        return item[order], np.cumsum(np.bincount(judge)), label[order]
+    from scipy.sparse import csr_array
+
+    matrix = csr_array((label, judge, offsets), shape=(items, judges)).tocsc()
+    return matrix.indices, matrix.indptr[1:], matrix.data

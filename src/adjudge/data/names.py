@@ -13,13 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data._keys import encode_short
-
 Names = Any  # pa.LargeStringArray, one chunk: pyarrow ships no types
 Codes = NDArray[np.int32]
 Coded = dict[str, tuple[Codes, Names]]  # role: code of each row, names
-
-_MANY = 100_000  # rows from which short ids are worth a look
 
 
 class Named:
@@ -60,9 +56,6 @@ def encode(column: Any) -> tuple[Codes, Names]:
     """Codes (-1 for null) and the distinct names of a column, in order of first appearance."""
     chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     if not pa.types.is_dictionary(chunked.type):
-        short = encode_short(chunked) if len(chunked) >= _MANY else None
-        if short is not None:
-            return short
         chunked = chunked.dictionary_encode()
     elif any(
         not chunk.dictionary.equals(chunked.chunk(0).dictionary) for chunk in chunked.chunks[1:]
