@@ -5,8 +5,7 @@ import pyarrow as pa
 import pytest
 
 from adjudge import DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
-from adjudge.data._consensus_tables import _from_counts
-from adjudge.data.judges import information
+from adjudge.data.judges import _from_counts, information
 from adjudge.evaluation.diagnosis.diagnose import diagnose
 
 

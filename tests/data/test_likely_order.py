@@ -8,7 +8,7 @@ import pytest
 
 from adjudge import Judgments
 from adjudge.data.formats import read
-from adjudge.data.likely_order import LikelyOrder
+from adjudge.data.labels import LikelyOrder
 from adjudge.errors import ReadingWarning, Remedy, remedies_of
 
 

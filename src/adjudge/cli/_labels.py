@@ -87,7 +87,7 @@ def shape_labels(
     judgments: Judgments, labelling: Labelling, *golds: Gold | None
 ) -> tuple[Judgments, tuple[Gold | None, ...]]:
     """Judgments and gold with labels dropped and collapsed as the person wants."""
-    from adjudge.data.binning import put_into_bins
+    from adjudge.data._reshaping import put_into_bins
 
     if labelling.binary and _is_binary_truth(labelling):
         raise BadSetting("--binary-truth", True, "either --binary or --binary-truth")

@@ -10,9 +10,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data._faults import leave_out_bad
-from adjudge.data._frames import take_in
 from adjudge.data._items import canonical_codes, find_items, one_each
-from adjudge.data.columns import as_text, roles_of, text_of
+from adjudge.data.columns import as_text, roles_of, take_in, text_of
 from adjudge.data.gold import Gold
 from adjudge.data.names import Coded, as_names, encode
 from adjudge.data.oddities import settle_oddities

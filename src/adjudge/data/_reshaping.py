@@ -1,22 +1,31 @@
-"""Judgments in another shape: fewer of them, more items, other families, or as a table."""
+"""Judgments in another shape: fewer or more of them, other labels or families, or as a table."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data._judge_columns import kind_of_word
-from adjudge.data.judgments import Judgments
+from adjudge.data.columns import letters_of
 from adjudge.data.names import Codes, Named, Names, as_names, look_up
-from adjudge.data.scale import Scale
+from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.errors import BadData, BadSetting, shown
+
+if TYPE_CHECKING:
+    from adjudge.data.comparisons import Comparisons
+    from adjudge.data.gold import Gold
+    from adjudge.data.judgments import Judgments
+
+_KINDS = {
+    0: ("person", "people", "human", "expert", "crowd", "worker", "annotator", "assessor"),
+    1: ("model", "llm", "machine", "ai", "bot", "automatic", "languagemodel"),
+}
 
 
 def select(
@@ -136,6 +145,12 @@ def family_pattern(names: Sequence[str]) -> str:
     return f"^(?:{'|'.join(map(re.escape, names))})()$"
 
 
+def kind_of_word(word: str) -> int | None:
+    """Whether a word means a person or a model; None where it means neither."""
+    letters = letters_of(word).rstrip("s")
+    return next((kind for kind, words in _KINDS.items() if letters in words), None)
+
+
 def put_kind(given: Judgments, pattern: str, kind: str) -> Judgments:
     """The same judgments, with the judges that a pattern finds declared people or LLMs."""
     code = kind_of_word(kind)
@@ -220,3 +235,202 @@ def tabulate(given: Judgments, *, coded: bool = False) -> Any:
     if given.seconds is not None:
         columns["seconds"] = pa.array(given.seconds, mask=np.isnan(given.seconds))
     return pa.table(columns)
+
+
+def put_into_bins(
+    judgments: Judgments, bins: int, golds: tuple[Gold | None, ...] = ()
+) -> tuple[Judgments, tuple[Gold | None, ...]]:
+    """Numeric labels as so many grades of equal width, each by the number in its middle."""
+    if bins < 2:
+        raise BadSetting("bin", bins, "at least 2 grades")
+    numbers = [as_number(label) for label in judgments.scale.labels]
+    if any(number is None for number in numbers):
+        raise BadSetting("bin", bins, f"labels that are numbers, not {judgments.scale}")
+    known = np.array(numbers, dtype=np.float64)
+    low, width = float(known.min()), float(np.ptp(known)) / bins or 1.0
+    names = [canonical(round(low + width * (place + 0.5), 6)) for place in range(bins)]
+
+    def place_of(values: NDArray[np.float64]) -> NDArray[np.int64]:
+        return np.clip(((values - low) / width).astype(np.int64), 0, bins - 1)
+
+    scale = Scale.parse("<".join(names))
+    grade = place_of(known).astype(scale.label_dtype)
+    made = replace(judgments, scale=scale, label=grade[judgments.label])
+    kept: list[Gold | None] = []
+    for gold in golds:
+        own = None if gold is None else tuple(names[at] for at in place_of(_numbers(gold)))
+        if gold is None or own is None:
+            kept.append(None)
+            continue
+        values = tuple(dict.fromkeys(own))
+        code = np.array([values.index(name) for name in own], dtype=gold.value.dtype)
+        kept.append(replace(gold, values=values, value=code[gold.value]))
+    return made, tuple(kept)
+
+
+def _numbers(gold: Gold) -> NDArray[np.float64]:
+    """The values of gold, which have to be numbers too."""
+    found = [as_number(value) for value in gold.values]
+    for value, number in zip(gold.values, found, strict=True):
+        if number is None:
+            raise BadData(
+                f"gold {shown(value)} is no number, and the labels to put into grades are",
+                source=gold.source,
+                value=value,
+                expected="a number",
+            )
+    return np.array(found, dtype=np.float64)
+
+
+def join_judgments(parts: Sequence[Judgments], *, scale: Scale | None = None) -> Judgments:
+    """All judgments of the parts: items and judges of one name are one.
+
+    The scale is the first part's if it has every label, else the one that all labels suggest. What
+    only some parts know (topics, documents, times) is empty for the items of the others.
+    """
+    from adjudge.data.judgments import Judgments
+
+    if not parts:
+        raise BadSetting("parts", parts, "at least one part")
+    chosen = scale if scale is not None else _scale(parts)
+    parts = [part.with_scale(chosen) for part in parts]
+    items, item_codes = join_names([part.items for part in parts])
+    judges, judge_codes = join_names([part.judges for part in parts])
+    item = np.concatenate(
+        [codes[part.item] for part, codes in zip(parts, item_codes, strict=True)]
+    ).astype(np.int64)
+    order = np.argsort(item, kind="stable")
+    counts = np.bincount(item, minlength=len(items))
+    topics, topic = _topics(parts, items, item_codes)
+    families, family = join_families(parts, len(judges), judge_codes)
+
+    def of_judgments(name: str) -> NDArray[np.float64] | None:  # (judgment,)
+        values = [getattr(part, name) for part in parts]
+        if all(value is None for value in values):
+            return None
+        filled = [
+            np.full(len(part), np.nan) if value is None else value
+            for part, value in zip(parts, values, strict=True)
+        ]
+        return np.asarray(np.concatenate(filled)[order])
+
+    return Judgments(
+        scale=chosen,
+        items=items,
+        judges=judges,
+        offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        judge=np.concatenate(
+            [codes[part.judge] for part, codes in zip(parts, judge_codes, strict=True)]
+        ).astype(np.int32)[order],
+        label=np.concatenate([part.label for part in parts])[order],
+        topics=topics,
+        topic=topic,
+        documents=_documents(parts, item_codes, len(items)),
+        time=of_judgments("time"),
+        seconds=of_judgments("seconds"),
+        fields=_fields(parts, item_codes, len(items)),
+        families=families,
+        family=family,
+        kind=join_kinds(parts, len(judges), judge_codes),
+    )
+
+
+def _scale(parts: Sequence[Judgments]) -> Scale:
+    """The scale of the first part if every label is on it, else that of all labels."""
+    first = parts[0].scale
+    labels = dict.fromkeys(label for part in parts for label in part.scale.labels)
+    if set(labels) <= set(first.labels):
+        return first
+    return Scale.infer(labels)
+
+
+def join_names(names: Sequence[Names]) -> tuple[Names, list[Codes]]:
+    """The distinct names in order of appearance, and the code of each part's names among them."""
+    every = as_names(pc.unique(pa.concat_arrays([as_names(part) for part in names])))
+    return every, [look_up(part, every) for part in names]
+
+
+def _topics(
+    parts: Sequence[Judgments], items: Names, codes: Sequence[Codes]
+) -> tuple[Names | None, Codes | None]:
+    """The topic of each item, where a part knows it; two topics of one item are an error."""
+    known = [place for place, part in enumerate(parts) if part.topics is not None]
+    if not known:
+        return None, None
+    spelt = pa.concat_arrays([_topic_names(parts[place]) for place in known])
+    rows = np.concatenate([codes[place] for place in known])
+    found = spelt.take(_rows_of(rows, len(items)))
+    other = pc.not_equal(spelt, found.take(pa.array(rows)))
+    if pc.any(other).as_py():
+        row = pc.index(other, value=True).as_py()
+        two = sorted([spelt[row].as_py(), found[int(rows[row])].as_py()])
+        raise BadData(
+            f"item {shown(items[int(rows[row])].as_py())} has two topics, "
+            f"{shown(two[0])} and {shown(two[1])}",
+            column="topic",
+            value=two[1],
+            expected="one topic an item",
+        )
+    found = pc.fill_null(found, "")
+    topics = as_names(pc.unique(found))
+    return topics, look_up(found, topics)
+
+
+def _rows_of(codes: NDArray[np.integer[Any]], count: int) -> Any:  # (item,)
+    """The row where each item first stands, null where it does in none."""
+    first = np.full(count, -1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return pa.array(first, mask=first < 0)
+
+
+def _topic_names(part: Judgments) -> Names:  # (item,)
+    topics: Any = part.topics
+    return as_names(topics.take(pa.array(part.topic)))
+
+
+def _documents(parts: Sequence[Judgments], codes: Sequence[Codes], count: int) -> Names | None:
+    """The document of each item, where a part knows it."""
+    known = [place for place, part in enumerate(parts) if part.documents is not None]
+    if not known:
+        return None
+    spelt = pa.concat_arrays([as_names(parts[place].documents) for place in known])
+    rows = _rows_of(np.concatenate([codes[place] for place in known]), count)
+    return pc.fill_null(spelt.take(rows), "")
+
+
+def _fields(parts: Sequence[Judgments], codes: Sequence[Codes], count: int) -> Any:
+    """What describes each item, where a part knows it."""
+    known = [place for place, part in enumerate(parts) if part.fields is not None]
+    if not known:
+        return None
+    every = pa.concat_tables([parts[p].fields for p in known], promote_options="permissive")
+    return every.take(_rows_of(np.concatenate([codes[place] for place in known]), count))
+
+
+def join_families(
+    parts: Sequence[Judgments | Comparisons], judges: int, codes: Sequence[Codes]
+) -> tuple[Names | None, Codes | None]:
+    """The family of each judge: as declared by the first part that declares one."""
+    if all(part.families is None for part in parts):
+        return None, None
+    families = as_names(
+        pc.unique(pa.concat_arrays([p.families for p in parts if p.families is not None]))
+    )
+    family = np.full(judges, -1, dtype=np.int32)
+    for part, code in zip(reversed(parts), reversed(codes), strict=True):
+        if part.families is not None and part.family is not None:
+            given = np.append(look_up(part.families, families), -1)[part.family]
+            family[code[given >= 0]] = given[given >= 0]
+    return families, family
+
+
+def join_kinds(
+    parts: Sequence[Judgments | Comparisons], judges: int, codes: Sequence[Codes]
+) -> NDArray[np.int8] | None:  # (judge,)
+    if all(part.kind is None for part in parts):
+        return None
+    kind = np.full(judges, -1, dtype=np.int8)
+    for part, code in zip(reversed(parts), reversed(codes), strict=True):
+        if part.kind is not None:
+            kind[code[part.kind >= 0]] = part.kind[part.kind >= 0]
+    return kind

@@ -7,7 +7,7 @@ stands in modules of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,8 +16,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data._items import Items
-from adjudge.data.columns import roles_of, text_of
+from adjudge.data._instants import read_times
+from adjudge.data._items import (
+    Items,
+    family_column,
+    find_items,
+    gold_column,
+    kind_column,
+    split_by_version,
+    with_fields,
+    without_strangers,
+)
+from adjudge.data.columns import as_text, named_columns, numbers, roles_of, take_in, text_of
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Coded, Codes, Names, encode
@@ -47,11 +57,9 @@ def load_table(
     of the label, so that it is one however many there are.
     """
     place = source if isinstance(source, Source) else Source(source)
-    rows = _take_in(table, place)
+    rows = take_in(table, place)
     where = roles_of(rows.column_names) if roles is None else dict(roles)
     if where.keys() & {"prompt", "version"}:
-        from adjudge.data._judge_columns import without_strangers
-
         where = without_strangers(where)
     need_columns(where, rows.column_names, place)
     if len(rows) == 0:
@@ -79,32 +87,14 @@ def load_table(
         if not len(rows):
             raise place.error(None, f"every one of the {many:,} rows is bad")
     if coded.keys() & {"prompt", "version"}:
-        from adjudge.data._judge_columns import split_by_version
-
         coded = split_by_version(coded, where)
     items = _find_items(coded, where, place)
     judgments = _group(rows, coded, where, scale, place, items)
     if fields:
-        from adjudge.data._items import with_fields
-
         judgments = with_fields(judgments, rows, items.by_row, fields)
     if "gold" not in coded:
         return judgments, None
-    from adjudge.data._items import gold_column
-
     return judgments, gold_column(coded, where, place, items)
-
-
-def _take_in(table: Any, place: Source) -> Any:
-    """A table of any library as an Arrow table; one of plain text, each name once, is one."""
-    if not isinstance(table, pa.Table) or not (
-        len(set(table.column_names)) == len(table.column_names)
-        and all(pa.types.is_string(kind) for kind in table.schema.types)
-    ):
-        from adjudge.data._frames import take_in
-
-        return take_in(table, place)
-    return table
 
 
 def _are_digits(labels: Iterable[str]) -> bool:
@@ -204,8 +194,6 @@ def _find_items(coded: Coded, where: dict[str, str], place: Source) -> Items:
     """The item of each row: as named, or each distinct pair of topic and document."""
     if "item" in coded and not coded.keys() & {"topic", "document"}:
         return Items(*coded["item"])
-    from adjudge.data._items import find_items
-
     return find_items(coded, where, place)
 
 
@@ -221,8 +209,6 @@ def _group(
     judge, judges = coded["judge"]
     about: dict[str, Any] = {}
     if coded.keys() & {"family", "kind"}:
-        from adjudge.data._judge_columns import family_column, kind_column
-
         about["families"], about["family"] = family_column(coded, where, place)
         about["kind"] = kind_column(coded, where, place)
     codes, names = coded["label"]
@@ -230,12 +216,8 @@ def _group(
     table = np.array([known[canonical(name)] for name in names.to_pylist()])
     label = table.astype(scale.label_dtype)[codes]
     if "time" in where:
-        from adjudge.data._instants import read_times
-
         about["time"] = read_times(rows[where["time"]], place, where["time"])
     if "seconds" in where:
-        from adjudge.data.columns import numbers
-
         about["seconds"] = numbers(rows[where["seconds"]], place, where["seconds"])
     offsets = _runs(items.by_row, len(items.names))
     if offsets is None:
@@ -349,3 +331,32 @@ def _sorted_by_judge(
 
     matrix = csr_array((label, judge, offsets), shape=(items, judges)).tocsc()
     return matrix.indices, matrix.indptr[1:], matrix.data
+
+
+def load_judgments(
+    table: Any, *, scale: Scale | None, source: Source, named: Mapping[str, str]
+) -> Judgments:
+    """Judgments from a program's table: columns as it names them, its categories in their order."""
+    rows = take_in(table, source)
+    told = named_columns(named, rows.column_names, source.name)
+    roles = roles_of(rows.column_names, named=told)
+    if scale is None and "label" in roles:
+        scale = _ordered_scale(rows[roles["label"]])
+    asked = "label" in told
+    if "label" in roles and not asked and len(rows.column_names) > len(roles):
+        from adjudge.data._second_questions import tell_label
+
+        tell_label(rows, roles, source, rows.column_names)
+    return load_table(rows, scale=scale, source=source, roles=roles, asked=asked)[0]
+
+
+def _ordered_scale(column: Any) -> Scale | None:
+    """The scale of an ordered categorical column of words; numbers have their order anyway."""
+    kind = column.type
+    if not pa.types.is_dictionary(kind) or not kind.ordered or not column.num_chunks:
+        return None
+    words = as_text(column.chunk(0).dictionary)
+    labels = [canonical(word) for word in words.to_pylist() if word is not None]
+    if len(labels) < 2 or len(set(labels)) < len(labels) or not all(labels):
+        return None
+    return Scale(labels=tuple(labels), ordinal=True)

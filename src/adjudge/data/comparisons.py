@@ -6,22 +6,27 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data._reshaping import code_families, name_families
+from adjudge.data._items import family_column, kind_column
+from adjudge.data._reshaping import (
+    code_families,
+    join_families,
+    join_kinds,
+    join_names,
+    name_families,
+)
+from adjudge.data.columns import comparison_roles, roles_of, take_in, text_of
 from adjudge.data.judgments import Judgments
-from adjudge.data.names import Codes, Named, Names, as_names, look_up
+from adjudge.data.names import Coded, Codes, Named, Names, encode
 from adjudge.data.scale import Scale
-from adjudge.data.source import count_of, warn_of
-from adjudge.errors import BadData, BadSetting
-
-if TYPE_CHECKING:
-    from adjudge.data.source import Source
+from adjudge.data.source import Source, count_of, warn_of
+from adjudge.data.synonyms import PAIR_SYNONYMS
+from adjudge.errors import BadData, BadSetting, shown
 
 LEFT, RIGHT, TIE, CANNOT_SAY = range(4)
 OUTCOMES = ("left", "right", "tie", "cannot say")  # by code
@@ -58,8 +63,6 @@ class Comparisons(Named):
         Its columns are left, right and label (or winner and loser), judge, topic and first, or what
         others call them. Without a column of judges there is one, called ``judge``.
         """
-        from adjudge.data._comparison_table import load_comparisons
-
         return load_comparisons(table, judge=judge, source=source)
 
     @classmethod
@@ -91,36 +94,29 @@ class Comparisons(Named):
             raise BadSetting("files", None, "one file of comparisons at least")
         if len(parts) == 1:
             return parts[0]
-        items, (left, right) = _united(parts, "items", "left", "right")
-        judges, (judge,) = _united(parts, "judges", "judge")
+        items, item_codes = join_names([part.items for part in parts])
+        judges, judge_codes = join_names([part.judges for part in parts])
         topics = topic = None
         if all(part.topics is not None for part in parts):
-            topics, (topic,) = _united(parts, "topics", "topic")
+            topics, topic_codes = join_names([part.topics for part in parts])
+            topic = _recoded(parts, "topic", topic_codes)
         first = None
         if any(part.first is not None for part in parts):
             first = np.concatenate([part.shown_first for part in parts])
-        families, family = _of_judges(parts, judges)
-        kind = None
-        if any(part.kind is not None for part in parts):
-            kind = np.full(len(judges), -1, dtype=np.int8)
-            for part in parts:
-                if part.kind is not None:
-                    at = look_up(part.judges, judges)
-                    kind[at] = np.where(part.kind >= 0, part.kind, kind[at])
-        outcome = np.concatenate([part.outcome for part in parts])
+        families, family = join_families(parts, len(judges), judge_codes)
         return cls(
             items=items,
             judges=judges,
-            left=left,
-            right=right,
-            judge=judge,
-            outcome=outcome,
+            left=_recoded(parts, "left", item_codes),
+            right=_recoded(parts, "right", item_codes),
+            judge=_recoded(parts, "judge", judge_codes),
+            outcome=np.concatenate([part.outcome for part in parts]),
             topics=topics,
             topic=topic,
             first=first,
             families=families,
             family=family,
-            kind=kind,
+            kind=join_kinds(parts, len(judges), judge_codes),
             notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         )
 
@@ -224,32 +220,10 @@ class Comparisons(Named):
         return pa.table(columns)
 
 
-def _united(
-    parts: Sequence[Comparisons], names: str, *codes: str
-) -> tuple[Names, list[NDArray[np.int32]]]:
-    """The names of all parts once each, and codes that are of them."""
-    own = [getattr(part, names) for part in parts]
-    every = as_names(pc.unique(pa.concat_arrays([as_names(name) for name in own])))
-    places = [look_up(name, every) for name in own]
-    moved = [
-        np.concatenate([at[getattr(p, code)] for p, at in zip(parts, places, strict=True)])
-        for code in codes
-    ]
-    return every, [np.asarray(code, dtype=np.int32) for code in moved]
-
-
-def _of_judges(parts: Sequence[Comparisons], judges: Names) -> tuple[Names | None, Codes | None]:
-    """The families of the judges of all parts."""
-    if not any(part.families is not None for part in parts):
-        return None, None
-    named: list[str | None] = [None] * len(judges)
-    for part in parts:
-        if part.families is None or part.family is None:
-            continue
-        own = part.families.to_pylist()
-        for place, code in zip(look_up(part.judges, judges), part.family, strict=True):
-            named[int(place)] = own[code] if code >= 0 else named[int(place)]
-    return code_families(named)
+def _recoded(parts: Sequence[Comparisons], name: str, codes: Sequence[Codes]) -> Codes:
+    """The codes of all parts, renumbered."""
+    moved = [code[getattr(part, name)] for part, code in zip(parts, codes, strict=True)]
+    return np.concatenate(moved).astype(np.int32)
 
 
 _WORDS = {
@@ -264,3 +238,179 @@ _CODES = {word: code for code, words in _WORDS.items() for word in words.split()
 def outcome_named(text: str) -> int:
     """The outcome that a word names, as ``model_a`` names left; -1 where it names none."""
     return _CODES.get(re.sub(r"[^a-z0-9]", "", text.casefold()), -1)
+
+
+_WANTED = "left, right, tie, cannot say, or the name of one of the two"
+
+
+def load_comparisons(
+    table: Any,
+    *,
+    judge: str = "judge",
+    source: str | Source = "table",
+    roles: dict[str, str] | None = None,
+) -> Comparisons:
+    """Comparisons from any table that Arrow can take in.
+
+    ``judge`` names the judge where no column does; ``roles`` names the column of each role where
+    the header does not speak for itself.
+    """
+    place = source if isinstance(source, Source) else Source(source)
+    rows = take_in(table, place)
+    where = comparison_roles(rows.column_names) if roles is None else dict(roles)
+    if not where:
+        raise _missing(rows.column_names, place)
+    if len(rows) == 0:
+        raise place.error(None, "there are no comparisons: the table has a header and no rows")
+    coded, items, outcome = _coded(rows, where, place, judge)
+    bad = _bad_rows(coded, where, items, outcome, place)
+    if bad is not None:
+        good = np.flatnonzero(~bad)
+        if good.size == 0:
+            raise place.error(None, f"every one of the {bad.size:,} rows is bad")
+        rows, outcome = rows.take(pa.array(good)), outcome[good]
+        place.keep(good)
+        coded, items, outcome = _coded(rows, where, place, judge)
+    first = None
+    if "won" in where:  # who stood on which side is not told
+        first = np.full(len(outcome), -1, dtype=np.int8)
+    elif "first" in coded:
+        first = _sides(coded["first"], coded["left"][0], coded["right"][0], items)
+    families, family = family_column(coded, where, place)
+    topic, topics = coded.get("topic", (None, None))
+    return Comparisons(
+        items=items,
+        judges=coded["judge"][1],
+        left=coded["left"][0],
+        right=coded["right"][0],
+        judge=coded["judge"][0],
+        outcome=outcome,
+        topics=topics,
+        topic=topic,
+        first=first,
+        families=families,
+        family=family,
+        kind=kind_column(coded, where, place),
+    )
+
+
+def _missing(columns: list[str], place: Source) -> BadData:
+    found = roles_of(columns, PAIR_SYNONYMS)
+    role = next((role for role in ("left", "right", "outcome") if role not in found), "left")
+    name = "label" if role == "outcome" else role
+    return place.error(
+        None,
+        f"no column {name!r}; the columns are {', '.join(columns)}; wanted left, right and label, "
+        f"or winner and loser; also accepted: {', '.join(PAIR_SYNONYMS[role][1:])}",
+        column=name,
+        expected=name,
+    )
+
+
+def _coded(
+    rows: Any, where: dict[str, str], place: Source, judge: str
+) -> tuple[Coded, Names, NDArray[np.int8]]:
+    """The columns as codes, the items that both sides share, and the outcome of each row."""
+    sides = ("won", "lost") if "won" in where else ("left", "right")
+    texts = [text_of(rows, where[side], place) for side in sides]
+    plain = [text.cast(pa.large_string()) for text in texts]
+    both = pa.chunked_array([chunk for text in plain for chunk in text.chunks], pa.large_string())
+    codes, items = encode(both)
+    many = len(rows)
+    coded: Coded = {"left": (codes[:many], items), "right": (codes[many:], items)}
+    for role in ("judge", "topic", "first", "family", "kind"):
+        if role in where:
+            coded[role] = encode(text_of(rows, where[role], place))
+    if "judge" not in coded:
+        name = pa.array([judge], pa.large_string())
+        coded["judge"] = (np.zeros(many, dtype=np.int32), name)
+    if "won" in where:
+        return coded, items, np.full(many, LEFT, dtype=np.int8)
+    said = encode(text_of(rows, where["outcome"], place))
+    coded["outcome"] = said
+    return coded, items, _sides(said, codes[:many], codes[many:], items, last=CANNOT_SAY)
+
+
+def _sides(
+    said: tuple[Codes, Names],
+    left: Codes,
+    right: Codes,
+    items: Names,
+    last: int = RIGHT,
+) -> NDArray[np.int8]:  # (row,)
+    """Which side, or outcome up to ``last``, each row names, by a word or the item; -1 if neither.
+
+    Where each row that names a side names one of its two items, items are meant, whatever they are
+    called. Else a word for one side that is the name of the item on the other is -2.
+    """
+    codes, names = said
+    texts = names.to_pylist()
+    word = np.array([outcome_named(text) for text in texts] + [-1], dtype=np.int8)
+    word[word > last] = -1
+    place = {name: code for code, name in enumerate(items.to_pylist())}
+    item = np.array([place.get(text, -9) for text in texts] + [-9], dtype=np.int32)
+    by_word, by_item = word[codes], item[codes]
+    named = np.where(by_item == left, LEFT, np.where(by_item == right, RIGHT, -1)).astype(np.int8)
+    found = np.where(named >= 0, named, by_word)
+    if ((named >= 0) | (by_word >= TIE)).all():
+        return found.astype(np.int8)
+    return np.where((named >= 0) & (by_word >= 0) & (named != by_word), -2, found).astype(np.int8)
+
+
+def _bad_rows(
+    coded: Coded,
+    where: dict[str, str],
+    items: Names,
+    outcome: NDArray[np.int8],
+    place: Source,
+) -> NDArray[np.bool_] | None:
+    """The rows that cannot be used, or an error for the first of them; None if all are good."""
+    left, right = coded["left"][0], coded["right"][0]
+    names = [*items.to_pylist(), ""]
+    blank = np.array([not name.strip() or "\0" in name for name in names])
+    judges = [*coded["judge"][1].to_pylist(), ""]
+    nobody = np.array([not name.strip() or "\0" in name for name in judges])[coded["judge"][0]]
+    bad = blank[left] | blank[right] | nobody | (left == right) | (outcome < 0)
+    if "topic" in coded:
+        bad |= coded["topic"][0] < 0
+    if not bad.any():
+        return None
+    for row in np.flatnonzero(bad):
+        error = _row_error(int(row), coded, where, names, int(outcome[row]), place)
+        if not place.skip_bad:
+            raise error
+        place.note(int(row), error)
+    return np.asarray(bad, dtype=np.bool_)
+
+
+def _row_error(
+    row: int,
+    coded: Coded,
+    where: dict[str, str],
+    names: list[str],
+    outcome: int,
+    place: Source,
+) -> BadData:
+    """The error for one bad row: its first problem, in the order of the columns."""
+    sides = [where.get("won", where.get("left")), where.get("lost", where.get("right"))]
+    pair = [names[coded[side][0][row]] for side in ("left", "right")]
+    for column, name in zip(sides, pair, strict=True):
+        if not name.strip() or "\0" in name:
+            problem = "a NUL byte in an id" if "\0" in name else "the item id is empty"
+            return place.error(row, problem, column=column, value=name, expected="an id")
+    if pair[0] == pair[1]:
+        problem = f"{shown(pair[0])} is compared with itself; wanted two items"
+        return place.error(row, problem, column=sides[1], value=pair[1], expected="another item")
+    if outcome < 0:
+        codes, said = coded["outcome"]
+        text = said[int(codes[row])].as_py() if codes[row] >= 0 else ""
+        problem = f"{shown(text.strip())} is no outcome"
+        if not text.strip():
+            problem = "there is no outcome"
+        elif outcome == -2:
+            problem = f"{shown(text)} is a side here and the name of the item on the other"
+        wanted = f"{_WANTED} ({shown(pair[0])}, {shown(pair[1])})"
+        column = where["outcome"]
+        return place.error(row, f"{problem}; wanted {wanted}", column=column, value=text)
+    role = "judge" if coded["judge"][0][row] < 0 or "topic" not in coded else "topic"
+    return place.error(row, f"the {role} id is empty", column=where.get(role), expected="an id")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -11,8 +11,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.draws import Draws
+from adjudge.data.draws import Draws, truths_for_arviz
+from adjudge.data.judges import share_held_against, tabulate_judges, tabulate_topics
 from adjudge.data.judgments import Judgments, take_judgments
+from adjudge.data.names import look_up
 from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale
 from adjudge.data.source import count_of
@@ -149,8 +151,6 @@ class Consensus(Saved):
             raise BadSetting("draws", None, "a model that draws, such as hierarchical-relevance")
         if not truths:
             return self.draws.to_arviz()
-        from adjudge.data._truth_draws import truths_for_arviz
-
         drawn = truths_for_arviz(self, self.draws, truths, seed)
         return self.draws.to_arviz({"posterior_truths": drawn})
 
@@ -223,15 +223,11 @@ class Consensus(Saved):
         These are judgments of items that another voice judged too, and of gold: where nobody else
         says anything, a judge is believed to be like the others, however much they judged.
         """
-        from adjudge.data._consensus_tables import share_held_against
-
         return self.counts * share_held_against(self)[:, None, None]
 
     @property
     def judges(self) -> Any:
         """One row a judge: how many judgments, accuracy, bits a judgment, rates, with intervals."""
-        from adjudge.data._consensus_tables import tabulate_judges
-
         return tabulate_judges(self)
 
     @property
@@ -240,8 +236,6 @@ class Consensus(Saved):
 
         Where topics share one prevalence, or there are none, the one row is called "all".
         """
-        from adjudge.data._consensus_tables import tabulate_topics
-
         return tabulate_topics(self)
 
     @property
@@ -260,9 +254,7 @@ class Consensus(Saved):
         """
         if self.predictor is None:
             raise BadData(f"this {self.model} consensus cannot predict", expected="a new fit")
-        from adjudge.data._predicted import keep_fitted
-
-        return keep_fitted(self, self.predictor(take_judgments(judgments)))
+        return _keep_fitted(self, self.predictor(take_judgments(judgments)))
 
 
 def places(score: NDArray[np.float64], group: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -278,3 +270,45 @@ def places(score: NDArray[np.float64], group: NDArray[np.int32]) -> NDArray[np.i
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = shared - begin + 1
     return rank
+
+
+def _keep_fitted(fitted: Consensus, predicted: Consensus) -> Consensus:
+    """Give items of the fit their gold label, or the fit's answer where judgments are the same."""
+    code = look_up(predicted.judgments.items, fitted.judgments.items)
+    known = np.full(len(code), -1, dtype=np.int16)
+    if fitted.known is not None:
+        known[code >= 0] = fitted.known[code[code >= 0]]
+    kept = (known >= 0) | _have_same_judgments(predicted.judgments, fitted.judgments, code)
+    if not kept.any():
+        return predicted
+    posterior, choice = np.array(predicted.posterior), np.array(predicted.choice)
+    posterior[kept], choice[kept] = fitted.posterior[code[kept]], fitted.choice[code[kept]]
+    fallback = predicted.fallback
+    if fitted.fallback is not None:
+        fallback = np.zeros(len(code), dtype=np.bool_) if fallback is None else np.array(fallback)
+        fallback[kept] = fitted.fallback[code[kept]]
+    gold = known if (known >= 0).any() else None
+    return replace(predicted, posterior=posterior, choice=choice, fallback=fallback, known=gold)
+
+
+def _have_same_judgments(
+    judgments: Judgments,
+    fitted: Judgments,
+    code: NDArray[np.int32],  # (item,) of the fit, -1 for a new item
+) -> NDArray[np.bool_]:  # (item,)
+    """Which items have the same labels from the same judges in the fit, in any order."""
+    same = (code >= 0) & (np.append(fitted.counts_per_item, -1)[code] == judgments.counts_per_item)
+    chosen = np.zeros(fitted.item_count, dtype=np.bool_)
+    chosen[code[same]] = True
+    judge = look_up(judgments.judges, fitted.judges)
+    tables = []
+    for table, rows, item, judges in (
+        (judgments, same[judgments.item], code[judgments.item], judge[judgments.judge]),
+        (fitted, chosen[fitted.item], fitted.item, fitted.judge),
+    ):
+        key = judges[rows].astype(np.int64) * len(fitted.scale.labels) + table.label[rows]
+        order = np.lexsort((key, item[rows]))
+        tables.append((item[rows][order], key[order]))
+    (_, given), (items, wanted) = tables  # as many of each item in both
+    chosen[items[given != wanted]] = False
+    return np.asarray(same & np.append(chosen, False)[code])

@@ -1,27 +1,74 @@
-"""Draws from a posterior: chains of hyper-parameters, prevalence and confusion."""
+"""Draws from a posterior: chains of a model of labels, or of one of comparisons."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.names import Names
 from adjudge.data.scale import Scale
+from adjudge.errors import BadSetting
 from adjudge.lazy import load
+
+if TYPE_CHECKING:
+    from adjudge.data.consensus import Consensus
+    from adjudge.data.judgments import Judgments
 
 HIGHEST = 1.01  # R-hat above this is worth a warning
 _TAILS = (0.05, 0.95)  # quantiles behind the tail effective sample size
 
 
+class _Posterior:
+    """Draws that can be handed to ArviZ and written to a file."""
+
+    __slots__ = ()
+
+    def to_dataset(self) -> Any:
+        """The draws as an xarray data set with chain and draw as its first dimensions."""
+        raise NotImplementedError
+
+    def _groups(self) -> dict[str, Any]:
+        """The groups of inference data."""
+        return {"posterior": self.to_dataset()}
+
+    def to_arviz(self, more: Mapping[str, Any] | None = None) -> Any:
+        """The draws as ArviZ takes them: inference data with the group posterior.
+
+        Where not all draws of prevalence and confusion were kept, the group ``posterior_hyper`` has
+        the hyper-parameters of all. ``more`` are further groups.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            arviz = load("arviz")
+        groups = self._groups() | dict(more or {})
+        if hasattr(arviz, "InferenceData"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a group of our own
+                return arviz.InferenceData(**groups)
+        return load("xarray").DataTree.from_dict(groups)
+
+    def save(self, path: str | Path) -> None:
+        """The draws as a NetCDF file that ArviZ opens, whole or not at all."""
+        load("h5netcdf")
+        place = Path(path)
+        part = place.with_name(f".{place.name}.part")
+        try:
+            for mode, (group, data) in zip("wa", self._groups().items(), strict=False):
+                data.to_netcdf(part, mode=mode, group=group, engine="h5netcdf")
+            part.replace(place)
+        finally:
+            part.unlink(missing_ok=True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Draws:
+class Draws(_Posterior):
     """What a sampler kept, chain by chain.
 
     ``hyper`` has every draw of every hyper-parameter. Prevalence and confusion are large: of them
@@ -87,17 +134,7 @@ class Draws:
 
         Every fit asks for it, so it does without ArviZ, which takes a second to import and 40 MB.
         """
-        found = [(name, _worst(values)) for name, values in self._parameters()]
-        worst = ((name, r_hat) for name, r_hat in found if r_hat is not None and r_hat > HIGHEST)
-        high = sorted(worst, key=lambda pair: -pair[1])
-        if not high:
-            return ()
-        named = ", ".join(f"{name} {r_hat:.3f}" for name, r_hat in high[:4])
-        more = f" and {len(high) - 4} more" if len(high) > 4 else ""
-        return (
-            f"R-hat above {HIGHEST} for {named}{more}: the chains do not agree yet; "
-            "draw more, or let them warm up longer",
-        )
+        return _disagreement(_r_hats(self._parameters()))
 
     def to_dataset(self) -> Any:
         """The draws as an xarray data set: every variable by chain and draw.
@@ -110,38 +147,9 @@ class Draws:
         variables["confusion"] = (("chain", "draw", "judge", "truth", "label"), self.confusion)
         return self._dataset(variables, self.stride)
 
-    def to_arviz(self, more: Mapping[str, Any] | None = None) -> Any:
-        """The draws as ArviZ takes them: inference data with the group posterior.
-
-        Where not all draws of prevalence and confusion were kept, the group ``posterior_hyper`` has
-        the hyper-parameters of all. ``more`` are further groups; ``Consensus.to_arviz`` has one of
-        the truths of items.
-        """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            arviz = load("arviz")
-        groups = self._groups() | dict(more or {})
-        if hasattr(arviz, "InferenceData"):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a group of our own
-                return arviz.InferenceData(**groups)
-        return load("xarray").DataTree.from_dict(groups)
-
-    def save(self, path: str | Path) -> None:
-        """The draws as a NetCDF file that ArviZ opens, whole or not at all."""
-        load("h5netcdf")
-        place = Path(path)
-        part = place.with_name(f".{place.name}.part")
-        try:
-            for mode, (group, data) in zip("wa", self._groups().items(), strict=False):
-                data.to_netcdf(part, mode=mode, group=group, engine="h5netcdf")
-            part.replace(place)
-        finally:
-            part.unlink(missing_ok=True)
-
     def _groups(self) -> dict[str, Any]:
         """The groups of inference data: the posterior, and where it is thinned all of hyper."""
-        groups = {"posterior": self.to_dataset()}
+        groups = _Posterior._groups(self)
         if self.stride > 1 and self.hyper:
             groups["posterior_hyper"] = self._dataset(self._hyper_variables(1), 1)
         return groups
@@ -172,6 +180,61 @@ class Draws:
             coords={name: values for name, values in coords.items() if name in used},
             attrs={"warmup": self.warmup, "thin": self.thin, "stride": stride},
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairDraws(_Posterior):
+    """What the sampler kept: scores of items, and what else the model has, by name."""
+
+    score: NDArray[np.float32]  # (chain, draw, item) of mean 0
+    judge: dict[str, NDArray[np.float32]]  # (chain, draw, judge): right, lean
+    hyper: dict[str, NDArray[np.float64]]  # (chain, draw): tied, position, topics
+    items: Names
+    judges: Names
+
+    def r_hat(self) -> dict[str, float]:
+        """Rank-normalised split R-hat: the worst item, and every other parameter."""
+        hyper = {name: _flat(values) for name, values in self.hyper.items()}
+        return _r_hats(({"score": self.score} | self.judge | hyper).items())
+
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence that names the parameters on which the chains do not agree, if any."""
+        return _disagreement(self.r_hat())
+
+    def to_dataset(self) -> Any:
+        """The draws as an xarray data set with chain and draw as its first dimensions."""
+        variables: dict[str, Any] = {"score": (("chain", "draw", "item"), self.score)}
+        for name, values in self.judge.items():
+            variables[name] = (("chain", "draw", "judge"), values)
+        for name, one in self.hyper.items():
+            variables[name] = (("chain", "draw"), one)
+        coords: dict[str, Any] = {
+            "chain": np.arange(self.score.shape[0]),
+            "draw": np.arange(self.score.shape[1]),
+            "item": self.items.to_pylist(),
+        }
+        if self.judge:
+            coords["judge"] = self.judges.to_pylist()
+        return load("xarray").Dataset(variables, coords=coords)
+
+
+def _r_hats(parameters: Iterable[tuple[str, NDArray[Any]]]) -> dict[str, float]:
+    """The worst R-hat of each parameter for which it is defined."""
+    found = {name: _worst(values) for name, values in parameters}
+    return {name: r_hat for name, r_hat in found.items() if r_hat is not None}
+
+
+def _disagreement(r_hats: Mapping[str, float]) -> tuple[str, ...]:
+    """A sentence that names the parameters on which the chains do not agree, if any."""
+    high = sorted((-r_hat, name) for name, r_hat in r_hats.items() if r_hat > HIGHEST)
+    if not high:
+        return ()
+    named = ", ".join(f"{name} {-r_hat:.3f}" for r_hat, name in high[:4])
+    more = f" and {len(high) - 4} more" if len(high) > 4 else ""
+    return (
+        f"R-hat above {HIGHEST} for {named}{more}: the chains do not agree yet; "
+        "draw more, or let them warm up longer",
+    )
 
 
 def _flat(values: NDArray[Any]) -> NDArray[Any]:  # (chain, draw, entry)
@@ -242,3 +305,73 @@ def _diagnosed(name: str, values: NDArray[Any]) -> dict[str, Any]:
         tail = stats.ess(moving, method="tail", prob=_TAILS, chain_axis=0, draw_axis=1)
         row["ess_bulk"], row["ess_tail"] = float(np.nanmin(bulk)), float(np.nanmin(tail))
     return row
+
+
+_SMALLEST = 1e-300
+
+
+def truths_for_arviz(consensus: Consensus, draws: Draws, truths: int, seed: int) -> Any:
+    """So many draws a chain of the truth of every item, evenly over those kept, for ArviZ."""
+    have = draws.prevalence.shape[1]
+    if not 0 < truths <= have:
+        raise BadSetting("truths", truths, f"a number from 1 to {have:,}, the draws kept")
+    kept = np.arange(truths) * have // truths
+    drawn = _draw_truths(consensus, draws, kept, seed)
+    return load("xarray").Dataset(
+        {"truth": (("chain", "draw", "item"), drawn)},
+        coords={
+            "chain": np.arange(len(drawn)),
+            "draw": kept * draws.stride,
+            "item": consensus.judgments.items.to_pylist(),
+        },
+        attrs={"truths": list(consensus.scale.truths)},
+    )
+
+
+def _repeats(judgments: Judgments) -> bool:
+    """Whether a judge judged an item twice."""
+    pairs = judgments.item.astype(np.int64) * judgments.judge_count + judgments.judge
+    return len(np.unique(pairs)) < len(pairs)
+
+
+def _draw_truths(
+    consensus: Consensus, draws: Draws, kept: NDArray[np.int64], seed: int
+) -> NDArray[np.int16]:  # (chain, kept draw, item)
+    """The truth of every item in each of the draws ``kept``, of those of which there are rates.
+
+    Given a draw of prevalence and confusion the truths of items are independent, and drawn from
+    what their judgments say; gold is as it is known.
+    """
+    judgments = consensus.judgments
+    if consensus.families is not None and (consensus.families.any or _repeats(judgments)):
+        raise BadSetting(
+            "truths",
+            len(kept),
+            "a fit in which every judgment counts whole (weigh_copies=False): here copies or "
+            "repeats have one voice between them",
+        )
+    rng = np.random.default_rng(seed)
+    item = judgments.item
+    topic = np.zeros(judgments.item_count, dtype=np.int64)
+    if draws.topics is not None and judgments.topic is not None:
+        topic = judgments.topic.astype(np.int64)
+    out = np.empty((draws.chains, len(kept), judgments.item_count), dtype=np.int16)
+    for chain in range(draws.chains):
+        for at, draw in enumerate(kept.tolist()):
+            base = np.log(np.maximum(draws.prevalence[chain, draw].astype(np.float64), _SMALLEST))
+            rates = np.log(np.maximum(draws.confusion[chain, draw].astype(np.float64), _SMALLEST))
+            told = rates[judgments.judge, :, judgments.label]  # (judgment, truth)
+            score = np.stack(
+                [
+                    base[topic, truth]
+                    + np.bincount(item, told[:, truth], minlength=judgments.item_count)
+                    for truth in range(base.shape[1])
+                ],
+                axis=1,
+            )
+            # The largest of scores with Gumbel noise is a draw in proportion to their exponentials.
+            out[chain, at] = np.argmax(score + rng.gumbel(size=score.shape), axis=1)
+    if consensus.known is not None:
+        gold = consensus.known >= 0
+        out[:, :, gold] = consensus.known[gold]
+    return out

@@ -10,9 +10,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import fsum
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
+
+from adjudge.data.names import Names
+from adjudge.data.scale import Scale
+
+if TYPE_CHECKING:
+    from adjudge.data.consensus import Consensus
 
 LEVEL = 0.9  # of every interval in the table
 OPTIMISM = 0.41  # logit by which models that take their classes for labels overrate judges
@@ -103,3 +111,202 @@ def estimate_shares(evidence: Evidence, level: _Floats) -> tuple[_Floats, _Float
 
 def _expit(z: _Floats) -> _Floats:
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * z)))  # never overflows
+
+
+_FOR_BITS = 400  # draws behind the bits: enough for an interval, and logarithms are slow
+_BLOCK = 100_000  # items looked through at a time
+
+
+def tabulate_judges(consensus: Consensus) -> Any:
+    """One row a judge of a consensus, and what its model adds to the table."""
+    known: dict[str, Any] = {
+        "names": consensus.judgments.judges,
+        "scale": consensus.scale,
+        "counts": consensus.counts,
+        "prevalence": consensus.overall_prevalence,
+    }
+    if consensus.draws is not None:
+        confusion = consensus.draws.confusion
+        table = _from_draws(**known, confusion=confusion.reshape(-1, *confusion.shape[2:]))
+    else:
+        table = _from_counts(
+            **known,
+            compared=share_held_against(consensus),
+            gold=count_gold(consensus),
+            level=consensus.level,
+        )
+    if consensus.about_judges is not None:
+        for name in consensus.about_judges.column_names:
+            table = table.append_column(name, consensus.about_judges[name])
+    return table
+
+
+def tabulate_topics(consensus: Consensus) -> Any:
+    """One row a topic of a consensus, or one of all."""
+    judgments, prevalence = consensus.judgments, consensus.prevalence
+    names, items = pa.array(["all"], pa.large_string()), [judgments.item_count]
+    if judgments.topics is not None and judgments.topic is not None and len(prevalence) != 1:
+        names = judgments.topics
+        items = np.bincount(judgments.topic, minlength=judgments.topic_count).tolist()
+    columns: dict[str, Any] = {"topic": names, "items": pa.array(items)}
+    for code, truth in enumerate(consensus.scale.truths):
+        columns[f"p_{truth}"] = pa.array(np.ascontiguousarray(prevalence[:, code]))
+        if consensus.draws is not None:
+            low, high = consensus.draws.prevalence_interval(code)
+            columns[f"p_{truth}_low"], columns[f"p_{truth}_high"] = pa.array(low), pa.array(high)
+    return pa.table(columns)
+
+
+def share_held_against(consensus: Consensus) -> NDArray[np.float64]:  # (judge,)
+    """The share of each judge's judgments that something can be held against."""
+    judgments, families = consensus.judgments, consensus.families
+    source = np.arange(judgments.judge_count) if families is None else families.family
+    told = np.zeros(judgments.judge_count)
+    for begin in range(0, judgments.item_count, _BLOCK):
+        offsets = judgments.offsets[begin : begin + _BLOCK + 1]
+        judge = judgments.judge[offsets[0] : offsets[-1]]
+        count = np.diff(offsets)
+        several = np.zeros(len(count), dtype=np.bool_)
+        if len(judge):
+            first, some = offsets[:-1][count > 0] - offsets[0], source[judge]
+            several[count > 0] = np.minimum.reduceat(some, first) != np.maximum.reduceat(
+                some, first
+            )
+        if consensus.known is not None:
+            several |= consensus.known[begin : begin + _BLOCK] >= 0
+        told += np.bincount(judge[np.repeat(several, count)], minlength=len(told))
+    return told / np.maximum(judgments.counts_per_judge, 1)
+
+
+def count_gold(consensus: Consensus) -> NDArray[np.float64]:  # (judge, truth, label)
+    """How often each judge gave each label to gold items of each true label."""
+    judgments, known = consensus.judgments, consensus.known
+    shape = (judgments.judge_count, len(consensus.scale.truths), len(consensus.scale.labels))
+    if known is None:
+        return np.zeros(shape)
+    rows, item = judgments.rows_of(np.flatnonzero(known >= 0))
+    truth = known[known >= 0][item].astype(np.int64)
+    cell = (judgments.judge[rows] * np.int64(shape[1]) + truth) * shape[2] + judgments.label[rows]
+    return np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
+
+
+def _from_counts(
+    *,
+    names: Names,
+    scale: Scale,
+    counts: NDArray[np.float64],  # (judge, truth, label)
+    prevalence: NDArray[np.float64],  # (truth,)
+    compared: NDArray[np.float64],  # (judge,)
+    gold: NDArray[np.float64],  # (judge, truth, label)
+    level: NDArray[np.float64] | None,  # (judge,)
+) -> Any:
+    """One row per judge: judgments, accuracy, bits per judgment, and rates, with 90% intervals.
+
+    Rates of a binary truth are sensitivity and specificity; of an ordinal one, the bias: the mean
+    of label minus truth, in grades. Shares are null where nothing can be compared and there is no
+    gold.
+    """
+    right = _right(scale)
+    total = counts.sum(axis=(1, 2))
+    columns: dict[str, Any] = {
+        "judge": names,
+        "judgments": pa.array(np.rint(total).astype(np.int64)),
+    }
+    rest = np.maximum(counts - gold, 0.0)  # counts include gold
+
+    def add(name: str, rows: slice | int) -> None:
+        pick = np.zeros_like(right)
+        pick[rows] = 1.0
+        hits, every = right * pick, pick
+        evidence = Evidence(
+            hits=np.einsum("jkl,kl->j", rest, hits),
+            total=np.einsum("jkl,kl->j", rest, every),
+            compared=compared,
+            gold_hits=np.einsum("jkl,kl->j", gold, hits),
+            gold_total=np.einsum("jkl,kl->j", gold, every),
+        )
+        _share(columns, name, evidence, level)
+
+    add("accuracy", slice(None))
+    columns["bits"] = pa.array(information(counts, prevalence))
+    if len(scale.truths) == 2:
+        add("sensitivity", 1)
+        add("specificity", 0)
+    elif scale.ordinal and scale.truths == scale.labels:
+        place = np.arange(len(scale.labels), dtype=np.float64)
+        shift = np.einsum("jkl,kl->j", counts, place[None, :] - place[:, None])
+        columns["bias"] = _or_null(shift / np.maximum(total, 1e-300), total > 0)
+    return pa.table(columns)
+
+
+def _from_draws(
+    *,
+    names: Names,
+    scale: Scale,
+    counts: NDArray[np.float64],  # (judge, truth, label)
+    prevalence: NDArray[np.float64],  # (truth,)
+    confusion: NDArray[np.float32],  # (draw, judge, truth, label)
+) -> Any:
+    """The same table from draws of every judge's confusion: posterior means and 90% intervals.
+
+    ``p_chance`` is the probability that a judge is no better than chance: that the diagonal of the
+    confusion sums to 1 or less (for two truths: sensitivity + specificity <= 1).
+    """
+    right = _right(scale)
+    hits = np.einsum("sjkl,kl->sjk", confusion, right)  # (draw, judge, truth)
+    columns: dict[str, Any] = {
+        "judge": names,
+        "judgments": pa.array(np.rint(counts.sum(axis=(1, 2))).astype(np.int64)),
+    }
+    _drawn(columns, "accuracy", hits @ prevalence)
+    few = confusion[:: max(1, len(confusion) // _FOR_BITS)].astype(np.float64)
+    mixed = np.einsum("k,sjkl->sjl", prevalence, few)[:, :, None, :]
+    tiny = np.finfo(np.float32).tiny
+    logs = np.log2(np.maximum(few, tiny) / np.maximum(mixed, tiny))
+    _drawn(columns, "bits", np.maximum(np.einsum("k,sjkl->sj", prevalence, few * logs), 0.0))
+    columns["p_chance"] = pa.array((hits.sum(axis=2) <= 1.0).mean(axis=0))
+    if len(scale.truths) == 2:
+        _drawn(columns, "sensitivity", hits[:, :, 1])
+        _drawn(columns, "specificity", hits[:, :, 0])
+    elif scale.ordinal and scale.truths == scale.labels:
+        place = np.arange(len(scale.labels), dtype=np.float64)
+        shift = place[None, :] - place[:, None]
+        _drawn(columns, "bias", np.einsum("k,sjkl,kl->sj", prevalence, confusion, shift))
+    return pa.table(columns)
+
+
+def _drawn(columns: dict[str, Any], name: str, values: NDArray[Any]) -> None:  # (draw, judge)
+    """A posterior mean and its interval as three columns."""
+    tail = (1.0 - LEVEL) / 2
+    low, high = np.quantile(values, [tail, 1.0 - tail], axis=0)
+    columns[name] = pa.array(values.mean(axis=0).astype(np.float64))
+    columns[f"{name}_low"] = pa.array(low.astype(np.float64))
+    columns[f"{name}_high"] = pa.array(high.astype(np.float64))
+
+
+def _share(
+    columns: dict[str, Any], name: str, evidence: Evidence, level: NDArray[np.float64] | None
+) -> None:
+    """A share and its interval as three columns; null for judges about whom nothing is known.
+
+    A model without a level of its own keeps its own share, within an interval that includes what
+    such models overrate judges by.
+    """
+    given = np.full(len(evidence.total), -OPTIMISM) if level is None else level
+    value, low, high = estimate_shares(evidence, given)
+    if level is None:
+        total = evidence.total + evidence.gold_total
+        value = (evidence.hits + evidence.gold_hits) / np.maximum(total, 1e-9)
+        low, high = np.minimum(low, value), np.maximum(high, value)
+    for suffix, column in (("", value), ("_low", low), ("_high", high)):
+        columns[f"{name}{suffix}"] = _or_null(column, evidence.known)
+
+
+def _or_null(values: NDArray[np.float64], known: NDArray[np.bool_]) -> Any:
+    return pa.array(values, mask=~known)
+
+
+def _right(scale: Scale) -> NDArray[np.float64]:  # (truth, label)
+    """1 where a label stands for a truth."""
+    stands = np.array(scale.truth_of)
+    return np.asarray(np.arange(len(scale.truths))[:, None] == stands[None, :], dtype=np.float64)

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.data import _reshaping
 from adjudge.data.gold import Gold, take_gold
 from adjudge.data.names import Codes, Named, Names
 from adjudge.data.scale import Scale, canonical
@@ -70,7 +71,7 @@ class Judgments(Named):
         categorical column of labels gives the scale its order. What was left out, merged or guessed
         is warned of (``ReadingWarning``) and kept in ``notes``.
         """
-        from adjudge.data._frames import load_judgments
+        from adjudge.data.build import load_judgments
 
         place = source if isinstance(source, Source) else Source(source, skip_bad=skip_bad)
         loaded = load_judgments(table, scale=scale, source=place, named=columns or {})
@@ -123,9 +124,7 @@ class Judgments(Named):
 
         Items and judges of one name are one; a judgment that stands in two parts counts twice.
         """
-        from adjudge.data._joining import join_judgments
-
-        return join_judgments([take_judgments(part) for part in parts], scale=scale)
+        return _reshaping.join_judgments([take_judgments(part) for part in parts], scale=scale)
 
     @property
     def counts_per_item(self) -> NDArray[np.int64]:  # (item,)
@@ -163,27 +162,19 @@ class Judgments(Named):
 
         With ``keep_empty`` the chosen items and every judge stay, with or without judgments.
         """
-        from adjudge.data._reshaping import select
-
-        return select(self, judgments, items, keep_empty=keep_empty)
+        return _reshaping.select(self, judgments, items, keep_empty=keep_empty)
 
     def without_labels(self, *labels: object) -> Judgments:
         """The judgments that did not give any of ``labels``, on the scale without them."""
-        from adjudge.data._reshaping import drop_labels
-
-        return drop_labels(self, {canonical(label) for label in labels})
+        return _reshaping.drop_labels(self, {canonical(label) for label in labels})
 
     def in_bins(self, bins: int) -> Judgments:
         """Numeric labels as so many grades of equal width, each by the number in its middle."""
-        from adjudge.data.binning import put_into_bins
-
-        return put_into_bins(self, bins)[0]
+        return _reshaping.put_into_bins(self, bins)[0]
 
     def with_scale(self, scale: Scale) -> Judgments:
         """The same judgments on another scale that has every label they use."""
-        from adjudge.data._reshaping import put_on_scale
-
-        return put_on_scale(self, scale)
+        return _reshaping.put_on_scale(self, scale)
 
     def collapse(self) -> Judgments:
         """The judgments on the binary scale 0 < 1, by the scale's binary collapse."""
@@ -192,9 +183,7 @@ class Judgments(Named):
 
     def with_families(self, names: Sequence[str | None]) -> Judgments:
         """The same judgments, each judge with the family named for them, in their order."""
-        from adjudge.data._reshaping import put_into_families
-
-        return put_into_families(self, names)
+        return _reshaping.put_into_families(self, names)
 
     def with_family_rule(self, pattern: str) -> Judgments:
         """Judges whose names share what a pattern finds are one family.
@@ -203,15 +192,11 @@ class Judgments(Named):
         ``gpt-run2`` the family ``gpt``. With an empty group all judges that match are one family:
         ``^(?:ann|bob)()$``. Judges in whose names it finds nothing keep the family they have.
         """
-        from adjudge.data._reshaping import name_families
-
-        return self.with_families(name_families(self, pattern))
+        return self.with_families(_reshaping.name_families(self, pattern))
 
     def with_kind_rule(self, pattern: str, kind: str) -> Judgments:
         """Judges in whose names a pattern is found are people ("person") or LLMs ("model")."""
-        from adjudge.data._reshaping import put_kind
-
-        return put_kind(self, pattern, kind)
+        return _reshaping.put_kind(self, pattern, kind)
 
     def with_items(
         self, items: Names, *, topics: Names | None = None, documents: Names | None = None
@@ -220,15 +205,11 @@ class Judgments(Named):
 
         An added item whose topic or document is not given gets an empty one.
         """
-        from adjudge.data._reshaping import add_items
-
-        return add_items(self, items, topics, documents)
+        return _reshaping.add_items(self, items, topics, documents)
 
     def to_table(self) -> Any:
         """One row a judgment: item, topic and document if known, judge, label, time, seconds."""
-        from adjudge.data._reshaping import tabulate
-
-        return tabulate(self)
+        return _reshaping.tabulate(self)
 
 
 JudgmentsLike: TypeAlias = Judgments | Any  # a file, or a table of any library

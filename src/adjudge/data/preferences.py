@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from adjudge.data.comparisons import LEFT, RIGHT, TIE, Comparisons
+from adjudge.data.draws import PairDraws
 from adjudge.data.judges import LEVEL
-from adjudge.data.pair_draws import PairDraws
 
 _Floats = NDArray[np.float64]
 _RANKED = 500  # draws behind the intervals of ranks

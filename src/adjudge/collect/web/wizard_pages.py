@@ -33,7 +33,7 @@ from adjudge.collect.web._login import LoggedIn, Who, require_login
 from adjudge.collect.web._pages import go
 from adjudge.collect.web._state import state_of
 from adjudge.collect.web._uploading import KeptFiles
-from adjudge.data.likely_order import LikelyOrder
+from adjudge.data.labels import LikelyOrder
 from adjudge.data.scale import Scale
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 

@@ -13,8 +13,8 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from adjudge.data._comparison_table import load_comparisons
 from adjudge.data.build import load_table
+from adjudge.data.comparisons import load_comparisons
 from adjudge.data.formats._records import RecordRows, read_json, single
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File

@@ -12,10 +12,9 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
-from adjudge.data._comparison_table import load_comparisons
 from adjudge.data._second_questions import further_columns, tell_label
 from adjudge.data.columns import comparison_roles, named_columns
-from adjudge.data.comparisons import LEFT, OUTCOMES, RIGHT, Comparisons
+from adjudge.data.comparisons import LEFT, OUTCOMES, RIGHT, Comparisons, load_comparisons
 from adjudge.data.formats._records import RecordRows, as_text, read_records
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File

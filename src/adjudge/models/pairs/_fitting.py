@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.comparisons import CANNOT_SAY, Comparisons
+from adjudge.data.draws import PairDraws
 from adjudge.data.judges import LEVEL
-from adjudge.data.pair_draws import PairDraws
 from adjudge.data.preferences import Preferences
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting

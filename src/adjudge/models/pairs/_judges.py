@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from adjudge.data.comparisons import Comparisons
+from adjudge.data.draws import PairDraws
 from adjudge.data.judges import LEVEL
-from adjudge.data.pair_draws import PairDraws
 from adjudge.kernels import pairs as kernels
 from adjudge.models.pairs._skill import HeldOutSkill
 

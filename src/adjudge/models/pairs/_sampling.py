@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.comparisons import Comparisons
-from adjudge.data.pair_draws import PairDraws
+from adjudge.data.draws import PairDraws
 from adjudge.errors import BadSetting
 from adjudge.kernels import pair_gibbs as kernels
 from adjudge.models.model import Progress, Step
