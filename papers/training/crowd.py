@@ -19,8 +19,19 @@ from adjudge.collect.rules.golds import GoldCard, choose_training, screening_ord
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import compose, interleave
 from adjudge.simulation import Matrix
-from adjudge.simulation.behaviours import Clicker, Ethical, LabelSpammer, MadeJudge, Patience
-from adjudge.simulation.visits import AT_WORK, GoldFeedback, Sheet, SheetOutcome, Stage, visit
+from adjudge.simulation.behaviours import (
+    AT_WORK,
+    Clicker,
+    Ethical,
+    GoldFeedback,
+    LabelSpammer,
+    MadeJudge,
+    Patience,
+    Sheet,
+    SheetOutcome,
+    Stage,
+    visit,
+)
 
 LABELS = ("Matching", "Not Matching", "Off Topic", "Spam")
 _RESULTS_PER_QUERY = 5

@@ -24,8 +24,8 @@ from adjudge.collect.services.arms import FIVE_MIXES, preset_arms
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import GoldEntry, Item, Project
+from adjudge.simulation.behaviours import Stage, visit
 from adjudge.simulation.http_client import HttpClient, item_key
-from adjudge.simulation.visits import Stage, visit
 from papers import training as paper
 from papers.charts import published_and_obtained
 from papers.results import Figure, Finding, Options, Replication, check, compare

@@ -9,8 +9,7 @@ import pytest
 
 from adjudge import BadSetting
 from adjudge.collect.rules.golds import GoldCard, choose_training
-from adjudge.simulation.behaviours import Clicker, Ethical, LabelSpammer
-from adjudge.simulation.visits import Sheet, visit
+from adjudge.simulation.behaviours import Clicker, Ethical, LabelSpammer, Sheet, visit
 from papers.training import (
     ACCURACY,
     ARMS,

@@ -9,12 +9,13 @@ from adjudge.errors import BadSetting
 from adjudge.simulation.behaviours import (
     Clicker,
     Ethical,
+    GoldFeedback,
     LabelSpammer,
     MadeJudge,
     Patience,
+    Sheet,
 )
 from adjudge.simulation.crowd_spec import _Colluder, _ColludingRing
-from adjudge.simulation.visits import GoldFeedback, Sheet
 
 LABELS = ("a", "b", "c")
 THETA = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from adjudge.errors import AdjudgeError, Refused
-from adjudge.simulation.behaviours import Clicker, LabelSpammer, MadeJudge
+from adjudge.simulation.behaviours import (
+    Clicker,
+    LabelSpammer,
+    MadeJudge,
+    Sheet,
+    SheetOutcome,
+    Stage,
+)
 from adjudge.simulation.crowd_spec import (
     CrowdSpec,
     _Colluder,
@@ -19,7 +26,6 @@ from adjudge.simulation.crowd_spec import (
     make_truths,
     send_crowd,
 )
-from adjudge.simulation.visits import Sheet, SheetOutcome, Stage
 
 LABELS = ("good", "bad", "ugly")
 

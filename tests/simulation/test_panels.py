@@ -9,8 +9,7 @@ import pytest
 
 from adjudge import BadSetting, UnknownName
 from adjudge.simulation import copy_judge, demo, monitoring_panel, three_judges
-from adjudge.simulation._demo import MODEL, MODEL_NAME
-from adjudge.simulation.panels import GRADES, PREVALENCE, THREE
+from adjudge.simulation.panels import GRADES, MODEL, MODEL_NAME, PREVALENCE, THREE
 
 
 def test_the_three_matrices_are_what_the_documentation_says() -> None:

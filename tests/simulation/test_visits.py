@@ -7,8 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from adjudge.simulation.behaviours import Clicker, MadeJudge, Patience
-from adjudge.simulation.visits import Sheet, SheetOutcome, Stage, visit
+from adjudge.simulation.behaviours import (
+    Clicker,
+    MadeJudge,
+    Patience,
+    Sheet,
+    SheetOutcome,
+    Stage,
+    visit,
+)
 
 LABELS = ("a", "b")
 

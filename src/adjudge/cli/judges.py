@@ -181,7 +181,7 @@ def _show_view(found: Diagnosis, show: str, table: Any, count: int, consensus: C
 
 def _measure_features(judgments: Judgments, gold: Gold | None, names: str, seed: int) -> Any:
     """The table of features, of all that the data allow or of those named."""
-    from adjudge.evaluation.diagnosis.features import feature_table
+    from adjudge.evaluation.diagnosis.judge_tables import feature_table
 
     chosen = None if names == "all" else tuple(part.strip() for part in names.split(","))
     return feature_table(judgments, gold, names=chosen, seed=seed)

@@ -87,279 +87,195 @@ def build_pool(
     runs: Sequence[Run],
     unjudged: Unjudged = "not-relevant",
 ) -> Pool:
-    """The pool of runs under judgments; what of a run is not judged is counted and told.
+    """Build the pool of runs under judgments; notes count what of a run is not judged.
 
     Topics are those that have a judged document and that some run has. A run without one of them
     returns nothing there.
     """
     check_unjudged(unjudged)
-    finder = _Finder.of(judgments, judged)
-    found = [_matched(run, finder) for run in runs]
-    in_play = np.zeros(judgments.topic_count, dtype=np.bool_)
-    for rows in found:
-        in_play[rows.topic[rows.topic >= 0]] = True
-    in_play &= np.bincount(finder.topic[judged], minlength=in_play.size) > 0
-    notes = _notes(runs, found, in_play, finder, unjudged)
-    codes = np.flatnonzero(in_play).astype(np.int32)
-    at = np.cumsum(in_play) - 1  # (topic of the judgments,)
-    items = np.flatnonzero(judged & in_play[finder.topic])
-    extra_topic, extra_document, extra_names = _extra(runs, found, in_play, unjudged)
-    topic = np.concatenate([at[finder.topic[items]], at[extra_topic]])
+    rows = _match(judgments, judged, runs)
+    topics = judgments.topic_count
+    in_play = np.bincount(rows.item_topic[judged], minlength=topics) > 0
+    in_play &= np.bincount(rows.topic[rows.topic >= 0], minlength=topics) > 0
+    known = np.append(in_play, False)[rows.topic]  # (row,)
+    notes = _notes(runs, rows, known, in_play, judged, unjudged)
+    items = np.flatnonzero(judged & in_play[rows.item_topic])
+    extra = np.unique(rows.key[known & (rows.item < 0)]) if unjudged in DRAWN else rows.key[:0]
+    keys = np.concatenate([rows.item_key[items], extra])
+    topic = (np.cumsum(in_play) - 1)[keys >> 32]
     order = np.argsort(topic, kind="stable")
-    documents = pa.concat_arrays(
-        [finder.documents.take(pa.array(items)), extra_names.take(pa.array(extra_document))]
-    )
-    begins = np.concatenate([[0], np.cumsum(np.bincount(topic, minlength=len(codes)))])
-    number = np.empty(order.size, dtype=np.int64)
-    number[order] = np.arange(order.size)
-    entry_of_item = np.full(judgments.item_count + 1, -1, dtype=np.int64)
-    entry_of_item[items] = number[: items.size]
-    rankings = _Rankings(
-        begins=begins,
-        entry_of_item=entry_of_item,
-        entry_of_extra=_Keyed.of(extra_topic, extra_document, number[items.size :]),
-        names=extra_names,
-        at=at,
-        in_play=in_play,
-        condensed=unjudged == "condensed",
-    )
-    starts, entry, place = rankings.of(runs, found)
+    codes = np.flatnonzero(in_play).astype(np.int32)
+    begins = np.append(0, np.cumsum(np.bincount(topic, minlength=len(codes))))
+    entry = _find(rows.key, keys[order])
+    kept = known & (entry >= 0)
+    place = np.arange(len(entry)) - rows.begin
+    if unjudged == "condensed":
+        before = np.append(0, np.cumsum(kept))  # kept rows before each row
+        place = before[:-1] - before[rows.begin]
+    topic_of_row = (np.cumsum(in_play) - 1)[rows.topic[kept]]
+    ranking = rows.run[kept] * len(codes) + topic_of_row
+    sizes = np.bincount(ranking, minlength=len(runs) * len(codes))
+    by = np.argsort(ranking, kind="stable")  # as ranked within a topic
+    documents = rows.documents.take(pa.array(keys[order] & _CODE))
     return Pool(
         systems=tuple(run.name for run in runs),
-        topics=finder.topics.take(pa.array(codes)),
+        topics=judgments.topics.take(pa.array(codes)),  # type: ignore[union-attr]
         topic_code=codes,
         begins=begins.astype(np.int64),
-        item=np.concatenate([items, np.full(extra_topic.size, -1)])[order],
-        documents=documents.take(pa.array(order)),
-        starts=starts,
-        entry=entry,
-        place=place,
+        item=np.append(items, np.full(len(extra), -1))[order],
+        documents=documents,
+        starts=np.append(0, np.cumsum(sizes)).astype(np.int64),
+        entry=(entry[kept] - begins[topic_of_row])[by].astype(np.int32),
+        place=(place[kept] + 1)[by].astype(np.int32),
         unjudged=unjudged,
         notes=notes,
     )
 
 
+_CODE = (1 << 32) - 1  # the part of a key that is the code of the document
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class _Keyed:
-    """Numbers found by a pair of topic and document code."""
+class _Rows:
+    """The rows of all runs next to the items; keys are pairs of topic and document code."""
 
-    key: NDArray[np.int64]
-    number: NDArray[np.int64]
+    documents: Names  # (document,) of the judgments and the runs
+    item_topic: NDArray[np.int32]  # (item,)
+    item_key: NDArray[np.int64]  # (item,)
+    run: NDArray[np.int64]  # (row,)
+    topic: NDArray[np.int32]  # (row,) in the judgments, -1 where it is not known
+    begin: NDArray[np.int64]  # (row,) the first row of the same run and topic
+    key: NDArray[np.int64]  # (row,) below 0 where the topic is not known
+    item: NDArray[np.int64]  # (row,) in the judgments, -1 where nobody judged it
 
-    @classmethod
-    def of(
-        cls, topic: NDArray[Any], document: NDArray[Any], number: NDArray[np.int64] | None = None
-    ) -> _Keyed:
-        """Pairs in any order; without numbers, each has its place."""
-        key = _key(topic, document)
-        order = np.argsort(key, kind="stable")
-        return cls(key[order], order if number is None else number[order])
 
-    def find(self, topic: NDArray[Any], document: NDArray[Any]) -> NDArray[np.int64]:
-        """The number of each pair, -1 where there is none or a code is -1."""
-        key = _key(topic, document)
-        if not self.key.size:
-            return np.full(key.size, -1)
-        at = np.minimum(np.searchsorted(self.key, key), self.key.size - 1)
-        fits = (self.key[at] == key) & (topic >= 0) & (document >= 0)
-        return np.where(fits, self.number[at], -1)
+def _match(judgments: Judgments, judged: NDArray[np.bool_], runs: Sequence[Run]) -> _Rows:
+    """Match the rows of runs with items; without names of documents, items are what runs return."""
+    if judgments.topics is None or judgments.topic is None:
+        raise BadData(
+            "the judgments have no topics, so nothing can be matched with a run; wanted "
+            "columns topic and document",
+            expected="topics",
+        )
+    own = judgments.items if judgments.documents is None else judgments.documents
+    code, documents = encode(pa.chunked_array([own, *(run.documents for run in runs)]))
+    item_key = _key(judgments.topic, code[: len(own)])
+    _check_twice(judgments, item_key)
+    sizes = [len(run) for run in runs]
+    first = np.cumsum([0, *sizes[:-1]])
+    topic = np.concatenate([look_up(run.topics, judgments.topics)[run.topic] for run in runs])
+    key = _key(topic, code[len(own) :])
+    item = _find(key, item_key)
+    return _Rows(
+        documents=documents,
+        item_topic=judgments.topic,
+        item_key=item_key,
+        run=np.repeat(np.arange(len(runs)), sizes),
+        topic=topic,
+        begin=np.concatenate(
+            [at + run.offsets[run.topic] for at, run in zip(first, runs, strict=True)]
+        ),
+        key=key,
+        item=np.where((item >= 0) & judged[item], item, -1),
+    )
 
 
 def _key(topic: NDArray[Any], document: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray((topic.astype(np.int64) << 32) + document)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Finder:
-    """The items of judgments by topic and document."""
-
-    topics: Names  # (topic,)
-    topic: NDArray[np.int32]  # (item,)
-    documents: Names  # (item,)
-    names: Names  # (document,) unique
-    items: _Keyed
-    judged: NDArray[np.bool_]  # (item,)
-
-    @classmethod
-    def of(cls, judgments: Judgments, judged: NDArray[np.bool_]) -> _Finder:
-        """Judgments with topics; where documents have no names, items are what runs return."""
-        if judgments.topics is None or judgments.topic is None:
-            raise BadData(
-                "the judgments have no topics, so nothing can be matched with a run; wanted "
-                "columns topic and document",
-                expected="topics",
-            )
-        documents = judgments.items if judgments.documents is None else judgments.documents
-        code, names = encode(documents)
-        items = _Keyed.of(judgments.topic, code)
-        twice = np.flatnonzero(items.key[1:] == items.key[:-1])
-        if twice.size:
-            first, second = items.number[twice[0]], items.number[twice[0] + 1]
-            raise BadData(
-                f"items {shown(judgments.items[int(first)].as_py())} and "
-                f"{shown(judgments.items[int(second)].as_py())} are one document of one topic; "
-                "wanted one item for each",
-            )
-        return cls(judgments.topics, judgments.topic, documents, names, items, judged)
+def _find(key: NDArray[np.int64], among: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the place of each key among others, -1 where there is none."""
+    if not among.size:
+        return np.full(key.size, -1)
+    order = np.argsort(among, kind="stable")
+    at = order[np.minimum(np.searchsorted(among[order], key), among.size - 1)]
+    return np.where(among[at] == key, at, -1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _RunRows:
-    """The rows of a run beside the judgments."""
-
-    topic: NDArray[np.int32]  # (row,) in the judgments, -1 where it is not known
-    item: NDArray[np.int64]  # (row,) in the judgments, -1 where nobody judged it
-
-
-def _matched(run: Run, finder: _Finder) -> _RunRows:
-    """The topic and the item of each row of a run."""
-    topic = look_up(run.topics, finder.topics)[run.topic]
-    item = finder.items.find(topic, look_up(run.documents, finder.names))
-    return _RunRows(topic, np.where((item >= 0) & finder.judged[item], item, -1))
+def _check_twice(judgments: Judgments, key: NDArray[np.int64]) -> None:
+    order = np.argsort(key, kind="stable")
+    twice = np.flatnonzero(np.diff(key[order]) == 0)
+    if twice.size:
+        first, second = (shown(judgments.items[int(order[twice[0] + n])].as_py()) for n in (0, 1))
+        raise BadData(
+            f"items {first} and {second} are one document of one topic; wanted one item for each"
+        )
 
 
 def _notes(
     runs: Sequence[Run],
-    found: Sequence[_RunRows],
+    rows: _Rows,
+    known: NDArray[np.bool_],
     in_play: NDArray[np.bool_],
-    finder: _Finder,
+    judged: NDArray[np.bool_],
     unjudged: Unjudged,
 ) -> tuple[str, ...]:
-    """What of each run cannot be judged; a run of which nothing can is an error."""
+    """Count what of each run is not judged; a run of which nothing is judged is an error."""
     notes: list[str] = []
-    for run, rows in zip(runs, found, strict=True):
-        known = np.append(in_play, False)[rows.topic]  # (row,)
-        missing = np.flatnonzero(known & (rows.item < 0))
+    for number, run in enumerate(runs):
+        part = np.flatnonzero(rows.run == number)
+        mine = known[part]
+        missing = np.flatnonzero(mine & (rows.item[part] < 0))
         notes += [f"{run.source}: {note}" for note in run.notes]
-        notes += _strange_topics(run, known)
-        if missing.size == known.sum():
-            row = _first(run, missing)
+        notes += _strange_topics(run, mine)
+        if missing.size == mine.sum():
+            row, topic, document = _first(run, missing)
             raise BadData(
-                f"document {shown(run.documents[row].as_py())} of topic "
-                f"{shown(_topic_name(run, row))} is not in the judgments, nor is any other of this "
-                f"run's {len(run):,}",
+                f"document {shown(document)} of topic {shown(topic)} is not in the judgments, nor "
+                f"is any other of this run's {len(run):,}",
                 source=run.source,
                 line=int(run.line[row]),
-                value=run.documents[row].as_py(),
+                value=document,
                 expected="documents that are judged",
             )
         if missing.size:
-            row = _first(run, missing)
+            row, topic, document = _first(run, missing)
             notes.append(
-                f"{run.source}: {missing.size:,} of {count_of(int(known.sum()), 'document')} "
-                f"{'is' if missing.size == 1 else 'are'} not judged, "
-                f"{_HOW[unjudged]} (first: line {run.line[row]}, "
-                f"document {shown(run.documents[row].as_py())} of topic "
-                f"{shown(_topic_name(run, row))})"
+                f"{run.source}: {missing.size:,} of {count_of(int(mine.sum()), 'document')} "
+                f"{'is' if missing.size == 1 else 'are'} not judged, {_HOW[unjudged]} (first: line "
+                f"{run.line[row]}, document {shown(document)} of topic {shown(topic)})"
             )
-        lacking = int(in_play.sum()) - np.unique(rows.topic[known]).size
+        topics = int(in_play.sum())
+        lacking = topics - np.unique(rows.topic[part][mine]).size
         if lacking:
             notes.append(
-                f"{run.source}: {lacking:,} of {count_of(int(in_play.sum()), 'topic')} "
-                f"{'is' if lacking == 1 else 'are'} not in this run: "
-                "it returns nothing there"
+                f"{run.source}: {lacking:,} of {count_of(topics, 'topic')} "
+                f"{'is' if lacking == 1 else 'are'} not in this run: it returns nothing there"
             )
-    judged = np.bincount(finder.topic[finder.judged], minlength=in_play.size) > 0
-    left = int((judged & ~in_play).sum())
+    left = int((np.bincount(rows.item_topic[judged], minlength=len(in_play)) > 0)[~in_play].sum())
     if left:
         notes.append(f"{count_of(left, 'judged topic', 'is', 'are')} in no run and left out")
     return tuple(notes)
 
 
 def _strange_topics(run: Run, known: NDArray[np.bool_]) -> list[str]:
-    """A word on the topics of a run that nobody judged; a run with no other is an error."""
+    """Count the topics of a run that nobody judged; a run with no other is an error."""
     strange = np.flatnonzero(~known)
     if not strange.size:
         return []
-    row = _first(run, strange)
-    name = shown(_topic_name(run, row))
+    row, topic, _ = _first(run, strange)
     if strange.size == len(known):
         raise BadData(
-            f"topic {name} has no judgments, nor has any other of this run's {len(run.topics):,}",
+            f"topic {shown(topic)} has no judgments, nor has any other of this run's "
+            f"{len(run.topics):,}",
             source=run.source,
             line=int(run.line[row]),
-            value=_topic_name(run, row),
+            value=topic,
             expected="topics that are judged",
         )
     topics = np.unique(run.topic[strange]).size
     return [
         f"{run.source}: {topics:,} of {count_of(len(run.topics), 'topic')} "
         f"{'has no judgments and is' if topics == 1 else 'have no judgments and are'} left "
-        f"out (first: line {run.line[row]}, topic {name})"
+        f"out (first: line {run.line[row]}, topic {shown(topic)})"
     ]
 
 
-def _first(run: Run, rows: NDArray[np.int64]) -> int:
-    """The row that comes first in the file."""
-    return int(rows[np.argmin(run.line[rows])])
-
-
-def _topic_name(run: Run, row: int) -> str:
-    at = int(np.searchsorted(run.offsets, row, side="right")) - 1
-    return str(run.topics[at].as_py())
-
-
-def _extra(
-    runs: Sequence[Run], found: Sequence[_RunRows], in_play: NDArray[np.bool_], unjudged: Unjudged
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Names]:
-    """The unjudged documents that are to have a truth: topic, document code, and names."""
-    none = np.empty(0, dtype=np.int64)
-    if unjudged not in DRAWN:
-        return none, none, pa.array([], pa.large_string())
-    missing = [(rows.item < 0) & np.append(in_play, False)[rows.topic] for rows in found]
-    texts = [run.documents.filter(pa.array(m)) for run, m in zip(runs, missing, strict=True)]
-    topic = np.concatenate([rows.topic[m] for rows, m in zip(found, missing, strict=True)])
-    code, names = encode(pa.concat_arrays(texts))
-    _, first = np.unique(_key(topic, code), return_index=True)
-    return topic[first].astype(np.int64), code[first].astype(np.int64), names
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Rankings:
-    """What turns the rows of runs into places of entries."""
-
-    begins: NDArray[np.int64]  # (topic + 1,)
-    entry_of_item: NDArray[np.int64]  # (item + 1,) -1 where it is not in play; so has -1
-    entry_of_extra: _Keyed
-    names: Names  # (extra document,)
-    at: NDArray[np.int64]  # (topic of the judgments,)
-    in_play: NDArray[np.bool_]  # (topic of the judgments,)
-    condensed: bool
-
-    def of(
-        self, runs: Sequence[Run], found: Sequence[_RunRows]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-        """Where each ranking begins, and entries and places of all."""
-        topics = len(self.begins) - 1
-        sizes, entries, places = [], [], []
-        for run, rows in zip(runs, found, strict=True):
-            topic, entry, place = self._one(run, rows)
-            order = np.argsort(topic, kind="stable")  # as ranked within a topic
-            sizes.append(np.bincount(topic, minlength=topics))
-            entries.append((entry - self.begins[topic])[order])
-            places.append(place[order])
-        starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-        return (
-            starts,
-            np.concatenate(entries).astype(np.int32),
-            np.concatenate(places).astype(np.int32),
-        )
-
-    def _one(
-        self, run: Run, rows: _RunRows
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Topic, entry and place of the rows of a run that are in the pool."""
-        entry = self.entry_of_item[rows.item]
-        if len(self.names):
-            extra = self.entry_of_extra.find(rows.topic, look_up(run.documents, self.names))
-            entry = np.where(entry >= 0, entry, extra)
-        entry = np.where(np.append(self.in_play, False)[rows.topic], entry, -1)
-        kept = np.flatnonzero(entry >= 0)
-        row = np.arange(len(run)) - run.offsets[run.topic]
-        if self.condensed:
-            before = np.concatenate([[0], np.cumsum(entry >= 0)])  # kept rows before each row
-            row = before[:-1] - before[run.offsets[run.topic]]
-        return self.at[rows.topic[kept]], entry[kept], row[kept] + 1
+def _first(run: Run, rows: NDArray[np.int64]) -> tuple[int, str, str]:
+    """Return the row that comes first in the file, its topic and its document."""
+    row = int(rows[np.argmin(run.line[rows])])
+    return row, str(run.topics[int(run.topic[row])].as_py()), str(run.documents[row].as_py())
 
 
 def judged_at(

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from adjudge.data.names import look_up
 from adjudge.data.runs import Run
-from adjudge.data.scale import Scale
-from adjudge.errors import BadData, BadSetting, UnknownName
+from adjudge.data.scale import Scale, as_number
+from adjudge.errors import BadData, BadSetting, Remedy, UnknownName
 from adjudge.evaluation._pool import Pool
 from adjudge.kernels import retrieval as kernels
 from adjudge.lazy import load
@@ -52,17 +52,11 @@ class RetrievalMeasure:
         pool: Pool,
         truths: NDArray[np.int16],  # (draw, entry)
     ) -> NDArray[np.float64]:  # (draw, system, topic)
-        """The value of every system in every topic under every draw, by the kernel."""
-        if self.gain is None:
-            raise BadSetting("measure", self.name, "one that a kernel computes")
+        """Return the value of every system in every topic under every draw, by the kernel."""
         out = np.empty((len(truths), len(pool.systems), len(pool.topics)))
-        shared = (truths, pool.begins, pool.starts, pool.entry, pool.place, self.gain)
-        cutoff = _cutoff(self.of)
-        if self.of.NAME in _BINARY:
-            kernels.binary_values(_BINARY[self.of.NAME], cutoff, *shared, out)
-            return out
-        deepest, falling, share = self._places(pool, self.gain)
-        kernels.discounted_values(min(cutoff, deepest), *shared, falling, share, out)
+        by, first, shared, places = self._arguments(pool, truths)
+        run: Any = kernels.binary_values if by == "binary" else kernels.discounted_values
+        run(*first, *shared, *places, out)
         return out
 
     def flips(
@@ -71,39 +65,39 @@ class RetrievalMeasure:
         truths: NDArray[np.int16],  # (draw, entry)
         sign: NDArray[np.float64],  # (system,)
     ) -> NDArray[np.float64]:  # (entry, truth)
-        """The signed sum of systems in an entry's topic, were its truth this one: mean of draws."""
+        """Return the signed sum of systems in an entry's topic for each truth it may have.
+
+        It is the mean over the draws of the other entries.
+        """
+        by, first, shared, places = self._arguments(pool, truths)
+        out = np.zeros((truths.shape[1], len(shared[-1])))
+        run: Any = kernels.flip_binary if by == "binary" else kernels.flip_discounted
+        run(*first, *shared, *places, sign, out)
+        return out / max(len(truths), 1)
+
+    def _arguments(
+        self, pool: Pool, truths: NDArray[np.int16]
+    ) -> tuple[str, tuple[int, ...], tuple[Any, ...], tuple[Any, ...]]:
+        """Return the kind of kernel, and its arguments: measure and cutoff, pool, places."""
         if self.gain is None:
             raise BadSetting("measure", self.name, "one that a kernel computes")
-        out = np.zeros((truths.shape[1], len(self.gain)))
         shared = (truths, pool.begins, pool.starts, pool.entry, pool.place, self.gain)
-        cutoff = _cutoff(self.of)
         if self.of.NAME in _BINARY:
-            kernels.flip_binary(_BINARY[self.of.NAME], cutoff, *shared, sign, out)
-        else:
-            deepest, falling, share = self._places(pool, self.gain)
-            kernels.flip_discounted(min(cutoff, deepest), *shared, falling, share, sign, out)
-        return out / max(len(truths), 1)
+            return "binary", (_BINARY[self.of.NAME], self.cutoff), shared, ()
+        deepest = int(max(pool.place.max(initial=1), np.diff(pool.begins).max(initial=1)))
+        place = np.arange(deepest, dtype=np.float64)
+        order = np.argsort(-self.gain, kind="stable")  # truths from most gain to least
+        worth = 1 / np.log2(place + 2)
+        if self.of.NAME == "RBP":
+            p = float(self.of["p"])
+            order, worth = np.empty(0, dtype=np.int64), (1 - p) * p**place
+        return "discounted", (min(self.cutoff, deepest),), shared, (order, worth)
 
     @property
     def cutoff(self) -> int:
         """The last place that counts."""
-        return _cutoff(self.of)
-
-    def _places(
-        self, pool: Pool, gain: NDArray[np.float64]
-    ) -> tuple[int, NDArray[np.int64], NDArray[np.float64]]:
-        """The deepest place, truths from most gain to least, and what each place is worth."""
-        deepest = int(max(pool.place.max(initial=1), np.diff(pool.begins).max(initial=1)))
-        place = np.arange(deepest, dtype=np.float64)
-        if self.of.NAME == "RBP":
-            p = float(self.of["p"])
-            return deepest, np.empty(0, dtype=np.int64), (1 - p) * p**place
-        return deepest, np.argsort(-gain, kind="stable"), 1 / np.log2(place + 2)
-
-
-def _cutoff(measure: Any) -> int:
-    given = measure.params.get("cutoff")
-    return _NO_CUTOFF if given is None else int(given)
+        given = self.of.params.get("cutoff")
+        return _NO_CUTOFF if given is None else int(given)
 
 
 def assign_grades(scale: Scale) -> NDArray[np.int64]:  # (truth,)
@@ -113,7 +107,7 @@ def assign_grades(scale: Scale) -> NDArray[np.int64]:  # (truth,)
     0); on an ordered scale of words the grade is the place; otherwise 1 if relevant, else 0.
     """
     values = scale.truth_values
-    named = all(_is_number(truth) for truth in scale.truths)
+    named = all(as_number(truth) is not None for truth in scale.truths)
     whole = bool((values == np.rint(values)).all())
     if (named and whole) or (not named and scale.ordinal):
         return np.maximum(values, 0).astype(np.int64)
@@ -122,18 +116,15 @@ def assign_grades(scale: Scale) -> NDArray[np.int64]:  # (truth,)
     relevant = scale.truth_relevant
     if relevant is None:
         raise BadData(
-            f"the labels {scale} are no grades; name their order, such as --labels "
-            f"'{'<'.join(scale.labels[:3])}', or those that count, such as --relevant "
-            f"{scale.labels[-1]}",
+            f"the labels {scale} have no grades",
             expected="grades",
+            code="no-grades",
+            remedies=(
+                Remedy("labels", "<".join(scale.labels[:3])),
+                Remedy("relevant", scale.labels[-1]),
+            ),
         )
     return relevant.astype(np.int64)
-
-
-def _is_number(text: str) -> bool:
-    from adjudge.data.scale import as_number
-
-    return as_number(text) is not None
 
 
 def parse_measures(names: Sequence[str], scale: Scale) -> list[RetrievalMeasure]:
@@ -179,14 +170,13 @@ def _gain(
     measure: Any, grades: NDArray[np.int64], scale: Scale
 ) -> NDArray[np.float64] | None:  # (truth,)
     """What each truth is worth to a measure that the kernel knows; None for another."""
-    settings = dict(measure.params)
-    if measure.NAME == "nDCG" and settings.keys() <= {"cutoff"}:
+    known = {"nDCG": {"cutoff"}, "RBP": {"cutoff", "p", "rel"}}
+    known |= {key: {"cutoff", "rel"} for key in _BINARY}
+    if not measure.params.keys() <= known.get(measure.NAME, set()) or measure.NAME not in known:
+        return None
+    if measure.NAME == "nDCG":
         return grades.astype(np.float64)
-    if measure.NAME == "RBP" and settings.keys() <= {"cutoff", "p", "rel"}:
-        return _relevant(measure, grades, scale)
-    if measure.NAME in _BINARY and settings.keys() <= {"cutoff", "rel"}:
-        return _relevant(measure, grades, scale)
-    return None
+    return _relevant(measure, grades, scale)
 
 
 def _relevant(
@@ -203,8 +193,8 @@ def _relevant(
         raise BadSetting(
             "measure",
             str(measure),
-            f"to know what is relevant, since {which} label of {scale} is: such as "
-            f"--relevant {scale.labels[-1]}, or {measure.NAME}(rel={grades.max()})",
+            f"relevant labels, and {which} label of {scale} is relevant: name those that are, or "
+            f"take {measure.NAME}(rel={grades.max()})",
         )
     return np.asarray(chosen, dtype=np.float64)
 

@@ -107,7 +107,7 @@ def reals(values: Any) -> Any:
     return pa.array(values, pa.float64(), from_pandas=True)
 
 
-def interval_columns(name: str, values: Sequence[Any], first: str | None = None) -> dict[str, Any]:
+def interval_columns(name: str, values: Iterable[Any], first: str | None = None) -> dict[str, Any]:
     """Return a value, its lower and its upper bound as columns, null for NaN."""
     names = (first or name, f"{name}_low", f"{name}_high")
     return {column: reals(part) for column, part in zip(names, values, strict=True)}

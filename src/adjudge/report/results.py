@@ -12,7 +12,7 @@ from adjudge.evaluation.against_gold import BesideVote, Evaluation, MoreGold, be
 from adjudge.evaluation.agreement import Agreement, measure_agreement
 from adjudge.evaluation.crossvalidation import CrossValidation
 from adjudge.evaluation.diagnosis.diagnose import Diagnosis, diagnose
-from adjudge.evaluation.estimation.sentences import tell_estimates
+from adjudge.evaluation.estimation.estimate import tell_estimates
 from adjudge.evaluation.model_judges.panel import PanelSummary, summarise_panel
 from adjudge.evaluation.predictive import Check, predictive_checks
 from adjudge.evaluation.ratings import accuracy_by_ratings

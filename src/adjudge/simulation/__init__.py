@@ -1,4 +1,4 @@
-"""Made judgments from stated populations of judges, with everything known that real ones hide.
+"""Simulated judgments from stated populations of judges, with their known truth.
 
 >>> from adjudge.data.scale import Scale
 >>> from adjudge.simulation import Crowd, Population
@@ -10,14 +10,12 @@ Judgments(5,000 judgments, 1,000 items, 40 judges, 20 topics, scale 0 < 1 < 2)
 >>> made.kinds.count("spammer"), len(made.truth), len(made.gold)
 (4, 1000, 100)
 
-Kinds of judges, their mixture, who judges what and the crowd they make stand behind this door;
-``panels`` has the ready-made ones of a study. ``behaviours`` has made judges who act and learn,
-sheet by sheet, wherever judgments are collected: ``visits`` says what they can do there,
-``http_client`` lets them judge at a server, and ``crowd_spec`` says how many of which kind.
+``panels`` has the ready-made data of the demonstration and of a study. ``behaviours`` has simulated
+judges who act and learn, sheet by sheet, wherever judgments are collected; ``http_client`` lets
+them judge at a server, and ``crowd_spec`` says how many of which kind.
 """
 
 from adjudge.simulation._crowd import Crowd, Made, number_names
-from adjudge.simulation._demo import MODEL_NAME, copy_judge, demo
 from adjudge.simulation._judges import (
     KINDS,
     Adversary,
@@ -32,7 +30,13 @@ from adjudge.simulation._judges import (
     TwoCoin,
 )
 from adjudge.simulation._population import Population
-from adjudge.simulation.panels import monitoring_panel, three_judges
+from adjudge.simulation.panels import (
+    MODEL_NAME,
+    copy_judge,
+    demo,
+    monitoring_panel,
+    three_judges,
+)
 
 __all__ = [
     "KINDS",

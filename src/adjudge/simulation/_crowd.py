@@ -89,49 +89,39 @@ class Crowd:
     timed: bool = False
 
     def __post_init__(self) -> None:
-        if self.items < 1:
-            raise BadSetting("items", self.items, "1 or more")
-        if not 0 <= self.topics <= self.items:
-            raise BadSetting("topics", self.topics, f"from 0 to the {self.items} items")
-        self._check_prevalence()
-        self._check_per_item()
+        low, high = self._range
+        judges, truths = len(self.population), len(self.scale.truths)
+        given = self.prevalence
+        shares = len(given) in (0, truths) and all(share >= 0 for share in given)
+        for fits, setting, wanted in (
+            (self.items >= 1, "items", "1 or more"),
+            (0 <= self.topics <= self.items, "topics", f"from 0 to the {self.items} items"),
+            (
+                shares and (not given or abs(sum(given) - 1) <= 1e-6),
+                "prevalence",
+                f"{truths} shares that sum to 1",
+            ),
+            (self.concentration > 0, "concentration", "a number above 0"),
+            (self.topics or math.isinf(self.concentration), "concentration", "topics beside it"),
+            (0 <= low <= high and high >= 1, "per_item", "1 or more, or a range (low, high)"),
+            (
+                high <= judges or self.repeats,
+                "per_item",
+                f"no more than the {judges} judges, or repeats",
+            ),
+            (0 < self.steepness <= _STEEPEST, "steepness", f"above 0, up to {_STEEPEST}"),
+            (
+                self.difficulty is None or all(0 < x < math.inf for x in self.difficulty),
+                "difficulty",
+                "two numbers above 0: a and b of a Beta",
+            ),
+            (0 <= self.gold <= 1, "gold", "a share of the items, from 0 to 1"),
+            (0 <= self.honeypots <= self.gold, "honeypots", f"from 0 to the gold's {self.gold}"),
+        ):
+            if not fits:
+                raise BadSetting(setting, getattr(self, setting), wanted)
         if self.activity not in ACTIVITIES:
             raise UnknownName("activity", self.activity, ACTIVITIES)
-        if not 0 < self.steepness <= _STEEPEST:
-            raise BadSetting("steepness", self.steepness, f"a number above 0, up to {_STEEPEST}")
-        if self.difficulty is not None and not all(0 < x < math.inf for x in self.difficulty):
-            raise BadSetting(
-                "difficulty", self.difficulty, "two numbers above 0: a and b of a Beta"
-            )
-        if not 0 <= self.gold <= 1:
-            raise BadSetting("gold", self.gold, "a share of the items, from 0 to 1")
-        if not 0 <= self.honeypots <= self.gold:
-            raise BadSetting(
-                "honeypots", self.honeypots, f"a share from 0 to the gold's {self.gold}"
-            )
-
-    def _check_prevalence(self) -> None:
-        truths = len(self.scale.truths)
-        given = self.prevalence
-        fits = len(given) in (0, truths) and all(share >= 0 for share in given)
-        if not fits or (given and abs(sum(given) - 1) > 1e-6):
-            raise BadSetting("prevalence", given, f"{truths} shares that sum to 1")
-        if not self.concentration > 0:
-            raise BadSetting("concentration", self.concentration, "a number above 0")
-        if not self.topics and not math.isinf(self.concentration):
-            raise BadSetting("concentration", self.concentration, "topics beside it")
-
-    def _check_per_item(self) -> None:
-        low, high = self._range
-        if isinstance(self.per_item, int) and low < 1:
-            raise BadSetting("per_item", self.per_item, "1 or more, or a range (low, high)")
-        if not 0 <= low <= high or high < 1:
-            raise BadSetting("per_item", self.per_item, "a range (low, high), 0 <= low <= high")
-        judges = len(self.population)
-        if high > judges and not self.repeats:
-            raise BadSetting(
-                "per_item", self.per_item, f"no more than the {judges} judges, or repeats"
-            )
 
     @property
     def _range(self) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -23,6 +24,13 @@ Confusion = NDArray[np.float64]  # (judge, truth, label)
 Matrix = tuple[tuple[float, ...], ...]  # (truth, label)
 _ORDINAL_DECAY = 0.4
 _SPAM = ("uniform", "prevalence")
+_ABOVE_0: tuple[str, Callable[[float], bool]] = ("a number above 0", lambda value: value > 0)
+_SHARE: tuple[str, Callable[[float], bool]] = ("a share from 0 to 1", lambda x: 0 <= x <= 1)
+_SETTINGS: dict[str, tuple[str, Callable[[float], bool]]] = {
+    **dict.fromkeys(("a", "b", "a1", "b1", "a0", "b0", "kappa"), _ABOVE_0),
+    **dict.fromkeys(("accuracy", "decay", "share"), _SHARE),
+    "shift": ("a whole number of grades, not 0", lambda value: value == int(value) != 0),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +70,16 @@ class Kind(ABC):
 
     name: ClassVar[str] = ""
     pace: ClassVar[float] = 20.0  # seconds a judgment, at the median
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            wanted, fits = _SETTINGS.get(field.name, ("", None))
+            values = getattr(self, field.name)
+            for value in values if isinstance(values, tuple) else (values,):
+                if fits is None or (value is None and field.default is None):
+                    continue
+                if not _is_number(value) or not fits(value):
+                    raise BadSetting(f"{self.name} {field.name}", value, wanted)
 
     @abstractmethod
     def draw(self, count: int, world: World) -> Confusion:
@@ -106,10 +124,6 @@ class Skilled(Kind):
     decay: float | None = None
     name: ClassVar[str] = "skilled"
 
-    def __post_init__(self) -> None:
-        _check_above_zero(self.name, a=self.a, b=self.b)
-        _check_decay(self.name, self.decay)
-
     def draw(self, count: int, world: World) -> Confusion:
         """One accuracy a judge."""
         return world.mixed(world.rng.beta(self.a, self.b, count), self.decay)
@@ -128,9 +142,6 @@ class TwoCoin(Kind):
     a0: float = 8.0
     b0: float = 2.0
     name: ClassVar[str] = "two-coin"
-
-    def __post_init__(self) -> None:
-        _check_above_zero(self.name, a1=self.a1, b1=self.b1, a0=self.a0, b0=self.b0)
 
     def draw(self, count: int, world: World) -> Confusion:
         """One sensitivity and one specificity a judge."""
@@ -157,11 +168,7 @@ class Dirichlet(Kind):
     name: ClassVar[str] = "dirichlet"
 
     def __post_init__(self) -> None:
-        for kappa in self.kappa if isinstance(self.kappa, tuple) else (self.kappa,):
-            _check_above_zero(self.name, kappa=kappa)
-        if not _is_number(self.accuracy) or not 0 <= self.accuracy <= 1:
-            raise BadSetting(f"{self.name} accuracy", self.accuracy, "a share from 0 to 1")
-        _check_decay(self.name, self.decay)
+        super(Dirichlet, self).__post_init__()
         if self.phi is not None:
             _check_rows(f"{self.name} phi", self.phi)
 
@@ -244,9 +251,6 @@ class Adversary(Kind):
     name: ClassVar[str] = "adversary"
     pace: ClassVar[float] = 12.0
 
-    def __post_init__(self) -> None:
-        _check_above_zero(self.name, a=self.a, b=self.b)
-
     def draw(self, count: int, world: World) -> Confusion:
         """One chance of a wrong label a judge."""
         return world.mixed(1.0 - world.rng.beta(self.a, self.b, count), 1.0)
@@ -266,13 +270,6 @@ class Biased(Kind):
     a: float = 8.0
     b: float = 2.0
     name: ClassVar[str] = "biased"
-
-    def __post_init__(self) -> None:
-        if not _is_number(self.shift) or self.shift != int(self.shift) or not self.shift:
-            raise BadSetting(f"{self.name} shift", self.shift, "a whole number of grades, not 0")
-        if not _is_number(self.share) or not 0 <= self.share <= 1:
-            raise BadSetting(f"{self.name} share", self.share, "a share from 0 to 1")
-        _check_above_zero(self.name, a=self.a, b=self.b)
 
     def draw(self, count: int, world: World) -> Confusion:
         """One accuracy a judge, and the shift on top of it."""
@@ -309,18 +306,6 @@ def _distance(scale: Scale) -> NDArray[np.float64]:  # (truth, label)
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
-
-
-def _check_above_zero(kind: str, **values: float) -> None:
-    """Each of the numbers of a kind is finite and above 0."""
-    for name, value in values.items():
-        if not _is_number(value) or value <= 0:
-            raise BadSetting(f"{kind} {name}", value, "a number above 0")
-
-
-def _check_decay(kind: str, decay: float | None) -> None:
-    if decay is not None and (not _is_number(decay) or not 0 <= decay <= 1):
-        raise BadSetting(f"{kind} decay", decay, "a number from 0 to 1")
 
 
 def _check_rows(name: str, matrix: Matrix) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -15,7 +16,7 @@ from adjudge.errors import BadSetting, UnknownName
 from adjudge.simulation._judges import KINDS, Confusion, Kind, World
 
 _EXAMPLE = "'skilled(8,2):80,spammer:10'"
-GROUP = re.compile(r"([A-Za-z_-]+)\s*(?:\(([^()]*)\)\s*)?(?::\s*(.*))?")
+_GROUP = re.compile(r"([A-Za-z_-]+)\s*(?:\(([^()]*)\)\s*)?(?::\s*(.*))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,8 @@ class Population:
         Each kind may have its settings in brackets, in their order, and its weight after a colon;
         a kind without a weight has weight 1.
         """
-        if not text.strip():
-            raise BadSetting("population", text, f"kinds of judges, such as {_EXAMPLE}")
-        return cls(tuple(map(_parse_group, split_parts(text))), judges)
+        parts = parse_groups(text, KINDS, _EXAMPLE)
+        return cls(tuple((_with_settings(name, inside), n) for name, inside, n in parts), judges)
 
     def __str__(self) -> str:
         """The text that ``parse`` reads back."""
@@ -104,23 +104,23 @@ def share_out(weights: NDArray[np.float64], judges: int) -> NDArray[np.int64]:  
     return np.asarray(sizes)
 
 
-def split_parts(text: str) -> list[str]:
-    """A population's text as its parts: at commas, but for those in brackets."""
-    return [part.strip() for part in re.split(r",(?![^(]*\))", text)]
-
-
-def _parse_group(text: str) -> tuple[Kind, float]:
-    """One kind and its weight: ``skilled(8,2):80``."""
-    found = GROUP.fullmatch(text)
-    if found is None:
-        raise BadSetting("population", text, f"a kind and how many, such as {_EXAMPLE}")
-    name, inside, after = found.groups()
-    if name not in KINDS:
-        raise UnknownName("kind of judge", name, KINDS)
-    weight = 1.0 if after is None else as_number(after)
-    if weight is None:
-        raise BadSetting(f"weight of {name}", after, "a number, 0 or more")
-    return _with_settings(name, inside), weight
+def parse_groups(
+    text: str, kinds: Collection[str], example: str
+) -> list[tuple[str, str | None, float]]:
+    """Read ``skilled(8,2):80,spammer:10`` as kinds, texts in brackets and weights."""
+    found = []
+    for part in re.split(r",(?![^(]*\))", text):  # at commas, but for those in brackets
+        group = _GROUP.fullmatch(part.strip())
+        if group is None:
+            raise BadSetting("population", part.strip(), f"a kind and how many, such as {example}")
+        name, inside, after = group.groups()
+        if name not in kinds:
+            raise UnknownName("kind of judge", name, kinds)
+        weight = 1.0 if after is None else as_number(after)
+        if weight is None or not 0 <= weight < math.inf:
+            raise BadSetting(f"weight of {name}", after, "a number, 0 or more")
+        found.append((name, inside, weight))
+    return found
 
 
 def _with_settings(name: str, inside: str | None) -> Kind:

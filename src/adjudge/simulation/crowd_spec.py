@@ -22,54 +22,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.scale import as_number
-from adjudge.errors import AdjudgeError, BadSetting, UnknownName
-from adjudge.simulation._population import GROUP, share_out, split_parts
+from adjudge.errors import AdjudgeError, BadSetting
+from adjudge.simulation._population import parse_groups, share_out
 from adjudge.simulation.behaviours import (
     Behaviour,
     Clicker,
     Ethical,
+    GoldFeedback,
+    JudgingClient,
     KnownTruths,
     LabelSpammer,
     MadeJudge,
+    Sheet,
+    Stage,
+    visit,
 )
-from adjudge.simulation.visits import GoldFeedback, JudgingClient, Sheet, Stage, visit
 
 
-class _ColludingRing:
-    """What colluders share: the right answers they were told, and what they agreed on else.
+class _Colluder:
+    """All members of a ring, who do not look: they give what the ring knows or has agreed on.
 
     A judge is told of golds alone, so that a ring passes golds that one of its members has met and
     agrees, rightly or not, on everything else: its votes look like a consensus.
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
-        self.known: dict[str, str] = {}
-        self.agreed: dict[str, str] = {}
+        self.ring: dict[str, str] = {}  # the answer to each text; members share this object
         self.rng = rng
 
-    def answer(self, text: str, labels: Sequence[str]) -> str:
-        """The ring's answer to a result: known, agreed before, or agreed on now."""
-        if text in self.known:
-            return self.known[text]
-        if text not in self.agreed:
-            self.agreed[text] = labels[int(self.rng.integers(len(labels)))]
-        return self.agreed[text]
-
-
-class _Colluder:
-    """One who does not look: gives what their ring knows or has agreed on."""
-
-    def __init__(self, ring: _ColludingRing) -> None:
-        self.ring = ring
-
     def answer(self, sheet: Sheet) -> list[str]:
-        """The ring's answers."""
-        return [self.ring.answer(text, sheet.labels) for text in sheet.rows]
+        """Give the ring's answers, and agree on new ones."""
+        for text in sheet.rows:
+            if text not in self.ring:
+                self.ring[text] = sheet.labels[int(self.rng.integers(len(sheet.labels)))]
+        return [self.ring[text] for text in sheet.rows]
 
     def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
         """Tell the ring."""
         for one in feedback:
-            self.ring.known[sheet.rows[one.row]] = one.right_answer(labels)
+            self.ring[sheet.rows[one.row]] = one.right_answer(labels)
 
 
 _BEHAVIOURS = ("ethical", "spammer", "random", "colluder", "dropout")
@@ -157,11 +148,11 @@ class CrowdSpec:
 
         Weights are numbers of judges, or shares of ``judges`` where that is given.
         """
-        parts = tuple(map(_part, split_parts(text)))
+        parts = tuple(_part(*group) for group in parse_groups(text, _BEHAVIOURS, _EXAMPLE))
         if judges is None:
             for part in parts:
                 if part.weight != int(part.weight):
-                    wanted = "a whole number of judges, or --judges beside it"
+                    wanted = "a whole number of judges, or a number of judges in all"
                     raise BadSetting(f"weight of {part.kind}", part.weight, wanted)
             judges = int(sum(part.weight for part in parts))
         return cls(parts, judges)
@@ -175,7 +166,7 @@ class CrowdSpec:
         self, truths: KnownTruths, labels: int, rng: np.random.Generator
     ) -> list[MadeJudge]:
         """The judges, each with a random stream of their own, in the order of ``kinds``."""
-        ring = _ColludingRing(np.random.default_rng(rng.integers(2**63)))
+        ring = _Colluder(np.random.default_rng(rng.integers(2**63)))  # one for all members
         return [
             MadeJudge(
                 _behaviour(part, truths, labels, np.random.default_rng(rng.integers(2**63)), ring)
@@ -189,17 +180,8 @@ class CrowdSpec:
         return [part for part, size in pairs for _ in range(size)]
 
 
-def _part(text: str) -> _CrowdPart:
-    """One kind with its settings and weight: ``ethical(0.9,0.5):80``."""
-    found = GROUP.fullmatch(text)
-    if found is None:
-        raise BadSetting("population", text, f"kinds of judges, such as {_EXAMPLE}")
-    kind, inside, after = found.groups()
-    if kind not in _BEHAVIOURS:
-        raise UnknownName("kind of judge", kind, _BEHAVIOURS)
-    weight = 1.0 if after is None else as_number(after)
-    if weight is None or weight < 0:
-        raise BadSetting(f"weight of {kind}", after, "a number, 0 or more")
+def _part(kind: str, inside: str | None, weight: float) -> _CrowdPart:
+    """Read the settings of one kind: ``0.9,0.5``."""
     names = _SETTINGS.get(kind, ())
     values = [] if inside is None else [as_number(one.strip()) for one in inside.split(",")]
     if len(values) > len(names) or None in values:
@@ -216,14 +198,14 @@ def _behaviour(
     truths: KnownTruths,
     labels: int,
     rng: np.random.Generator,
-    ring: _ColludingRing,
+    ring: _Colluder,
 ) -> Behaviour:
     if part.kind == "spammer":
         return LabelSpammer(rng)
     if part.kind == "random":
         return Clicker(rng)
     if part.kind == "colluder":
-        return _Colluder(ring)
+        return ring
     accuracy = part.settings.get("accuracy", 0.9)
     looks = Ethical(
         _confusion(labels, accuracy), truths, rng, anchoring=part.settings.get("anchoring", 0.0)

@@ -19,7 +19,7 @@ from urllib.parse import quote
 import httpx
 
 from adjudge.errors import BadSetting, Refused, Unavailable
-from adjudge.simulation.visits import AT_WORK, GoldFeedback, Sheet, SheetOutcome, Stage
+from adjudge.simulation.behaviours import AT_WORK, GoldFeedback, Sheet, SheetOutcome, Stage
 
 _FIRST, _LONGEST = 0.05, 1.0  # seconds between two tries, at first and at most
 _LOOK = 0.2  # seconds between two looks for a page, where there is none for now
@@ -153,7 +153,7 @@ class HttpClient:
         sent = {"key": key, "kind": "person", "consent": True}
         body = self._ask(seat.client, "POST", f"{self._here}/arrivals", sent, what="arrive")
         seat.ticket, seat.judge = body["ticket"], body["judge"]["judge"]
-        seat.stage = _stage(body["judge"])
+        seat.stage = body["judge"]["stage"]
         seat.open_items = bool(body["judge"].get("open_items", True))
         return seat.stage
 
@@ -174,7 +174,7 @@ class HttpClient:
             if body["page"] is not None:
                 _take(seat, body["page"])
                 break
-            seat.stage = _stage(body["judge"])
+            seat.stage = body["judge"]["stage"]
             if seat.stage not in AT_WORK or time.monotonic() >= until:
                 return None
             time.sleep(_LOOK)
@@ -206,7 +206,7 @@ class HttpClient:
             seat.stage = "blocked" if refusal.code == "blocked" else seat.stage
             return SheetOutcome(seat.stage)
         self._acknowledged(seat, sheet, labels)
-        seat.stage = _stage(body["judge"])
+        seat.stage = body["judge"]["stage"]
         places = {row: place for place, row in enumerate(rows)}
         feedback = [
             GoldFeedback(places[entry["row"]], tuple(entry["accepted"]), entry["right"])
@@ -220,7 +220,7 @@ class HttpClient:
         seat = self._seats[key]
         if seat.stage in ("working", "warned") and seat.pages:
             body = self._ask(seat.client, "POST", f"/judges/{seat.ticket}/finish", what="finish")
-            seat.stage = _stage(body)
+            seat.stage = body["stage"]
 
     def _acknowledged(self, seat: _JudgeSession, sheet: Sheet, labels: Sequence[str]) -> None:
         """Note what was stored; the page is done with, or one row of it."""
@@ -340,10 +340,6 @@ def _sheet(seat: _JudgeSession) -> Sheet:
     rows = seat.rows[:1] if page["kind"] == "training" else list(shown)
     texts = tuple(shown[row] for row in rows)
     return Sheet(page["kind"], texts, tuple(page["labels"]), (page, tuple(rows)))
-
-
-def _stage(judge: Mapping[str, Any]) -> Stage:
-    return cast(Stage, judge["stage"])
 
 
 def _error(response: httpx.Response) -> tuple[str, str]:

@@ -18,7 +18,7 @@ correlation of judges' errors (``adjudge.models.dependence``).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,10 +138,7 @@ def plan(
         pass_mark=mark,
         typical=typical,
         guessing=guessing,
-        notes=(
-            *_notes(reached, rows, accuracy, golds, guessing, len(pilot.scale.truths)),
-            *_told(rows[-1][0], rho),
-        ),
+        notes=tuple(_notes(reached, rows, accuracy, golds, guessing, rho, pilot)),
     )
 
 
@@ -238,42 +235,38 @@ def _notes(
     accuracy: float,
     golds: int | None,
     guessing: float,
-    truths: int,
-) -> tuple[str, ...]:
-    notes = []
+    rho: float,
+    pilot: Consensus,
+) -> Iterator[str]:
+    """Say what cannot be reached or tested, and how far judges err together."""
+    most, mean = rows[-1][:2]
     if reached is None:
-        notes.append(
-            f"With {rows[-1][0]} judgments an item made crowds reach {rows[-1][1]:.1%}, not "
+        yield (
+            f"With {most} judgments per item simulated crowds reach {mean:.1%}, not "
             f"{accuracy:.1%}: better judges are needed, not more of these."
         )
     if golds is None:
-        notes.append(
+        yield (
             f"A judge who always gives the commonest label is right {guessing:.0%} of the time, no "
-            f"worse than a typical judge: gold spread evenly over the {truths} labels would tell "
-            "them apart."
+            f"worse than a typical judge: gold spread evenly over the {len(pilot.scale.truths)} "
+            "labels would separate them."
         )
-    return tuple(notes)
-
-
-def _told(most: int, rho: float) -> tuple[str, ...]:
-    """A sentence on judges who err together, where they do."""
-    if rho == 0:
-        return ()
-    counts = float(count_effective(np.array(most), rho))
-    return (
-        f"These judges err together: {most:,} of their judgments per item carry the information "
-        f"of about {counts:.1f} independent ones (n_eff).",
-    )
+    if rho:
+        counts = float(count_effective(np.array(most), rho))
+        yield (
+            f"These judges err together: {most:,} of their judgments per item carry the "
+            f"information of about {counts:.1f} independent ones (n_eff)."
+        )
 
 
 def _check(accuracy: float, items: int, price: float, most: int, runs: int, error: float) -> None:
-    if not 0 < accuracy < 1:
-        raise BadSetting("accuracy", accuracy, "a share above 0 and below 1, such as 0.9")
-    if items < 1:
-        raise BadSetting("items", items, "1 or more")
-    if price < 0:
-        raise BadSetting("price", price, "0 or more, for one judgment")
-    if most < 1 or runs < 1:
-        raise BadSetting("most" if most < 1 else "runs", min(most, runs), "1 or more")
-    if not 0 < error < 0.5:
-        raise BadSetting("error", error, "a chance above 0 and below 0.5")
+    for fits, setting, value, wanted in (
+        (0 < accuracy < 1, "accuracy", accuracy, "a share above 0 and below 1, such as 0.9"),
+        (items >= 1, "items", items, "1 or more"),
+        (price >= 0, "price", price, "0 or more, per judgment"),
+        (most >= 1, "most", most, "1 or more"),
+        (runs >= 1, "runs", runs, "1 or more"),
+        (0 < error < 0.5, "error", error, "a chance above 0 and below 0.5"),
+    ):
+        if not fits:
+            raise BadSetting(setting, value, wanted)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from adjudge.errors import BadSetting
-from adjudge.evaluation.diagnosis._card import _advise, _Evidence
-from adjudge.evaluation.diagnosis._skill import Skill
+from adjudge.evaluation.diagnosis._evidence import Skill
 from adjudge.evaluation.diagnosis.advice import ADVICE, Limits
+from adjudge.evaluation.diagnosis.judge_tables import _advise, _Evidence
 
 GOOD: dict[str, Any] = {
     "gold": 0,
@@ -68,7 +68,7 @@ def advice_on(limits: Limits | None = None, **changed: Any) -> tuple[str, str]:
 
 
 def test_keep() -> None:
-    assert advice_on() == ("keep", "right in 86% (81% to 91%); 0.75 bits a judgment")
+    assert advice_on() == ("keep", "right in 86% (81% to 91%); 0.75 bits per judgment")
 
 
 def test_watch() -> None:

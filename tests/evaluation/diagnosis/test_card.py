@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from adjudge import Gold, HybridConfusion, Judgments, MajorityVote, Scale
-from adjudge.evaluation.diagnosis._card import _measure_bias, list_judges
 from adjudge.evaluation.diagnosis._confusions import find_commonest, measure_confusions
 from adjudge.evaluation.diagnosis.advice import Limits
+from adjudge.evaluation.diagnosis.judge_tables import _measure_bias, list_judges
 from adjudge.simulation import Crowd, Population, demo
 
 EM = HybridConfusion(method="em")

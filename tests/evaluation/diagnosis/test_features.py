@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from adjudge import Gold, Judgments
-from adjudge.evaluation.diagnosis.features import feature_table
+from adjudge.evaluation.diagnosis.judge_tables import feature_table
 from adjudge.simulation import demo
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from adjudge import Judgments
 from adjudge.data.formats import read
-from adjudge.evaluation.diagnosis._few_judges import find_few_judges
 from adjudge.evaluation.diagnosis.diagnose import diagnose
+from adjudge.evaluation.diagnosis.next_judges import find_few_judges
 from adjudge.models.majority_vote import MajorityVote
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adjudge import Gold, HierarchicalConfusion, Judgments, MajorityVote, Scale
-from adjudge.evaluation.diagnosis._gold_evidence import weigh_gold
+from adjudge.evaluation.diagnosis._evidence import weigh_gold
 from adjudge.evaluation.diagnosis.diagnose import diagnose
 
 ITEMS = 60

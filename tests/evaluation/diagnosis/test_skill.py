@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from adjudge import Consensus, HierarchicalConfusion, HybridConfusion, Judgments, Scale
-from adjudge.evaluation.diagnosis._gold_evidence import weigh_gold
-from adjudge.evaluation.diagnosis._skill import Skill, measure_skill
+from adjudge.evaluation.diagnosis._evidence import Skill, measure_skill, weigh_gold
 from adjudge.simulation import Crowd, Population
 
 

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from adjudge.evaluation.estimation._difference import Corrected, correct
-from adjudge.evaluation.estimation._expansion import Expansion
 from adjudge.evaluation.estimation._sampling import sample_of
+from adjudge.evaluation.estimation._targets import Expansion
 
 TRUTH = np.array([0, 1, 1, 0, 1, 0, 0, 1], dtype=np.int16)
 BELIEF = np.array([0.2, 0.9, 0.6, 0.4, 0.3, 0.1, 0.5, 0.8])

@@ -8,7 +8,7 @@ from scipy import stats
 
 from adjudge.errors import BadData
 from adjudge.evaluation.estimation._difference import Corrected, Interval, over_topics
-from adjudge.evaluation.estimation._expansion import Expansion
+from adjudge.evaluation.estimation._targets import Expansion
 
 
 def interval(values: np.ndarray, *, is_sum: bool, seed: int = 0) -> Interval:

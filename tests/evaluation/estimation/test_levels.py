@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from adjudge.evaluation.estimation._levels import levels_of
+from adjudge.evaluation.estimation._rankings import levels_of
 
 TOPICS = 40
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adjudge.evaluation.estimation._levels import by_kind
+from adjudge.evaluation.estimation._rankings import by_kind
 from adjudge.evaluation.estimation._sampling import Sample, sample_of
 
 

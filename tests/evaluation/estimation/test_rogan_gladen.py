@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adjudge.errors import BadData
-from adjudge.evaluation.estimation._rogan_gladen import rogan_gladen
+from adjudge.evaluation.estimation._difference import rogan_gladen
 
 
 def test_the_formula_by_hand() -> None:

@@ -1,4 +1,4 @@
-"""What each judge makes of each truth: their confusion with intervals, and their mistakes.
+"""The confusion of each judge with intervals, and their mistakes.
 
 A mistake is a label that does not stand for the truth: "1 called 2". Rates are shares of a truth:
 of the items that are 1, so many are called 2.
@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.judges import LEVEL
 from adjudge.data.scale import Scale
+from adjudge.evaluation.scores import beta_interval
 
 _FEWEST = 0.5  # judgments that a mistake must be expected to have been made in, to be listed
 _MOST_DRAWS = 500  # draws behind intervals of the cells: enough for a 5% tail, and sorting is slow
-_TAIL = (1.0 - LEVEL) / 2
 
 _Floats = NDArray[np.float64]
 
@@ -67,13 +66,11 @@ def measure_confusions(consensus: Consensus) -> Confusions:
     """
     drawn = keep_draws(consensus)
     if drawn is not None:
-        low, high = np.quantile(drawn, [_TAIL, 1.0 - _TAIL], axis=0)
-        return Confusions(
-            mean=np.asarray(consensus.confusion, dtype=np.float64),
-            low=np.asarray(low, dtype=np.float64),
-            high=np.asarray(high, dtype=np.float64),
-            sd=drawn.std(axis=0, dtype=np.float64),
-        )
+        tails = [(1.0 - LEVEL) / 2, (1.0 + LEVEL) / 2]
+        low, high = np.quantile(drawn, tails, axis=0).astype(np.float64)
+        mean = np.asarray(consensus.confusion, dtype=np.float64)
+        sd = drawn.std(axis=0, dtype=np.float64)
+        return Confusions(mean=mean, low=low, high=high, sd=sd)
     return confusions_from(consensus.evidence)
 
 
@@ -85,12 +82,9 @@ def confusions_from(counts: _Floats) -> Confusions:
     cell = counts + 0.5
     row = cell.sum(axis=2, keepdims=True)
     mean = cell / row
-    return Confusions(
-        mean=mean,
-        low=betaincinv(cell, row - cell, _TAIL),
-        high=betaincinv(cell, row - cell, 1.0 - _TAIL),
-        sd=np.sqrt(mean * (1.0 - mean) / (row + 1.0)),
-    )
+    low, high = beta_interval(cell, row - cell, LEVEL)
+    sd = np.sqrt(mean * (1.0 - mean) / (row + 1.0))
+    return Confusions(mean=mean, low=low, high=high, sd=sd)
 
 
 def average_judges(consensus: Consensus, confusions: Confusions, least: int) -> AverageConfusion:

@@ -19,19 +19,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.special import betaincinv, kolmogorov
+from scipy.special import kolmogorov
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.judges import LEVEL as INTERVAL
 from adjudge.data.source import count_of
 from adjudge.evaluation.diagnosis._confusions import right_labels
+from adjudge.evaluation.scores import interval_columns, jeffreys
 from adjudge.evaluation.significance import adjust
 
 _LEAST = 20  # judgments with a time: a half of fewer than ten says nothing
 _LEVEL = 0.05  # of the judges who are said to have changed, the share that may be chance
 _BLOCKS = 10  # stretches of a judge's history at most
 _BLOCK = 10  # judgments in a stretch at least, but for judges with fewer
-_TAIL = (1.0 - INTERVAL) / 2
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
 
@@ -164,9 +164,7 @@ def _tested(consensus: Consensus, work: _TimedJudgments) -> Any:
         "begin": _instants(work.time[work.begin]),
         "end": _instants(work.time[work.begin + work.size - 1]),
     }
-    for name, (value, low, high) in (("accuracy_early", early), ("accuracy_late", late)):
-        columns[name] = pa.array(value)
-        columns[f"{name}_low"], columns[f"{name}_high"] = pa.array(low), pa.array(high)
+    columns |= interval_columns("accuracy_early", early) | interval_columns("accuracy_late", late)
     columns["change"] = pa.array(late[0] - early[0])
     columns["statistic"] = pa.array(statistic)
     columns["p"], columns["p_adjusted"] = pa.array(p), pa.array(fair)
@@ -174,43 +172,31 @@ def _tested(consensus: Consensus, work: _TimedJudgments) -> Any:
     columns["changed_at"] = _instants(np.where(changed, moment, np.nan))
     columns["accuracy_before"] = pa.array(old, mask=~changed)
     columns["accuracy_after"] = pa.array(new, mask=~changed)
-    columns["sentence"] = _sentences(changed, moment, old, new, early[0], late[0])
+    parts = (changed, moment, old, new, early[0], late[0])
+    said = [_describe(*row) for row in zip(*(part.tolist() for part in parts), strict=True)]
+    columns["sentence"] = pa.array(said, pa.large_string())
     return pa.table(columns).take(pa.array(np.lexsort((-statistic, p))))
 
 
-def _sentences(
-    changed: NDArray[np.bool_],
-    moment: _Floats,
-    old: _Floats,
-    new: _Floats,
-    early: _Floats,
-    late: _Floats,
-) -> Any:
-    """A sentence a judge."""
-    rows = zip(*(part.tolist() for part in (changed, moment, old, new, early, late)), strict=True)
-    said = [
-        f"right in {old_:.0%} before {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}, "
-        f"in {new_:.0%} since"
-        if moved
-        else f"no change beyond chance: right in {early_:.0%} of their first half, {late_:.0%} of "
-        "their second"
-        for moved, at, old_, new_, early_, late_ in rows
-    ]
-    return pa.array(said, pa.large_string())
+def _describe(
+    changed: bool, moment: float, old: float, new: float, early: float, late: float
+) -> str:
+    """Say how a judge changed, if they did."""
+    if changed:
+        day = f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M}"
+        return f"right in {old:.0%} before {day}, in {new:.0%} since"
+    return (
+        f"no change beyond chance: right in {early:.0%} of their first half, {late:.0%} of their "
+        "second"
+    )
 
 
 def _share(work: _TimedJudgments, chosen: NDArray[np.bool_]) -> tuple[_Floats, _Floats, _Floats]:
     """The share that is right of each judge's chosen judgments, and its interval."""
     worker, many = work.worker, len(work.who)
-    hits = _sums(np.where(chosen, work.right, 0.0), worker, many)
-    return _interval(hits, _sums(chosen.astype(np.float64), worker, many))
-
-
-def _interval(hits: _Floats, total: _Floats) -> tuple[_Floats, _Floats, _Floats]:
-    """A share, and its interval under Jeffreys' prior."""
-    hits = np.clip(hits, 0.0, total)
-    a, b = hits + 0.5, total - hits + 0.5
-    return hits / np.maximum(total, 1.0), betaincinv(a, b, _TAIL), betaincinv(a, b, 1.0 - _TAIL)
+    total = _sums(chosen.astype(np.float64), worker, many)
+    hits = np.minimum(_sums(np.where(chosen, work.right, 0.0), worker, many), total)
+    return hits / np.maximum(total, 1.0), *jeffreys(hits, total, INTERVAL)
 
 
 def _history(consensus: Consensus, work: _TimedJudgments) -> Any:
@@ -222,7 +208,8 @@ def _history(consensus: Consensus, work: _TimedJudgments) -> Any:
     place = first[worker] + block
     many = int(blocks.sum())
     total = np.bincount(place, minlength=many)
-    value, low, high = _interval(_sums(work.right, place, many), total.astype(np.float64))
+    hits = np.minimum(_sums(work.right, place, many), total)
+    low, high = jeffreys(hits, total, INTERVAL)
     end = np.cumsum(total)
     owner = np.repeat(np.arange(len(blocks)), blocks)
     return pa.table(
@@ -232,7 +219,7 @@ def _history(consensus: Consensus, work: _TimedJudgments) -> Any:
             "begin": _instants(work.time[end - total]),
             "end": _instants(work.time[end - 1]),
             "judgments": pa.array(total),
-            "accuracy": pa.array(value),
+            "accuracy": pa.array(hits / total),
             "low": pa.array(low),
             "high": pa.array(high),
         }

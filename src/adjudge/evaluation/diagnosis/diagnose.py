@@ -1,4 +1,4 @@
-"""Judging the judges: whom to keep, train or drop, what is confused, and what to collect next."""
+"""Diagnosis of judges and items: whom to keep, train or drop, and what to collect next."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus, places
 from adjudge.data.judgments import GoldLike, Judgments, takes_tables
-from adjudge.evaluation.diagnosis._card import list_judges
 from adjudge.evaluation.diagnosis._collusion import find_pairs
 from adjudge.evaluation.diagnosis._confusions import (
     AverageConfusion,
@@ -26,8 +25,9 @@ from adjudge.evaluation.diagnosis._confusions import (
     pool_rates,
 )
 from adjudge.evaluation.diagnosis._drift import find_drift
-from adjudge.evaluation.diagnosis._few_judges import FewJudges, find_few_judges
 from adjudge.evaluation.diagnosis.advice import Limits
+from adjudge.evaluation.diagnosis.judge_tables import list_judges
+from adjudge.evaluation.diagnosis.next_judges import FewJudges, find_few_judges
 from adjudge.evaluation.stopping import gain_of
 from adjudge.models.dependence import count_further
 from adjudge.models.model import Progress, Step

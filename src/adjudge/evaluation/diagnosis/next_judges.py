@@ -1,17 +1,29 @@
-"""Who should judge an item next: the judges whose judgment would tell most about it."""
+"""Which judges to choose: for an item next, and the few who do as well as all of a panel.
+
+For the few, the probability of a label is the product of what judges' labels say, by their rates on
+gold, damped for errors that judges share:
+
+    log p(t) ~ log prevalence(t) + n_eff(v) / v * sum_j log theta_j[t, y_j]
+
+Judges are added one at a time, each time the one with whom the log loss is lowest. A number of them
+is enough if log loss and accuracy, on gold items that had no part in choosing judges nor in their
+rates, are worse than those of all judges by at most one standard error of the difference.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
-from adjudge.data.consensus import Consensus
+from adjudge.data.consensus import Consensus, Families
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadSetting
 from adjudge.evaluation.stopping import entropy_of
-from adjudge.models.dependence import count_further
+from adjudge.models.dependence import LEAST_GOLD, count_effective, count_further, measure_dependence
 
 _BLOCK = 4_000_000  # numbers worked on at a time: 32 MB
 _Floats = NDArray[np.float64]
@@ -48,8 +60,7 @@ def suggest_judges(
         mixed = np.einsum("ik,jkl->ijl", posterior, confusion[judges])
         gain = entropy_of(mixed) - posterior @ inner.T  # (item, judge)
         gain *= further[part][:, None]
-        row, judge = _judged(judgments, part)
-        gain[_same_voice(row, judge, consensus, len(part))[:, judges]] = -np.inf
+        gain[_has_judged(consensus, part)[:, judges]] = -np.inf
         order = np.argsort(-gain, axis=1, kind="stable")[:, :count]
         best = np.take_along_axis(gain, order, axis=1)
         free = best > -np.inf
@@ -60,22 +71,177 @@ def suggest_judges(
     return found, bits
 
 
-def _judged(
-    judgments: Judgments, items: NDArray[np.integer[Any]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # (judgment,), (judgment,)
-    """Who judged which of the items: places among the items, and judges."""
-    begin, size = judgments.offsets[items], judgments.counts_per_item[items]
-    row = np.repeat(np.arange(len(items)), size)
-    within = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
-    return row, judgments.judge[np.repeat(begin, size) + within].astype(np.int64)
-
-
-def _same_voice(
-    row: NDArray[np.int64], judge: NDArray[np.int64], consensus: Consensus, items: int
-) -> NDArray[np.bool_]:  # (item, judge)
-    """Which judges have judged which items, in person or by another of their family."""
-    every = np.arange(consensus.judgments.judge_count)
+def _has_judged(consensus: Consensus, items: NDArray[Any]) -> NDArray[np.bool_]:  # (item, judge)
+    """Return which judges have judged which items, in person or by another of their family."""
+    judgments = consensus.judgments
+    rows, item = judgments.rows_of(items)
+    every = np.arange(judgments.judge_count)
     family = every if consensus.families is None else consensus.families.family
-    spoken = np.zeros((items, len(every)), dtype=np.bool_)
-    spoken[row, family[judge]] = True
-    return np.asarray(spoken[:, family])
+    taken = np.zeros((len(items), len(every)), dtype=np.bool_)
+    taken[item, family[judgments.judge[rows]]] = True
+    return np.asarray(taken[:, family])
+
+
+_FOLDS = 5
+_MOST_ITEMS = 1_000  # gold items that are used
+_MOST_CELLS = 10_000_000  # rates of all judges
+_LEAST_JUDGES, _MOST_CHOSEN = 4, 10
+_PANEL = 0.5  # of the gold items an average judge labels: fewer make a crowd
+_DRAWN = 5.0  # judgments' worth of the rates of all judges in those of each
+_Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FewJudges:
+    """Judges who do as well as all; accuracies and log losses (nats) are cross-validated."""
+
+    judges: tuple[str, ...]  # in the order in which they were chosen
+    of: int
+    items: int  # gold items
+    accuracy: float
+    accuracy_all: float
+    log_loss: float
+    log_loss_all: float
+
+    def __str__(self) -> str:
+        many = len(self.judges)
+        who = "1 of" if many == 1 else f"These {many} of"
+        return (
+            f"{who} {self.of:,} judges {'does' if many == 1 else 'do'} as well as all: "
+            f"{', '.join(self.judges)} (on {self.items:,} gold items, cross-validated: "
+            f"accuracy {self.accuracy:.2f}, all judges {self.accuracy_all:.2f}; "
+            f"log loss {self.log_loss:.2f}, all judges {self.log_loss_all:.2f})."
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _GoldPanel:
+    """Labels of gold items by all judges: a panel fills most of this array."""
+
+    label: _Ints  # (item, judge) -1 where there is none
+    truth: _Ints  # (item,)
+    labels: int
+    truths: int
+    correlation: float
+
+    def take(self, items: NDArray[np.bool_]) -> _GoldPanel:
+        """The panel on some of its items."""
+        label, truth = self.label[items], self.truth[items]
+        return _GoldPanel(label, truth, self.labels, self.truths, self.correlation)
+
+
+def find_few_judges(
+    judgments: Judgments, known: NDArray[np.int16] | None, *, seed: int = 0
+) -> FewJudges | None:
+    """The few judges that carry a panel; None without enough gold, or where half do not suffice.
+
+    ``known`` has the gold label of each item, -1 where there is none. Crowds, in which an average
+    judge labels less than half of the gold items, are left out.
+    """
+    rng = np.random.default_rng(seed)
+    panel = None if known is None else _read_panel(judgments, known, rng)
+    if panel is None:
+        return None
+    items, judges = panel.label.shape
+    most = min(judges // 2, _MOST_CHOSEN)
+    fold = rng.permutation(items) % _FOLDS
+    few, everybody = np.empty((items, most, panel.truths)), np.empty((items, panel.truths))
+    for out in (fold == number for number in range(_FOLDS)):
+        rates = _GoldRates(panel.take(~out))
+        few[out] = rates.read(panel.take(out), rates.choose(most))
+        everybody[out] = rates.read(panel.take(out), list(range(judges)))[:, -1]
+    here = np.arange(items)
+    loss, loss_all = -few[here, :, panel.truth], -everybody[here, panel.truth]
+    right = few.argmax(axis=2) == panel.truth[:, None]
+    right_all = everybody.argmax(axis=1) == panel.truth
+    enough = _is_close(loss - loss_all[:, None]) & _is_close(right_all[:, None] - 1.0 * right)
+    if not enough.any():
+        return None
+    last = int(np.argmax(enough))
+    return FewJudges(
+        judges=tuple(str(judgments.judges[j].as_py()) for j in _GoldRates(panel).choose(last + 1)),
+        of=judges,
+        items=items,
+        accuracy=float(right[:, last].mean()),
+        accuracy_all=float(right_all.mean()),
+        log_loss=float(loss[:, last].mean()),
+        log_loss_all=float(loss_all.mean()),
+    )
+
+
+def _is_close(worse: _Floats) -> NDArray[np.bool_]:  # (first judges,)
+    """Whether a loss (item, first judges) is within a standard error of none."""
+    return np.asarray(worse.mean(axis=0) <= worse.std(axis=0, ddof=1) / np.sqrt(len(worse)))
+
+
+def _read_panel(
+    judgments: Judgments, known: NDArray[np.int16], rng: np.random.Generator
+) -> _GoldPanel | None:
+    """The labels of gold items; None where they are too few, or of a crowd."""
+    judges, scale = judgments.judge_count, judgments.scale
+    cells = judges * len(scale.truths) * len(scale.labels)
+    gold = np.flatnonzero((known >= 0) & (judgments.counts_per_item > 1))
+    gold = np.sort(rng.permutation(gold)[:_MOST_ITEMS])
+    rows, item = judgments.rows_of(gold)
+    if (
+        judges < _LEAST_JUDGES
+        or cells > _MOST_CELLS
+        or len(gold) < LEAST_GOLD
+        or len(rows) < _PANEL * len(gold) * judges
+    ):
+        return None
+    label = np.full((len(gold), judges), -1)
+    label[item, judgments.judge[rows]] = judgments.label[rows]
+    found = measure_dependence(judgments, known, Families.none(judges))
+    correlation = 0.0 if found is None else found.correlation
+    truth = known[gold].astype(np.int64)
+    return _GoldPanel(label, truth, len(scale.labels), len(scale.truths), correlation)
+
+
+class _GoldRates:
+    """Judges' rates on gold items, and what they make of labels."""
+
+    def __init__(self, panel: _GoldPanel) -> None:
+        self.panel = panel
+        shape = (panel.label.shape[1], panel.truths, panel.labels)
+        item, judge = np.nonzero(panel.label >= 0)
+        self.counts = np.zeros(shape)
+        np.add.at(self.counts, (judge, panel.truth[item], panel.label[item, judge]), 1.0)
+        typical = self.counts.sum(axis=0) + 0.5
+        self.counts += _DRAWN * typical / typical.sum(axis=1, keepdims=True)
+        shares = np.bincount(panel.truth, minlength=panel.truths) + 0.5
+        self.prior = np.log(shares / shares.sum())
+
+    def choose(self, most: int) -> list[int]:
+        """So many judges, each the one with whom the log loss of these items is lowest."""
+        logs = self._logs(self.panel, own=True)
+        given = (self.panel.label >= 0).astype(np.int64)  # (item, judge)
+        sums, counts = np.zeros((len(logs), 1, self.panel.truths)), np.zeros((len(logs), 1))
+        here, chosen = np.arange(len(logs)), list[int]()
+        for _ in range(most):
+            tried = self._damped(sums + logs, counts + given)
+            loss = -tried[here, :, self.panel.truth].mean(axis=0)
+            loss[chosen] = np.inf
+            chosen.append(int(np.argmin(loss)))
+            sums, counts = sums + logs[:, chosen[-1:]], counts + given[:, chosen[-1:]]
+        return chosen
+
+    def read(self, panel: _GoldPanel, judges: list[int]) -> _Floats:  # (item, first judges, truth)
+        """Log probabilities of the truths by the first judge, the first two and so on."""
+        sums = np.cumsum(self._logs(panel, own=False)[:, judges], axis=1)
+        return self._damped(sums, np.cumsum(panel.label[:, judges] >= 0, axis=1))
+
+    def _damped(self, sums: _Floats, counts: NDArray[Any]) -> _Floats:
+        power = count_effective(counts, self.panel.correlation) / np.maximum(counts, 1)
+        return np.asarray(log_softmax(self.prior + power[..., None] * sums, axis=-1))
+
+    def _logs(self, panel: _GoldPanel, *, own: bool) -> _Floats:  # (item, judge, truth)
+        """Log rates of the labels given; ``own``: without the item's own share in them."""
+        label = np.maximum(panel.label, 0)
+        hits = self.counts[np.arange(label.shape[1]), :, label]
+        every = np.broadcast_to(self.counts.sum(axis=2), hits.shape).copy()
+        if own:
+            here = np.arange(len(label))
+            hits[here, :, panel.truth] -= panel.label >= 0
+            every[here, :, panel.truth] -= panel.label >= 0
+        return np.asarray(np.where(panel.label[..., None] >= 0, np.log(hits / every), 0.0))

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from adjudge.data._reshaping import family_pattern
 from adjudge.data.consensus import Consensus, Dependence, Families
+from adjudge.evaluation.scores import columns_of
 from adjudge.models._notes import describe_families
 from adjudge.models.dependence import LEAST_GOLD
 
@@ -74,16 +75,18 @@ class FamilyVoices:
 
     @property
     def table(self) -> Any:
-        """One row per family or suspected group; ``pattern`` is what ``--family`` takes."""
-        rows: dict[str, Any] = {
-            "kind": pa.array([kin.kind for kin in self.kin], pa.large_string()),
-            "judges": pa.array([", ".join(kin.judges) for kin in self.kin], pa.large_string()),
-            "members": pa.array([len(kin.judges) for kin in self.kin], pa.int64()),
-            "excess": pa.array([kin.excess for kin in self.kin], pa.float64()),
-            "common": pa.array([kin.common for kin in self.kin], pa.int64()),
-            "pattern": pa.array([kin.pattern for kin in self.kin], pa.large_string()),
-        }
-        return pa.table(rows)
+        """One row per family or suspected group; ``pattern`` declares it in a family rule."""
+        names = [", ".join(kin.judges) for kin in self.kin]
+        return pa.table(
+            {
+                **columns_of(self.kin, text=("kind",)),
+                "judges": pa.array(names, pa.large_string()),
+                "members": pa.array([len(kin.judges) for kin in self.kin], pa.int64()),
+                **columns_of(self.kin, real=("excess",)),
+                **columns_of(self.kin, whole=("common",)),
+                **columns_of(self.kin, text=("pattern",)),
+            }
+        )
 
     @property
     def sentences(self) -> list[str]:

@@ -33,7 +33,7 @@ def check_size(target: Target, sample: Sample, source: str) -> list[str]:
         said.append(
             f"{target.name} is divided by what the best ranking could have, which is believed more "
             "than seen: the interval may be too narrow, and that of a difference of two runs, or "
-            "of items drawn for it ('adjudge next --for nDCG'), is better"
+            "of items drawn for this target, is better"
         )
     if len(sample) < _FEW:
         said.append(f"{len(sample)} gold labels are few: the interval holds only roughly")
@@ -44,8 +44,8 @@ def check_size(target: Target, sample: Sample, source: str) -> list[str]:
         if counted < 3:
             raise BadData(
                 f"{counted} {places} {'has' if counted == 1 else 'have'} gold; wanted at "
-                f"least 3, better 30: label some of them "
-                "('adjudge next --for' draws them)",
+                f"least 3, better 30: label some of them, drawn for "
+                "this target",
                 source=source,
             )
         if counted < 20:
@@ -103,8 +103,8 @@ def check_random(
     )
     if worst >= _STRANGE and not assured:
         raise BadData(
-            f"{told}; wanted a random draw, or a column sampling_probability; --sampled random "
-            "takes it for one all the same",
+            f"{told}; wanted a random draw, or a column sampling_probability; the setting "
+            "sampled = random takes it for one all the same",
             source=gold.source,
         )
     return [*said, f"{told}: the interval holds only if that is chance"]

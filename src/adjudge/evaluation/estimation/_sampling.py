@@ -18,12 +18,14 @@ errors add up as if independent.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.names import look_up
 from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
@@ -36,6 +38,13 @@ _BELIEVED = 2.0  # degrees of freedom that a believed spread counts for
 def align_judged(gold: Gold, judgments: Judgments) -> NDArray[np.int16]:  # (item,)
     """The truth of each item that has gold and that somebody judged, else -1."""
     return np.where(judgments.counts_per_item > 0, gold.align(judgments), -1).astype(np.int16)
+
+
+def by_item(values: NDArray[Any], gold: Gold, judgments: Judgments) -> NDArray[Any]:  # (item,)
+    """Return values of gold items by the items of the judgments, 0 where there is no gold."""
+    found = np.zeros(judgments.item_count + 1, dtype=values.dtype)
+    found[look_up(gold.items, judgments.items)] = values
+    return found[:-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

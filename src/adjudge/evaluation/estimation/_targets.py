@@ -7,12 +7,18 @@
 - ``error:JUDGE:TRUTH``: of their items of that truth, the share that they label otherwise;
   ``error:JUDGE:TRUTH:LABEL``: the share that they label so; ``error:JUDGE``: of all their items.
 
-Measures of rankings stand in ``rankings``.
+Measures of rankings are in ``_rankings``.
+
+Around what is believed of the items, a target is a value plus what each item's truth adds to it: an
+``Expansion``. For a mean or a share this is exact; for a ratio, or a measure of a ranking, the sum
+is the first part (its Hajek projection), and what single items cannot explain is kept as a
+variance.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +26,45 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.names import look_up
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData, BadSetting, UnknownName
-from adjudge.evaluation.estimation._expansion import Expansion
-from adjudge.evaluation.estimation._levels import Levels
+from adjudge.errors import BadData, BadSetting, Remedy, UnknownName
 
 _Floats = NDArray[np.float64]
+RANGE = 0.4  # of an item's range that counts beside its spread
 _PLAIN = ("mean-grade", "share", "agreement", "error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Expansion:
+    """A target around beliefs: its value, what each truth of an item adds, what is left over."""
+
+    value: float
+    adds: _Floats  # (item, truth)
+    rest: float = 0.0  # variance
+    around: _Floats | None = None  # (item, truth) where it is not what it was asked for around
+    of_topic: _Floats | None = None  # (topic,) the parts of the value
+    share: _Floats | None = None  # (topic,) what part of the target each topic is
+
+    def expected(self, belief: _Floats) -> _Floats:  # (item,)
+        """What each item is believed to add."""
+        return np.asarray(np.einsum("ik,ik->i", belief, self.adds))
+
+    def doubt(self, belief: _Floats, part: float = RANGE) -> _Floats:  # (item,)
+        """The variance of what each item adds, as believed; beliefs may be wrong within its range.
+
+        A part of the range counts beside what is believed, so that no item is beyond doubt whose
+        truth matters.
+        """
+        reach = self.adds.max(axis=1) - self.adds.min(axis=1)
+        return np.asarray(self.spread(belief) + (part * reach) ** 2)
+
+    def spread(self, belief: _Floats) -> _Floats:  # (item,)
+        """The variance of what each item adds, if beliefs are right."""
+        second = np.einsum("ik,ik->i", belief, self.adds**2)
+        return np.asarray(np.maximum(second - self.expected(belief) ** 2, 0.0))
+
+    def known(self, item: NDArray[np.int64], truth: NDArray[np.int16]) -> _Floats:  # (gold,)
+        """What items of known truth add."""
+        return np.asarray(self.adds[item, truth])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,7 +93,7 @@ class Mean:
         self,
         belief: _Floats,
         at: float | None,
-        levels: Levels | None = None,  # noqa: ARG002 - sums do not mind them
+        levels: Any = None,  # noqa: ARG002 - sums do not mind them
     ) -> Expansion:
         """The expansion around beliefs: a mean as it is, a ratio around its value ``at``.
 
@@ -120,9 +159,11 @@ def _grades(scale: Scale, rest: str, name: str) -> tuple[_Floats, tuple[float, f
         raise BadSetting("target", name, "mean-grade alone; a share of labels is share:LABEL,...")
     if not scale.ordinal:
         raise BadData(
-            f"a mean grade needs grades, and the labels {scale} have no order; name it, such as "
-            f"--labels '{'<'.join(scale.labels[:3])}', or ask for share:{scale.labels[0]}",
+            f"a mean grade needs grades, and the labels {scale} have no order; a share of labels, "
+            f"such as share:{scale.labels[0]}, needs none",
             expected="an ordered scale",
+            code="no-grades",
+            remedies=(Remedy("labels", "<".join(scale.labels[:3])),),
         )
     values = scale.truth_values
     return values, (float(values.min()), float(values.max()))
@@ -172,10 +213,10 @@ def _about_judge(
         items, given = _labelled(consensus, judge)
     same = np.array(scale.truth_of)[given][:, None] == np.arange(len(scale.truths))
     topics = _topics(consensus, items)
-    shared = {"name": name, "bounds": (0.0, 1.0), "item": items, "topics": topics}
+    shared: dict[str, Any] = {"name": name, "bounds": (0.0, 1.0), "item": items, "topics": topics}
     if not conditions:
         right = same.astype(np.float64)
-        return Mean(worth=right if kind == "agreement" else 1.0 - right, **shared)  # type: ignore[arg-type]
+        return Mean(worth=right if kind == "agreement" else 1.0 - right, **shared)
     under = np.zeros((len(items), len(scale.truths)))
     truth = _truth(scale, conditions[0])
     under[:, truth] = 1.0
@@ -185,7 +226,7 @@ def _about_judge(
         if code < 0:
             raise UnknownName("label", conditions[1], scale.labels)
         hit = given == code
-    return Mean(worth=under * hit[:, None], of=under, **shared)  # type: ignore[arg-type]
+    return Mean(worth=under * hit[:, None], of=under, **shared)
 
 
 def _scale_codes(consensus: Consensus) -> NDArray[np.int64]:  # (truth,)

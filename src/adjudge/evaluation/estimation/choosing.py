@@ -37,13 +37,12 @@ from numpy.typing import NDArray
 from adjudge.data.columns import roles_of
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
-from adjudge.data.names import look_up
 from adjudge.data.runs import Run
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.estimation._expansion import RANGE
 from adjudge.evaluation.estimation._rankings import Target
-from adjudge.evaluation.estimation._sampling import align_judged
+from adjudge.evaluation.estimation._sampling import align_judged, by_item
+from adjudge.evaluation.estimation._targets import RANGE
 from adjudge.evaluation.estimation.estimate import Plan
 from adjudge.models.cross_calibration import CrossFit
 
@@ -273,30 +272,21 @@ def _earlier(judgments: Judgments, gold: Gold | None, known: NDArray[np.int16], 
     ones = np.ones(len(item), dtype=np.int64)
     if gold is None or gold.sampling is None:
         return item, np.full(len(item), len(item) / max(size, 1)), ones, ones
-    where = look_up(gold.items, judgments.items)
-
-    def take(values: NDArray[Any] | None) -> NDArray[Any]:  # (earlier,)
-        if values is None:
-            return ones
-        spread = np.zeros(len(known) + 1, dtype=values.dtype)
-        spread[where] = values
-        return np.asarray(spread[item])
-
-    return item, take(gold.sampling), take(gold.round), take(gold.stratum)
+    found: list[NDArray[Any]] = [
+        ones if values is None else by_item(values, gold, judgments)[item]
+        for values in (gold.sampling, gold.round, gold.stratum)
+    ]
+    return item, found[0], found[1], found[2]
 
 
 def _append(
     earlier: _Rows, item: NDArray[np.int64], chance: _Floats, stratum: NDArray[np.int64]
 ) -> _Rows:
-    """Earlier gold, then the drawn items as the next round."""
+    """Append the drawn items to earlier gold, as the next round."""
     turn = np.full(len(item), int(earlier[2].max(initial=0)) + 1)
-    items, chances, rounds, strata = earlier
-    return (
-        np.concatenate([items, item]),
-        np.concatenate([chances, chance]),
-        np.concatenate([rounds, turn]),
-        np.concatenate([strata, stratum]),
-    )
+    drawn = (item, chance, turn, stratum)
+    items, chances, rounds, strata = map(np.append, earlier, drawn)
+    return items, chances, rounds, strata
 
 
 def _truths(judgments: Judgments) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -15,16 +15,25 @@ from adjudge.data.gold import Gold, take_gold
 from adjudge.data.judgments import Judgments, take_judgments
 from adjudge.data.runs import Run
 from adjudge.data.source import count_of
-from adjudge.errors import BadData, BadSetting, shown
+from adjudge.errors import AdjudgeError, BadData, BadSetting, shown
 from adjudge.evaluation._pool import Unjudged, check_unjudged
 from adjudge.evaluation.estimation._checks import check_random, check_rarity, check_size
-from adjudge.evaluation.estimation._difference import Corrected, Interval, correct, over_topics
-from adjudge.evaluation.estimation._expansion import Expansion
-from adjudge.evaluation.estimation._levels import by_kind, levels_of
-from adjudge.evaluation.estimation._rankings import RankingTarget, Target, ranking_target
-from adjudge.evaluation.estimation._rogan_gladen import rogan_gladen
-from adjudge.evaluation.estimation._sampling import Sample, align_judged, sample_of
-from adjudge.evaluation.estimation._targets import Mean, plain_target
+from adjudge.evaluation.estimation._difference import (
+    Corrected,
+    Interval,
+    correct,
+    over_topics,
+    rogan_gladen,
+)
+from adjudge.evaluation.estimation._rankings import (
+    RankingTarget,
+    Target,
+    by_kind,
+    levels_of,
+    ranking_target,
+)
+from adjudge.evaluation.estimation._sampling import Sample, align_judged, by_item, sample_of
+from adjudge.evaluation.estimation._targets import Expansion, Mean, plain_target
 from adjudge.models.cross_calibration import CrossFit
 from adjudge.models.model import Progress
 from adjudge.models.registry import DEFAULT
@@ -66,7 +75,7 @@ class Estimate:
 
     def to_json(self) -> dict[str, Any]:
         """The estimate as data."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +112,7 @@ class Plan:
         if plain is None:
             return ranking_target(name, consensus, judged, runs, self.unjudged, self.seed)
         if runs:
-            raise BadSetting("--run", runs[0].name, f"a measure of rankings; {name} has no run")
+            raise BadSetting("runs", runs[0].name, f"a measure of rankings; {name} has no run")
         return plain
 
     def beliefs(self, fit: CrossFit, gold: Gold) -> _Floats:  # (item, truth)
@@ -193,17 +202,12 @@ def _sample(
     consensus: Consensus,
 ) -> Sample:
     """The gold items among the target's members, drawn as told, or at random, in strata or not."""
-    from adjudge.data.names import look_up
-
     member = np.flatnonzero(known[target.item] >= 0)
-    where = look_up(gold.items, table.items)
 
     def take(values: NDArray[Any] | None) -> NDArray[Any] | None:  # (gold,)
         if values is None or gold.sampling is None:
             return None
-        spread = np.zeros(table.item_count + 1, dtype=values.dtype)
-        spread[where] = values
-        return np.asarray(spread[target.item[member]])
+        return by_item(values, gold, table)[target.item[member]]
 
     sample = sample_of(
         member.astype(np.int64),
@@ -322,7 +326,7 @@ def _in_population(
     if size is None:
         return interval
     if target.by_topic or plan.over == "topics" or not target.is_sum:
-        raise BadSetting("population", size, "a share or a mean over items; topics have --over")
+        raise BadSetting("population", size, "a share or a mean over items")
     items = len(target.item)
     if size != _ENDLESS and size < items:
         raise BadSetting("population", size, f"at least the {items:,} items there are")
@@ -390,3 +394,38 @@ def check_gold(gold: Gold, judgments: Judgments) -> list[str]:
         f"{alone:,} of {count_of(len(gold), 'gold item')} "
         f"{'is' if alone == 1 else 'are'} judged by nobody, and left out"
     ]
+
+
+def tell_estimates(consensus: Consensus, gold: Gold, *, seed: int) -> tuple[str, ...]:
+    """A sentence on each target that the scale has, from a consensus fitted without gold."""
+    scale = consensus.scale
+    targets = {}
+    if scale.truth_relevant is not None:
+        targets["share"] = f"The share of relevant items ({', '.join(scale.relevant)})"
+    if scale.ordinal and len(scale.truths) > 2:
+        targets["mean-grade"] = "The mean grade"
+    fit = CrossFit.of(consensus)
+    told = []
+    for name, words in targets.items():
+        try:
+            found = estimate_from(fit, gold, name, [], Plan(seed=seed))
+        except AdjudgeError as error:
+            told.append(f"{words} cannot be estimated: {error}.")
+            continue
+        told.append(_sentence(words, found))
+    return tuple(told)
+
+
+def _sentence(words: str, found: Estimate) -> str:
+    """The estimate, what gold alone gives, what that saves, and reasons to trust it less."""
+    drawn = "as its chances say" if not found.notes else "at random"
+    text = (
+        f"{words} is {found.estimate:.3f}, {found.low:.3f} to {found.high:.3f} at "
+        f"{found.level:.0%}, if the {found.gold:,} gold items were drawn {drawn}; gold alone gives "
+        f"{found.classical_low:.3f} to {found.classical_high:.3f}"
+    )
+    if found.saved is not None and found.saved > 0:
+        text += f", and would need {count_of(found.saved, 'more label')} for an interval as narrow"
+    return "; ".join([f"{text}.", *(f"but {warning}." for warning in found.warnings)]).replace(
+        ".; but", "; but"
+    )

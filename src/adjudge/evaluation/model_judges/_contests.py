@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import MODEL, PERSON, Judgments, take_judgments
 from adjudge.data.names import look_up
 from adjudge.data.scale import Scale, as_number
-from adjudge.errors import BadData, BadSetting, shown
+from adjudge.errors import BadData, BadSetting, Remedy, shown
 from adjudge.evaluation.agreement import without_repeats
 
 ScoreName = Literal["accuracy", "neg-rmse"]
@@ -161,11 +161,12 @@ def _distance(scale: Scale, score: ScoreName) -> _Floats:  # (label, label)
     words = [label for label in scale.labels if as_number(label) is None]
     if words and not scale.ordinal:
         raise BadData(
-            f"neg-rmse wants labels that are numbers or in order, and {shown(words[0])} is "
-            f"neither; name their order, such as --labels '{'<'.join(scale.labels[:3])}', or take "
-            "--score accuracy",
+            f"neg-rmse needs labels that are numbers or in order, and {shown(words[0])} is neither; "
+            "the score accuracy takes any labels",
             value=words[0],
             expected="grades",
+            code="no-grades",
+            remedies=(Remedy("labels", "<".join(scale.labels[:3])),),
         )
     values = scale.values
     return np.asarray((values[:, None] - values[None, :]) ** 2)

@@ -361,7 +361,7 @@ def _too_few(panel: Panel, least: int) -> str:
         most = max(most, int(np.bincount(panel.contests(code).person, minlength=1).max()))
     return (
         f"no person has {least:,} items that another person and a model judged too (the most is "
-        f"{most:,}); wanted more judgments, or a smaller --least-items"
+        f"{most:,}); wanted more judgments, or a smaller least_items"
     )
 
 

@@ -1,6 +1,8 @@
-"""The table of judges with everything that is known of each, and the advice on them.
+"""The table of judges with the advice on each, and the table of their features.
 
-A judge's card is a row of it.
+The features are those of ``adjudge.models.features``, which votes use; here they get intervals, and
+measures that no vote uses: shares of labels, agreement with the majority beyond chance, seconds,
+and bits per judgment.
 """
 
 from __future__ import annotations
@@ -12,14 +14,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.special import betainc, betaincinv, ndtri
+from scipy.special import betainc, ndtri
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
-from adjudge.data.judges import LEVEL
+from adjudge.data.judges import LEVEL, information
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.data.source import count_of
+from adjudge.engines.threads import ThreadsEngine
 from adjudge.evaluation.diagnosis._confusions import (
     Commonest,
     Confusions,
@@ -30,10 +33,12 @@ from adjudge.evaluation.diagnosis._confusions import (
     pool_rates,
     right_labels,
 )
-from adjudge.evaluation.diagnosis._gold_evidence import GoldEvidence, weigh_gold
-from adjudge.evaluation.diagnosis._skill import Skill, measure_skill
+from adjudge.evaluation.diagnosis._evidence import GoldEvidence, Skill, measure_skill, weigh_gold
 from adjudge.evaluation.diagnosis.advice import Limits
+from adjudge.evaluation.scores import interval_columns, jeffreys, reals
 from adjudge.models.features import available, measure_features
+from adjudge.models.hybrid_confusion import HybridConfusion
+from adjudge.models.model import pick
 
 _ONE_LABEL = Limits().single
 _MOSTLY = 0.5  # of their gold judgments, beyond doubt
@@ -61,13 +66,13 @@ class _Evidence:
 
 
 def _advise(found: _Evidence, limits: Limits) -> tuple[list[str], list[str]]:  # (judge,), (judge,)
-    """The advice on each judge, and a sentence that says why.
+    """Return the advice on each judge, and a sentence that says why.
 
     Gold decides on who has ``least`` gold judgments or more. Nobody who is right on most of them is
-    dropped, even if their labels tell nothing: always giving the commonest label does no harm.
+    dropped, even if their labels say nothing: always giving the commonest label does no harm.
     """
     skill = found.skill
-    decided = _is_decided(found, limits)
+    decided = found.gold >= max(limits.least, 1)
     few = (found.told < limits.least) & ~decided
     unsure = skill.p_useless > limits.doubt
     drop = skill.p_useless >= limits.drop
@@ -79,26 +84,18 @@ def _advise(found: _Evidence, limits: Limits) -> tuple[list[str], list[str]]:  #
         value, below, above = found.bias
         leans = (np.abs(value) >= limits.bias) & ((below > 0) | (above < 0))
     able = skill.p_chance <= limits.sure
-    case = np.select([few, drop, wrong & able, leans & able, unsure], range(5), 5)
-    advice = np.array(["watch", "drop", "train", "train", "watch", "keep"])[case].tolist()
-    tell = (_few, _drop, _wrong, _leans, _unsure, _keep)
+    case = np.select([few, drop, wrong & able, leans & able, unsure], range(5), 5).tolist()
+    advice = [("watch", "drop", "train", "train", "watch", "keep")[which] for which in case]
+    explain = (_few, _drop, _wrong, _leans, _unsure, _keep)
     why = []
-    for judge, which in enumerate(case.tolist()):
-        if not decided[judge]:
-            why.append(tell[which](found, judge))
-            continue
-        reason = _skill if tell[which] is _keep else tell[which]
-        why.append(f"{_on_gold_items(found, judge)}; {reason(found, judge)}")
+    for judge, which in enumerate(case):
+        reason = _skill if decided[judge] and which == 5 else explain[which]
+        on_gold = ""
+        if decided[judge]:
+            share = _interval(found.gold_right[:, judge], "{:.0%}")
+            on_gold = f"right on {share} of {count_of(int(found.gold[judge]), 'gold item')}; "
+        why.append(f"{on_gold}{reason(found, judge)}")
     return advice, why
-
-
-def _is_decided(found: _Evidence, limits: Limits) -> NDArray[np.bool_]:  # (judge,)
-    return np.asarray(found.gold >= max(limits.least, 1))
-
-
-def _on_gold_items(found: _Evidence, judge: int) -> str:
-    share = _interval(found.gold_right[:, judge], "{:.0%}")
-    return f"right on {share} of {count_of(int(found.gold[judge]), 'gold item')}"
 
 
 def _single(found: _Evidence, limits: Limits) -> NDArray[np.bool_]:  # (judge,)
@@ -148,17 +145,14 @@ def _leans(found: _Evidence, judge: int) -> str:
 
 
 def _keep(found: _Evidence, judge: int) -> str:
-    return f"{_right(found, judge)}; {found.bits[judge]:.2f} bits a judgment"
+    right = _interval(found.accuracy[:, judge], "{:.0%}")
+    return f"right in {right}; {found.bits[judge]:.2f} bits per judgment"
 
 
 def _skill(found: _Evidence, judge: int) -> str:
     skill = found.skill
     how = _interval((skill.value[judge], skill.low[judge], skill.high[judge]), "{:.2f}")
     return f"skill {how}, where 0 is chance and 1 perfect"
-
-
-def _right(found: _Evidence, judge: int) -> str:
-    return f"right in {_interval(found.accuracy[:, judge], '{:.0%}')}"
 
 
 def _count(found: _Evidence, judge: int) -> str:
@@ -174,8 +168,7 @@ def _interval(values: Sequence[float] | NDArray[np.float64], form: str) -> str:
     return f"{value} ({low} to {high})".replace("-0.00", "0.00")
 
 
-_TAIL = (1.0 - LEVEL) / 2
-_REACH = float(ndtri(1.0 - _TAIL))
+_REACH = float(ndtri((1.0 + LEVEL) / 2))
 _VOTES = ("majority-vote", "vote", "pmf")  # models in which a judge's own vote makes them right
 _Floats = NDArray[np.float64]
 
@@ -195,11 +188,11 @@ def list_judges(
     bias = _measure_bias(consensus)
     mistake = _rate_mistakes(commonest, confusions)
     new: dict[str, Any] = {"p_chance": pa.array(skill.p_chance)}
-    new |= _three("skill", np.stack([skill.value, skill.low, skill.high]))
-    new |= _three("bias", bias)
+    new |= interval_columns("skill", (skill.value, skill.low, skill.high))
+    new |= interval_columns("bias", bias)
     new["mistake_truth"] = name_codes(consensus.scale.truths, commonest.truth)
     new["mistake_label"] = name_codes(consensus.scale.labels, commonest.label)
-    new |= _three("mistake", mistake, first="mistake_rate")
+    new |= interval_columns("mistake", mistake, first="mistake_rate")
     notes: list[str] = []
     if consensus.judgments.seconds is not None:
         new["seconds"] = median_seconds(consensus.judgments)
@@ -225,13 +218,6 @@ def list_judges(
         if name not in table.column_names:
             table = table.append_column(name, column)
     return table, tuple(notes)
-
-
-def _three(name: str, values: _Floats, first: str | None = None) -> dict[str, Any]:
-    """A value and its interval (3, judge) as columns; null where there is none."""
-    names = (first or name, f"{name}_low", f"{name}_high")
-    parts = zip(names, values, strict=True)
-    return {column: pa.array(part, mask=np.isnan(part)) for column, part in parts}
 
 
 def _rate_mistakes(commonest: Commonest, confusions: Confusions) -> _Floats:  # (3, judge)
@@ -271,7 +257,7 @@ def _gather_evidence(
     right = np.einsum("jkl,kl->j", golds, right_labels(scale))
     return _Evidence(
         gold=np.rint(seen).astype(np.int64),
-        gold_right=np.stack([right / np.maximum(seen, 1), *_bound_share(right, seen)]),
+        gold_right=np.stack([right / np.maximum(seen, 1), *jeffreys(right, seen, LEVEL)]),
         judgments=consensus.judgments.counts_per_judge,
         told=np.rint(told.sum(axis=(1, 2))).astype(np.int64),
         accuracy=np.stack([_floats(table[f"accuracy{part}"]) for part in ("", "_low", "_high")]),
@@ -288,12 +274,6 @@ def _gather_evidence(
         favoured=given.max(axis=1) / total,
         deserved=average[np.arange(len(average)), favourite],
     )
-
-
-def _bound_share(right: _Floats, seen: _Floats) -> tuple[_Floats, _Floats]:
-    """The 90% interval of a share, under Jeffreys' prior."""
-    low, high = (betaincinv(right + 0.5, seen - right + 0.5, tail) for tail in (_TAIL, 1.0 - _TAIL))
-    return low, high
 
 
 def _floats(column: Any) -> _Floats:
@@ -316,7 +296,7 @@ def _measure_bias(consensus: Consensus) -> _Floats:  # (3, judge)
     values = np.einsum("k,sjkl,kl->sj", prevalence, drawn, shift)
     share = np.einsum("k,sjkl,l->sj", prevalence, drawn, graded)
     values = values / np.maximum(share, 1e-300)
-    low, high = np.quantile(values, [_TAIL, 1.0 - _TAIL], axis=0)
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return np.stack([values.mean(axis=0), low, high])
 
 
@@ -363,25 +343,89 @@ def _on_gold(consensus: Consensus, gold: Gold | None, notes: list[str]) -> dict[
     found = measure_features(judgments, gold, names=able)
     columns: dict[str, Any] = {}
     for name in able:
-        value, count = found[name], found.counts[name]
-        unknown = np.isnan(value)
-        hits = np.where(unknown, 0.0, value * count)
-        columns[f"{wanted[name]}_judgments"] = pa.array(count.astype(np.int64))
-        columns[f"{wanted[name]}_accuracy"] = pa.array(value, mask=unknown)
-        for suffix, bound in zip(("low", "high"), _bound_share(hits, count), strict=True):
-            columns[f"{wanted[name]}_{suffix}"] = pa.array(bound, mask=unknown)
+        value, count, kind = found[name], found.counts[name], wanted[name]
+        columns[f"{kind}_judgments"] = pa.array(count.astype(np.int64))
+        bounds = jeffreys(value * count, count, LEVEL)  # NaN where the share is
+        columns |= interval_columns(kind, (value, *bounds), first=f"{kind}_accuracy")
     return columns
 
 
 def median_seconds(judgments: Judgments) -> Any:
-    """The median of the seconds that each judge spent on a judgment."""
-    seconds = np.empty(0) if judgments.seconds is None else judgments.seconds
-    known = np.flatnonzero(~np.isnan(seconds))
-    order = known[np.lexsort((seconds[known], judgments.judge[known]))]
-    count = np.bincount(judgments.judge[known], minlength=judgments.judge_count)
-    some = count > 0
-    begin = (np.cumsum(count) - count)[some]
-    lower, upper = order[begin + (count[some] - 1) // 2], order[begin + count[some] // 2]
-    medians = np.full(judgments.judge_count, np.nan)
-    medians[some] = (seconds[lower] + seconds[upper]) / 2
-    return pa.array(medians, mask=np.isnan(medians))
+    """Return the median of the seconds that each judge spent per judgment."""
+    if judgments.seconds is None:
+        return reals(np.full(judgments.judge_count, np.nan))
+    order = np.argsort(judgments.judge, kind="stable")
+    parts = np.split(judgments.seconds[order], np.cumsum(judgments.counts_per_judge)[:-1])
+    known = (part[~np.isnan(part)] for part in parts)
+    return reals([float(np.median(part)) if part.size else None for part in known])
+
+
+def feature_table(
+    judgments: Judgments,
+    gold: Gold | None = None,
+    *,
+    names: tuple[str, ...] | None = None,
+    priors: tuple[float, ...] | None = None,
+    seed: int = 0,
+) -> Any:
+    """Return one row per judge: the features named (all that the data allow), and further ones.
+
+    Shares have 90% intervals under Jeffreys' prior, in columns ``<feature>_low`` and ``_high``, and
+    the judgments they rest on in ``<feature>_count``.
+    """
+    wanted = available(judgments, gold) if names is None else names
+    found = measure_features(judgments, gold, names=wanted, priors=priors, seed=seed)
+    columns: dict[str, Any] = {
+        "judge": judgments.judges,
+        "judgments": pa.array(judgments.counts_per_judge),
+    }
+    for name in wanted:
+        value, count = found[name], found.counts[name]
+        columns[name] = reals(value)
+        columns[f"{name}_count"] = pa.array(count.astype(np.int64))
+        if "accuracy" in name:
+            columns |= interval_columns(name, (value, *jeffreys(value * count, count, LEVEL)))
+    columns |= _beyond(judgments, gold, seed)
+    return pa.table(columns)
+
+
+def _beyond(judgments: Judgments, gold: Gold | None, seed: int) -> dict[str, Any]:
+    """What the paper does not have: kappa with the majority, bits, label shares, seconds."""
+    against = _against_majority(judgments, seed)  # (judge, truth, label)
+    columns: dict[str, Any] = {"kappa-majority": _kappa(judgments, against)}
+    fit = HybridConfusion(method="em", seed=seed).fit(judgments, gold)
+    kept = fit.counts[: judgments.judge_count]
+    columns["bits"] = pa.array(information(kept, fit.overall_prevalence))
+    total = judgments.counts_per_judge
+    labels = against.sum(axis=1)  # (judge, label)
+    for code, label in enumerate(judgments.scale.labels):
+        shares = labels[:, code] / np.maximum(total, 1)
+        columns[f"share_{label}"] = pa.array(shares, mask=total == 0)
+    if judgments.seconds is not None:
+        columns["median-seconds"] = median_seconds(judgments)
+    return columns
+
+
+def _against_majority(judgments: Judgments, seed: int) -> NDArray[np.float64]:
+    """Counts of each judge's labels under the majority's truth."""
+    sweeps = ThreadsEngine().load(judgments)
+    votes, _ = sweeps.posterior(None, own=True)
+    choice, _ = pick(votes, judgments, ties="random", seed=seed)
+    return sweeps.against(choice, votes.shape[1]).astype(np.float64)
+
+
+def _kappa(judgments: Judgments, counts: NDArray[np.float64]) -> Any:
+    """Cohen's kappa of each judge with the majority; null where chance alone would agree."""
+    truths = len(judgments.scale.truths)
+    stands = np.array(judgments.scale.truth_of)
+    own = np.zeros((len(counts), truths, truths))
+    for label, truth in enumerate(stands):
+        if truth >= 0:
+            own[:, :, truth] += counts[:, :, label]
+    total = own.sum(axis=(1, 2))
+    safe = np.where(total > 0, total, 1.0)
+    agree = np.einsum("jkk->j", own) / safe
+    chance = (own.sum(axis=1) * own.sum(axis=2)).sum(axis=1) / safe**2
+    unknown = (total == 0) | (chance >= 1 - 1e-12)
+    kappa = (agree - chance) / np.where(unknown, 1.0, 1.0 - chance)
+    return pa.array(kappa, mask=unknown)

@@ -1,7 +1,10 @@
-"""How far a judge is from chance: their skill, and the probability that they have none.
+"""Evidence on judges: how they did on gold, and how far their skill is from chance.
 
-Their skill is ``(S - 1) / (K - 1)``, S the sum over the K truths of the chance that they call it by
-its name: 1 for a judge who never errs, 0 for one whose labels do not depend on the truth, whatever
+Gold decides where a judge has enough of it: the consensus may be wrong where judges err together.
+The consensus only fills in truths of which the judge has few gold judgments.
+
+Skill is ``(S - 1) / (K - 1)``, S the sum over the K truths of the chance that the judge labels them
+right: 1 for a judge who never errs, 0 for one whose labels do not depend on the truth, whatever
 labels they prefer; below 0 they are worse than chance. For two truths it is sensitivity +
 specificity - 1. Unlike accuracy it cannot be had by always giving the commonest label.
 """
@@ -15,16 +18,64 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
 from adjudge.data.consensus import Consensus
+from adjudge.data.gold import Gold
 from adjudge.data.judges import LEVEL
 from adjudge.evaluation.diagnosis._confusions import keep_draws, right_labels
-from adjudge.evaluation.diagnosis._gold_evidence import GoldEvidence
+from adjudge.evaluation.scores import beta_interval
 
-_TAIL = (1.0 - LEVEL) / 2
+_TAILS = ((1.0 - LEVEL) / 2, (1.0 + LEVEL) / 2)
 _JUST_ABOVE = 1e-12  # so that what is certain still has a distribution
 _STRATA = 24  # of a Beta: 576 sums of two
 _BLOCK = 4096  # judges worked on at a time
-
 _Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GoldEvidence:
+    """Judgments of gold items, and what else speaks for a judge's skill."""
+
+    golds: _Floats  # (judge, truth, label) judgments of gold items, honeypots too
+    counts: _Floats  # (judge, truth, label) what skill is measured on
+    decides: NDArray[np.bool_]  # (judge,) who has gold judgments enough
+
+
+def weigh_gold(consensus: Consensus, gold: Gold | None, least: int) -> GoldEvidence:
+    """Count gold judgments, of gold that the fit was given and of other gold alike.
+
+    With ``least`` gold judgments or more they decide. Then each truth with fewer than ``least`` of
+    them is filled up to that number by the judge's judgments of it according to the consensus. With
+    fewer gold judgments, those that the fit did not know take the place of as many others.
+    """
+    judgments = consensus.judgments
+    given = np.full(judgments.item_count, -1, dtype=np.int16)
+    fitted = given if consensus.known is None else consensus.known
+    if gold is not None:
+        given = gold.align(judgments)
+    golds = _count(consensus, np.where(given >= 0, given, fitted))
+    new = _count(consensus, np.where(fitted >= 0, np.int16(-1), given))
+    decides = golds.sum(axis=(1, 2)) >= max(least, 1)
+    evidence = consensus.evidence
+    lacking = np.maximum(least - golds.sum(axis=2), 0.0)
+    fill = np.minimum(lacking / np.maximum(evidence.sum(axis=2), 1e-300), 1.0)
+    left = 1.0 - new.sum(axis=(1, 2)) / np.maximum(judgments.counts_per_judge, 1)
+    return GoldEvidence(
+        golds=golds,
+        counts=np.where(
+            decides[:, None, None],
+            golds + evidence * fill[:, :, None],
+            new + evidence * left[:, None, None],
+        ),
+        decides=decides,
+    )
+
+
+def _count(consensus: Consensus, known: NDArray[np.int16]) -> _Floats:  # (judge, truth, label)
+    """The judgments of items whose truth is known."""
+    judgments, shape = consensus.judgments, consensus.counts.shape
+    truth = known[judgments.item].astype(np.int64)
+    cell = (judgments.judge.astype(np.int64) * shape[1] + truth) * shape[2] + judgments.label
+    counts = np.bincount(cell[truth >= 0], minlength=int(np.prod(shape)))
+    return counts.reshape(shape).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,7 +102,7 @@ def measure_skill(consensus: Consensus, evidence: GoldEvidence, useful: float) -
         return counted
     sums = np.einsum("sjkl,kl->sj", drawn, right_labels(consensus.scale))
     found = (sums - 1.0) / (truths - 1)  # (draw, judge)
-    low, high = np.quantile(found, [_TAIL, 1.0 - _TAIL], axis=0)
+    low, high = np.quantile(found, _TAILS, axis=0)
     sampled = Skill(
         value=found.mean(axis=0),
         low=low,
@@ -59,14 +110,8 @@ def measure_skill(consensus: Consensus, evidence: GoldEvidence, useful: float) -
         p_chance=(found <= 0).mean(axis=0),
         p_useless=(found <= useful).mean(axis=0),
     )
-    return Skill(
-        **{
-            part.name: np.where(
-                evidence.decides, getattr(counted, part.name), getattr(sampled, part.name)
-            )
-            for part in fields(Skill)
-        }
-    )
+    pairs = {f.name: (getattr(counted, f.name), getattr(sampled, f.name)) for f in fields(Skill)}
+    return Skill(**{name: np.where(evidence.decides, *pair) for name, pair in pairs.items()})
 
 
 def _from_counts(counts: _Floats, right: _Floats, useful: float) -> Skill:
@@ -80,12 +125,10 @@ def _from_counts(counts: _Floats, right: _Floats, useful: float) -> Skill:
     a = np.maximum(hits, 0.0) + 0.5  # (judge, truth)
     b = np.maximum(counts.sum(axis=2) - hits, 0.0) + (truths - 1) / 2
     ends = (1.0, 1.0 + useful * (truths - 1))
-    if truths == 2:
-        parts = range(0, len(a), _BLOCK)
-        found = [_of_two(a[at : at + _BLOCK], b[at : at + _BLOCK], ends) for at in parts]
-        low, high, p_chance, p_useless = np.concatenate(found, axis=1)
-    else:
-        low, high, p_chance, p_useless = _of_many(a, b, ends)
+    of = _of_two if truths == 2 else _of_many
+    parts = range(0, len(a), _BLOCK)
+    found = [of(a[at : at + _BLOCK], b[at : at + _BLOCK], ends) for at in parts]
+    low, high, p_chance, p_useless = np.concatenate(found, axis=1)
     mean = (a / (a + b)).sum(axis=1)
     value, low, high = ((total - 1.0) / (truths - 1) for total in (mean, low, high))
     return Skill(value=value, low=low, high=high, p_chance=p_chance, p_useless=p_useless)
@@ -100,7 +143,7 @@ def _of_two(a: _Floats, b: _Floats, ends: tuple[float, float]) -> _Floats:  # (4
     at = (np.arange(_STRATA) + 0.5) / _STRATA
     first, second = (betaincinv(a[:, [k]], b[:, [k]], at) for k in range(2))  # (judge, stratum)
     sums = (first[:, :, None] + second[:, None, :]).reshape(len(a), -1)
-    low, high = np.quantile(sums, [_TAIL, 1.0 - _TAIL], axis=1)
+    low, high = np.quantile(sums, _TAILS, axis=1)
     below = [
         betainc(a[:, [1]], b[:, [1]], np.clip(end - first, 0.0, 1.0)).mean(axis=1) for end in ends
     ]
@@ -114,5 +157,5 @@ def _of_many(a: _Floats, b: _Floats, ends: tuple[float, float]) -> _Floats:  # (
     spread = (a * b / ((a + b) ** 2 * (a + b + 1))).sum(axis=1) / truths**2
     strength = np.maximum(mean * (1 - mean) / spread - 1, _JUST_ABOVE)
     first, second = mean * strength, (1 - mean) * strength
-    bounds = [truths * betaincinv(first, second, tail) for tail in (_TAIL, 1.0 - _TAIL)]
+    bounds = truths * np.stack(beta_interval(first, second, LEVEL))
     return np.stack([*bounds, *(betainc(first, second, end / truths) for end in ends)])
