@@ -14,7 +14,7 @@ from sklearn import metrics
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData, BadSetting, UnknownName
+from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.against_gold import Evaluation, evaluate
 from adjudge.models.majority_vote import MajorityVote
 
@@ -113,27 +113,6 @@ def test_shares_have_wilson_intervals_without_resamples() -> None:
     assert found["f1"].low is None
 
 
-def test_tables() -> None:
-    found = small()
-    assert found.to_table().column_names == ["score", "value", "low", "high", "reason"]
-    assert found.to_table().num_rows == len(found.scores)
-    assert found.to_item_table().to_pylist()[2] == {
-        "item": "c",
-        "gold": "2",
-        "label": "1",
-        "correct": False,
-        "p_0": 0.3,
-        "p_1": 0.6,
-        "p_2": 0.1,
-    }
-
-
-def test_an_unknown_score_has_the_nearest_suggested() -> None:
-    with pytest.raises(UnknownName) as error:
-        small()["acuracy"]
-    assert error.value.nearest == ("accuracy",)
-
-
 # --- what may be undefined, and why ---
 
 
@@ -147,12 +126,6 @@ def test_empty_gold() -> None:
     assert all(math.isnan(score.value) for score in found.scores.values())
     assert found.calibration is not None
     assert found.calibration.count.sum() == 0
-
-
-def test_gold_that_no_label_meets() -> None:
-    table, _ = panel(5)
-    found = evaluate(table, Gold.of({"elsewhere": 1}), GRADES)
-    assert (found.gold, found.scored, found.coverage) == (1, 0, 0.0)
 
 
 def test_an_empty_table() -> None:
@@ -228,19 +201,19 @@ def test_clipped_probabilities_are_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "setting"),
     [
-        ({"clip": 0.0}, "clip = 0.0: wanted a number above 0 and below 0.5, such as 1e-6"),
-        ({"bins": 0}, "bins = 0: wanted at least one bin"),
-        ({"level": 2}, "level = 2: wanted a number between 0 and 1, such as 0.95"),
-        ({"resamples": -1}, "resamples = -1: wanted 0 (no intervals) or more, such as 1000"),
+        ({"clip": 0.0}, "clip"),
+        ({"bins": 0}, "bins"),
+        ({"level": 2}, "level"),
+        ({"resamples": -1}, "resamples"),
     ],
 )
-def test_bad_settings(settings: dict[str, Any], message: str) -> None:
+def test_bad_settings(settings: dict[str, Any], setting: str) -> None:
     table, gold = panel(5)
     with pytest.raises(BadSetting) as error:
         evaluate(table, gold, **settings)
-    assert str(error.value) == message
+    assert error.value.setting == setting
 
 
 def test_gold_off_the_scale() -> None:
@@ -343,12 +316,6 @@ def test_nothing_depends_on_the_order_of_rows() -> None:
     again = evaluate(*shuffled(table, gold), GRADES, resamples=40, seed=9)
     assert first.to_table().equals(again.to_table())
     assert first.to_item_table().equals(again.to_item_table())
-
-
-def test_seeds_tell_resamples_apart() -> None:
-    table, gold = panel(200)
-    lows = [evaluate(table, gold, GRADES, resamples=40, seed=s)["auc"].low for s in (1, 1, 2)]
-    assert lows[0] == lows[1] != lows[2]
 
 
 def test_bootstrap_intervals_have_the_width_that_theory_says() -> None:

@@ -1,10 +1,20 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.typing import NDArray
+from sklearn import metrics
 
 from adjudge.data.scale import Scale
-from adjudge.evaluation.measures import MEASURES, Measure, ScoredItems
+from adjudge.errors import BadSetting
+from adjudge.evaluation import measures as scores
+from adjudge.evaluation.against_gold import _calibration, _confusion
+from adjudge.evaluation.measures import MEASURES, Cells, Measure, ScoredItems
 
 GRADES = Scale.parse("0<1<2")
 EMPTY = np.zeros(0, np.int16)
@@ -102,6 +112,269 @@ def test_what_a_sample_lacks() -> None:
     assert {measure.lacks(empty) for measure in MEASURES} == {"no gold item has a label"}
 
 
-def test_names_and_meanings_are_all_different() -> None:
-    assert len({measure.name for measure in MEASURES}) == len(MEASURES)
-    assert len({measure.meaning for measure in MEASURES}) == len(MEASURES)
+Arrays = tuple[NDArray[np.int16], NDArray[np.int16], NDArray[np.float64]]
+
+
+def made(seed: int, items: int = 400, truths: int = 3) -> Arrays:
+    random = np.random.default_rng(seed)
+    posterior = random.dirichlet(np.full(truths, 0.7), items)
+    posterior = np.round(posterior, 1 if seed % 2 else 6)  # odd seeds have ties
+    posterior[:, 0] = 1 - posterior[:, 1:].sum(axis=1)
+    posterior = np.abs(posterior) / np.abs(posterior).sum(axis=1, keepdims=True)
+    truth = np.array([random.choice(truths, p=row) for row in posterior], dtype=np.int16)
+    return truth, posterior.argmax(axis=1).astype(np.int16), posterior
+
+
+# --- against scikit-learn ---
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_labels_against_scikit_learn(seed: int) -> None:
+    truth, choice, _ = made(seed)
+    assert scores.accuracy(truth, choice) == pytest.approx(metrics.accuracy_score(truth, choice))
+    wanted = metrics.cohen_kappa_score(truth, choice, weights="quadratic")
+    assert scores.quadratic_kappa(truth, choice) == pytest.approx(wanted)
+    assert scores.grade_error(truth, choice) == pytest.approx(
+        metrics.mean_absolute_error(truth, choice)
+    )
+    assert scores.grade_rmse(truth, choice) == pytest.approx(
+        metrics.root_mean_squared_error(truth, choice)
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_relevance_against_scikit_learn(seed: int) -> None:
+    truth, choice, posterior = made(seed)
+    relevant, returned, chance = truth > 0, choice > 0, posterior[:, 1:].sum(axis=1)
+    cells = Cells.of(relevant, returned)
+    assert cells.precision == pytest.approx(metrics.precision_score(relevant, returned))
+    assert cells.recall == pytest.approx(metrics.recall_score(relevant, returned))
+    assert cells.specificity == pytest.approx(metrics.recall_score(~relevant, ~returned))
+    assert cells.f1 == pytest.approx(metrics.f1_score(relevant, returned))
+    assert cells.accuracy == pytest.approx(metrics.accuracy_score(relevant, returned))
+    assert scores.auc(relevant, chance) == pytest.approx(metrics.roc_auc_score(relevant, chance))
+    wanted = metrics.mean_squared_error(relevant.astype(float), chance)
+    assert scores.mse(relevant, chance) == pytest.approx(wanted)
+    assert scores.rmse(relevant, chance) == pytest.approx(math.sqrt(wanted))
+    assert scores.squared_error(relevant, chance) == pytest.approx(wanted * len(truth))
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_probabilities_against_scikit_learn(seed: int) -> None:
+    truth, _, posterior = made(seed)
+    inside = np.clip(posterior, 1e-3, None)
+    inside /= inside.sum(axis=1, keepdims=True)
+    wanted = metrics.log_loss(truth, inside, labels=[0, 1, 2])
+    assert scores.log_loss(truth, inside) == pytest.approx(wanted)
+    wanted = metrics.brier_score_loss(truth, inside, labels=[0, 1, 2], scale_by_half=False)
+    assert scores.brier(truth, inside) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_confusion_against_scikit_learn(seed: int) -> None:
+    truth, choice, posterior = made(seed)
+    matrix = _confusion(truth, np.eye(3)[choice], "abc")
+    assert np.array_equal(matrix.counts, metrics.confusion_matrix(truth, choice))
+    assert matrix.precision == pytest.approx(metrics.precision_score(truth, choice, average=None))
+    assert matrix.recall == pytest.approx(metrics.recall_score(truth, choice, average=None))
+    parts = _confusion(truth, posterior, "abc")
+    assert parts.counts == pytest.approx(np.eye(3)[truth].T @ posterior)
+
+
+# --- by hand ---
+
+
+def test_ties_in_expectation_by_hand() -> None:
+    posterior = np.array([[0.5, 0.5, 0.0], [0.4, 0.4, 0.2], [1 / 3, 1 / 3, 1 / 3], [0.1, 0.9, 0.0]])
+    truth = np.array([0, 2, 1, 1])
+    # 1/2 for a shared top with the truth, 0 without it, 1/3, and 1 for a top alone.
+    assert scores.expected_accuracy(truth, posterior) == pytest.approx((0.5 + 0 + 1 / 3 + 1) / 4)
+
+
+def test_ties_in_expectation_are_the_mean_of_random_ties() -> None:
+    truth, _, posterior = made(1, items=60)
+    random = np.random.default_rng(0)
+    drawn = [
+        scores.accuracy(truth, (np.round(posterior, 9) + random.random((60, 3)) * 1e-6).argmax(1))
+        for _ in range(3000)
+    ]
+    assert np.std(drawn) > 0
+    assert scores.expected_accuracy(truth, posterior) == pytest.approx(np.mean(drawn), abs=0.003)
+
+
+def test_a_fractional_response_counts_in_part() -> None:
+    # Section 9.3: a system that returns 0.72 for items that are relevant 72 times in 100.
+    relevant = np.arange(100) < 72
+    cells = Cells.of(relevant, np.full(100, 0.72))
+    assert cells.true_positive == pytest.approx(51.84)
+    assert cells.false_positive == pytest.approx(20.16)
+    assert cells.false_negative == pytest.approx(20.16)
+    assert cells.true_negative == pytest.approx(7.84)
+    sure = Cells.of(relevant, np.ones(100))
+    assert (sure.true_positive, sure.false_positive) == (72, 28)
+    assert (sure.false_negative, sure.true_negative) == (0, 0)
+
+
+def test_the_papers_simulation_of_fractional_responses() -> None:
+    # Section 9.3: uniform probabilities, truth drawn by them: 0.75 quantised, 0.66 in part.
+    random = np.random.default_rng(93)
+    chance = random.random(400_000)
+    relevant = random.random(400_000) < chance
+    whole, parts = Cells.of(relevant, chance > 0.5), Cells.of(relevant, chance)
+    assert (whole.precision, whole.recall) == pytest.approx((0.75, 0.75), abs=0.005)
+    # Exactly 2/3: E p² / E p = (1/3) / (1/2); the paper prints 0.66.
+    assert (parts.precision, parts.recall) == pytest.approx((2 / 3, 2 / 3), abs=0.005)
+
+
+def test_calibration_by_hand() -> None:
+    confidence = np.array([0.0, 0.5, 0.45, 0.51, 0.9, 1.0])
+    right = np.array([False, True, False, True, True, False])
+    found = _calibration(confidence, right, bins=2)
+    assert found.edges.tolist() == [0.0, 0.5, 1.0]
+    assert found.count.tolist() == [3, 3]  # 0.5 belongs to the lower bin
+    assert found.confidence == pytest.approx([0.95 / 3, 2.41 / 3])
+    assert found.share == pytest.approx([1 / 3, 2 / 3])
+    assert found.error == pytest.approx(0.5 * abs(0.95 - 1) / 3 + 0.5 * (2.41 - 2) / 3)
+    empty = _calibration(confidence, right, bins=100).to_table().to_pylist()
+    assert empty[60] == {
+        "low": 0.6,
+        "high": 0.61,
+        "items": 0,
+        "confidence": None,
+        "share": None,
+        "share_low": None,
+        "share_high": None,
+    }
+    # Wilson's interval of 1 of 3 and of 2 of 3.
+    assert found.share_low == pytest.approx([0.0615, 0.2077], abs=1e-4)
+    assert found.share_high == pytest.approx([0.7923, 0.9385], abs=1e-4)
+    assert found.corrected == scores.corrected_calibration_error(confidence, right, bins=2)
+
+
+def test_the_corrected_calibration_error_by_hand() -> None:
+    confidence, right = np.array([0.9, 0.9, 0.6]), np.array([True, False, True])
+    # One bin: S = 2.4 - 2 = .4, V = .09 + .09 + .24 = .42, z = .6172; Phi .7315, phi .3297.
+    found = scores.corrected_calibration_error(confidence, right, bins=1)
+    assert found == pytest.approx((0.4 * 0.4630 - 2 * 0.64807 * 0.3297) / 3, abs=1e-4)
+    sure = scores.corrected_calibration_error(np.ones(4), np.array([True, True, True, False]))
+    assert sure == pytest.approx(0.25)  # nothing is left to luck by a probability of 1
+    assert scores.corrected_calibration_error(np.ones(4), np.ones(4, np.bool_)) == 0
+
+
+@pytest.mark.parametrize("items", [60, 500, 5_000])
+def test_calibrated_predictions_have_no_corrected_error_on_average(items: int) -> None:
+    random = np.random.default_rng(items)
+    plain, corrected = [], []
+    for _ in range(400):
+        confidence = random.uniform(0.5, 1.0, items)
+        right = random.random(items) < confidence
+        plain.append(float(scores.calibration_error(confidence, right)))
+        corrected.append(float(scores.corrected_calibration_error(confidence, right)))
+    luck = np.std(corrected) / np.sqrt(len(corrected))
+    assert abs(np.mean(corrected)) < 4 * luck + 0.02 * np.mean(plain)
+    assert np.mean(plain) > 5 * abs(np.mean(corrected))  # what there was to correct
+
+
+@pytest.mark.parametrize("excess", [0.1, 0.25, -0.2])
+def test_a_known_miscalibration_is_found_by_the_corrected_error(excess: float) -> None:
+    random = np.random.default_rng(3)
+    found = []
+    for _ in range(200):
+        confidence = random.uniform(0.6, 0.8, 2_000)
+        right = random.random(2_000) < confidence - excess
+        found.append(float(scores.corrected_calibration_error(confidence, right)))
+    assert np.mean(found) == pytest.approx(abs(excess), abs=0.003)
+
+
+def test_log_loss_is_clipped_and_says_so() -> None:
+    posterior = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]])
+    truth = np.array([0, 0, 0])
+    wanted = (-math.log(0.01) - math.log(0.99) + math.log(2)) / 3
+    assert scores.log_loss(truth, posterior, clip=0.01) == pytest.approx(wanted)
+
+
+def test_auc_with_equal_scores_by_hand() -> None:
+    relevant = np.array([True, True, False, False])
+    # Pairs: (.9, .5) 1, (.9, .1) 1, (.5, .5) 1/2, (.5, .1) 1.
+    assert scores.auc(relevant, np.array([0.9, 0.5, 0.5, 0.1])) == 3.5 / 4
+    assert scores.auc(relevant, np.full(4, 0.3)) == 0.5
+
+
+def test_confusion_as_a_table() -> None:
+    matrix = _confusion(np.array([0, 0, 1]), np.eye(2)[[0, 1, 1]], ("no", "yes"))
+    assert matrix.to_table().to_pylist() == [
+        {"gold": "no", "label_no": 1.0, "label_yes": 1.0},
+        {"gold": "yes", "label_no": 0.0, "label_yes": 1.0},
+    ]
+
+
+def test_no_bins_is_refused() -> None:
+    with pytest.raises(BadSetting, match=r"^bins = 0: wanted at least one bin$"):
+        _calibration(np.array([0.5]), np.array([True]), bins=0)
+
+
+# --- degenerate ---
+
+
+def test_nothing_gives_nan_and_no_warning() -> None:
+    codes, flags, floats = np.zeros(0, np.int16), np.zeros(0, np.bool_), np.zeros(0)
+    shares = np.zeros((0, 3))
+    values = [
+        scores.accuracy(codes, codes),
+        scores.expected_accuracy(codes, shares),
+        scores.quadratic_kappa(codes, codes),
+        scores.grade_error(codes, codes),
+        scores.auc(flags, floats),
+        scores.rmse(flags, floats),
+        scores.log_loss(codes, shares),
+        scores.brier(codes, shares),
+        scores.calibration_error(floats, flags),
+        scores.corrected_calibration_error(floats, flags),
+        Cells.of(flags, floats).precision,
+        Cells.of(flags, floats).f1,
+    ]
+    assert np.isnan(values).all()
+    assert scores.squared_error(flags, floats) == 0
+    assert _confusion(codes, np.eye(2)[codes], "ab").counts.tolist() == [[0, 0], [0, 0]]
+    assert np.isnan(_confusion(codes, shares, "abc").recall).all()
+    assert math.isnan(_calibration(floats, flags).error)
+
+
+def test_one_class_has_no_auc_and_no_specificity() -> None:
+    relevant, chance = np.ones(3, np.bool_), np.array([0.1, 0.5, 0.9])
+    assert math.isnan(scores.auc(relevant, chance))
+    assert math.isnan(Cells.of(relevant, chance > 0.4).specificity)
+    assert Cells.of(relevant, chance > 0.4).recall == pytest.approx(2 / 3)
+    assert math.isnan(scores.quadratic_kappa(np.ones(3, int), np.ones(3, int)))
+
+
+# --- properties ---
+
+codes = hnp.arrays(np.int16, st.shared(st.integers(1, 30), key="n"), elements=st.integers(0, 4))
+
+
+@given(codes, codes)
+def test_kappa_and_errors_are_symmetric_and_bounded(
+    truth: NDArray[np.int16], choice: NDArray[np.int16]
+) -> None:
+    kappa = scores.quadratic_kappa(truth, choice)
+    assert math.isnan(kappa) == (len(set(truth) | set(choice)) == 1)
+    if not math.isnan(kappa):
+        assert -1 - 1e-9 <= kappa <= 1
+        assert scores.quadratic_kappa(choice, truth) == pytest.approx(kappa)
+    assert scores.grade_error(truth, choice) >= 1 - scores.accuracy(truth, choice) - 1e-12
+    assert scores.quadratic_kappa(truth, truth) == 1 or len(set(truth)) == 1
+
+
+@given(
+    hnp.arrays(np.bool_, st.shared(st.integers(2, 30), key="m")),
+    hnp.arrays(np.float64, st.shared(st.integers(2, 30), key="m"), elements=st.floats(0, 1)),
+)
+def test_auc_counts_pairs(relevant: NDArray[np.bool_], chance: NDArray[np.float64]) -> None:
+    above, below = chance[relevant][:, None], chance[~relevant][None, :]
+    won = (above > below).sum() + (above == below).sum() / 2
+    found = scores.auc(relevant, chance)
+    if relevant.all() or not relevant.any():
+        assert math.isnan(found)
+    else:
+        assert found == pytest.approx(won / (above.size * below.size))

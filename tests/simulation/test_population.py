@@ -87,53 +87,34 @@ def test_sizes_sum_and_stray_by_less_than_one(weights: list[float], judges: int)
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "setting"),
     [
-        (" ", "population = ' ': wanted kinds of judges, such as 'skilled(8,2):80,spammer:10'"),
-        (
-            "skilled:80,,lazy:1",
-            "population = '': wanted a kind and how many, such as 'skilled(8,2):80,spammer:10'",
-        ),
-        (
-            "skilled(8,2:80",
-            "population = 'skilled(8': wanted a kind and how many, "
-            "such as 'skilled(8,2):80,spammer:10'",
-        ),
-        ("skilled:many", "weight of skilled = 'many': wanted a number, 0 or more"),
-        ("skilled:", "weight of skilled = '': wanted a number, 0 or more"),
-        ("skilled:-1", "weight of skilled = -1.0: wanted a number, 0 or more"),
-        ("skilled:nan", "weight of skilled = 'nan': wanted a number, 0 or more"),
-        (
-            "skilled:0.5",
-            "weight of skilled = 0.5: wanted a whole number of judges, or judges beside it",
-        ),
-        ("skilled:0,lazy:0", "population = 'skilled:0,lazy:0': wanted at least one judge"),
-        (
-            "skilled(1,2,.5,4):1",
-            "settings of skilled = '1,2,.5,4': wanted a, b, decay, in this order",
-        ),
-        ("skilled(8,):1", "settings of skilled = '8,': wanted a, b, decay, in this order"),
-        (
-            "dirichlet(1,.5,.5,7):1",
-            "settings of dirichlet = '1,.5,.5,7': wanted kappa, accuracy, decay, in this order",
-        ),
-        ("skilled(-8,2):1", "skilled a = -8: wanted a number above 0"),
-        ("skilled(inf,2):1", "skilled a = 'inf': wanted a number above 0"),
+        (" ", "population"),
+        ("skilled:80,,lazy:1", "population"),
+        ("skilled(8,2:80", "population"),
+        ("skilled:many", "weight of skilled"),
+        ("skilled:", "weight of skilled"),
+        ("skilled:-1", "weight of skilled"),
+        ("skilled:nan", "weight of skilled"),
+        ("skilled:0.5", "weight of skilled"),
+        ("skilled:0,lazy:0", "population"),
+        ("skilled(1,2,.5,4):1", "settings of skilled"),
+        ("skilled(8,):1", "settings of skilled"),
+        ("dirichlet(1,.5,.5,7):1", "settings of dirichlet"),
+        ("skilled(-8,2):1", "skilled a"),
+        ("skilled(inf,2):1", "skilled a"),
     ],
 )
-def test_bad_text_says_what_is_wrong(text: str, message: str) -> None:
+def test_bad_text_says_what_is_wrong(text: str, setting: str) -> None:
     with pytest.raises(BadSetting) as caught:
         Population.parse(text)
-    assert str(caught.value) == message
+    assert caught.value.setting == setting
 
 
 def test_an_unknown_kind_names_the_nearest() -> None:
     with pytest.raises(UnknownName) as caught:
         Population.parse("skilled:9,spamer:1")
-    assert str(caught.value) == (
-        "there is no kind of judge 'spamer'; did you mean 'spammer'? Known: "
-        "skilled, two-coin, dirichlet, spammer, lazy, adversary, biased"
-    )
+    assert caught.value.setting == "kind of judge"
     assert caught.value.nearest == ("spammer",)
 
 
@@ -146,6 +127,4 @@ def test_bad_numbers_of_judges() -> None:
     assert str(caught.value) == "weight of skilled = nan: wanted a number, 0 or more"
     with pytest.raises(BadSetting) as caught:
         Population(())
-    assert str(caught.value) == (
-        "population = (): wanted kinds of judges, such as 'skilled(8,2):80,spammer:10'"
-    )
+    assert caught.value.setting == "population"

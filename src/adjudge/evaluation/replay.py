@@ -1,26 +1,36 @@
-"""Collection replayed: what adaptive closing would have saved on judgments that are there already.
+"""Collection replayed on existing judgments: adaptive closing, and fewer judgments per item.
 
 The judgments are taken to be still to come. Each item first gets the least number of them, drawn at
 random; then the rule asks, a few items at a time, for the judgment that is expected to tell most:
 the item's doubt, the judge's own confusion and, where judges err together, how many there are
 already decide. The model is refitted after every round, and
-items close when the rule says so. Beside it stand as many judgments drawn at random, and a fixed
-number an item.
+items close when the rule says so. It is compared with as many judgments drawn at random, and with a
+fixed number per item.
+
+``accuracy_by_ratings`` keeps at most so many judgments per item, drawn at random, fits each model
+to what is left, without gold, and scores it on the gold items, after C. Liu and Y.-M. Wang (2012).
+Beyond what most items have, the curve is flat because there is nothing to add.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
+from adjudge.data.gold import Gold
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import look_up
+from adjudge.engines.engine import Engine
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation._resampling import shuffled_places
+from adjudge.evaluation.against_gold import evaluate
+from adjudge.evaluation.scores import wilson
 from adjudge.evaluation.stopping import Stopping, entropy_of
 from adjudge.models.dependence import count_further
 from adjudge.models.model import Model, Progress, Step
@@ -147,3 +157,69 @@ def _gain_by(
     mixed = np.einsum("pk,pkl->pl", posterior, confusion)
     inner = np.einsum("pk,pk->p", posterior, entropy_of(confusion))
     return np.asarray(np.maximum(entropy_of(mixed) - inner, 0.0))
+
+
+_MOST = 6  # points of a curve
+
+
+def _thin_judgments(judgments: Judgments, ratings: int, seed: int) -> Judgments:
+    """At most so many judgments of each item, drawn at random; items and judges all stay."""
+    place = shuffled_places(judgments, np.random.default_rng(seed))
+    return judgments.select(judgments=place < ratings, keep_empty=True)
+
+
+def _rating_steps(judgments: Judgments, gold: Gold, most: int = _MOST) -> tuple[int, ...]:
+    """Numbers of judgments from 1 to what a quarter of the judged gold items still have."""
+    counts = judgments.counts_per_item[gold.align(judgments) >= 0]
+    counts = counts[counts > 0]
+    if not len(counts):
+        return ()
+    highest = max(1, int(np.quantile(counts, 0.75)))
+    steps = np.unique(np.rint(np.geomspace(1, highest, min(most, highest))).astype(np.int64))
+    return tuple(int(step) for step in steps)
+
+
+def accuracy_by_ratings(
+    models: Mapping[str, Model],
+    judgments: Judgments,
+    gold: Gold,
+    *,
+    ratings: Sequence[int] | None = None,
+    runs: int = 1,
+    seed: int = 0,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Any:
+    """Return a table of method, ratings, accuracy, low, high, runs: the mean of runs, Wilson's 95%.
+
+    Every model sees the same judgments in a run.
+    """
+    steps = _rating_steps(judgments, gold) if ratings is None else tuple(ratings)
+    if runs < 1:
+        raise BadSetting("runs", runs, "at least one run")
+    if any(step < 1 for step in steps):
+        raise BadSetting("ratings", min(steps), "at least one judgment an item")
+    right = np.zeros((len(models), len(steps)))
+    scored = np.zeros((len(models), len(steps)))
+    for at, step in enumerate(steps):
+        for run in range(runs):
+            if progress is not None:
+                progress(Step("thinning", at * runs + run, len(steps) * runs, ""))
+            less = _thin_judgments(judgments, step, seed + run)
+            for row, model in enumerate(models.values()):
+                result = evaluate(model.fit(less, engine=engine), gold)
+                right[row, at] += int(result.correct.sum())
+                scored[row, at] += result.scored
+    share, scored = right / np.maximum(scored, 1), scored / runs
+    pairs = zip(share.flat, scored.flat, strict=True)
+    bounds = [wilson(p * n, n) if n else (None, None) for p, n in pairs]
+    return pa.table(
+        {
+            "method": np.repeat(tuple(models), len(steps)).tolist(),
+            "ratings": np.tile(np.array(steps, dtype=np.int64), len(models)),
+            "accuracy": share.reshape(-1),
+            "low": pa.array([low for low, _ in bounds], pa.float64()),
+            "high": pa.array([high for _, high in bounds], pa.float64()),
+            "runs": pa.array([runs] * share.size, pa.int64()),
+        }
+    )

@@ -15,7 +15,7 @@ from adjudge.evaluation.diagnosis.diagnose import Diagnosis, diagnose
 from adjudge.evaluation.estimation.estimate import tell_estimates
 from adjudge.evaluation.model_judges.panel import PanelSummary, summarise_panel
 from adjudge.evaluation.predictive import Check, predictive_checks
-from adjudge.evaluation.ratings import accuracy_by_ratings
+from adjudge.evaluation.replay import accuracy_by_ratings
 from adjudge.models.dawid_skene import DawidSkene
 from adjudge.models.item_types import ItemTypes
 from adjudge.models.majority_vote import MajorityVote

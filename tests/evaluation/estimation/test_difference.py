@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adjudge.evaluation.estimation._difference import Corrected, correct
+from adjudge.errors import BadData
+from adjudge.evaluation.estimation._difference import (
+    Corrected,
+    Interval,
+    correct,
+    over_topics,
+    rogan_gladen,
+)
 from adjudge.evaluation.estimation._sampling import sample_of
 from adjudge.evaluation.estimation._targets import Expansion
 
@@ -79,3 +86,89 @@ def test_an_interval_stays_within_what_can_be() -> None:
     found = estimated((0, 1, 3), tune=False).interval
     low, high = found.bounds(0.999, (0.0, 1.0))
     assert (low, high) == (0.0, 1.0)
+
+
+def interval(values: np.ndarray, *, is_sum: bool, seed: int = 0) -> Interval:
+    """What topics of these values say of others, where gold moves nothing."""
+    topics = len(values)
+    found = Interval(value=float(values.mean()), variance=0.0, freedom=9.0)
+    expansion = Expansion(
+        value=found.value,
+        adds=np.zeros((topics, 2)),
+        of_topic=values / topics,
+        share=np.full(topics, 1 / topics),
+    )
+    corrected = Corrected(interval=found, moved=np.zeros(topics))
+    return over_topics(corrected, expansion, np.arange(topics), is_sum=is_sum, seed=seed)
+
+
+def test_a_sum_has_the_interval_of_a_mean_of_topics() -> None:
+    values = np.random.default_rng(1).gamma(1.0, size=25)
+    found = interval(values, is_sum=True).bounds(0.95, (-9, 9))
+    assert found == pytest.approx(stats.t.interval(0.95, 24, values.mean(), stats.sem(values)))
+
+
+def test_the_bootstrap_reaches_farther_where_the_long_tail_is() -> None:
+    values = np.random.default_rng(1).gamma(0.5, size=25)
+    low, high = interval(values, is_sum=False).bounds(0.95, (-9, 9))
+    assert high - values.mean() > 1.2 * (values.mean() - low)
+    again = interval(values, is_sum=False).bounds(0.95, (-9, 9))
+    assert (low, high) == again
+
+
+@pytest.mark.slow
+def test_the_bootstrap_holds_better_than_the_formula_for_skewed_topics() -> None:
+    """600 times 25 topics of a lognormal, whose mean is known."""
+    random = np.random.default_rng(3)
+    held = np.zeros(2)
+    for seed in range(600):
+        values = random.lognormal(0.0, 1.0, size=25)
+        for way, is_sum in enumerate((True, False)):
+            low, high = interval(values, is_sum=is_sum, seed=seed).bounds(0.95, (-99, 99))
+            held[way] += low <= np.exp(0.5) <= high
+    assert held[1] / 600 >= 0.90
+    assert held[1] > held[0] + 6
+
+
+def test_few_topics_or_topics_that_are_alike_have_the_formula() -> None:
+    assert interval(np.arange(6.0), is_sum=False).errors is None
+    alike = np.zeros(25)
+    alike[3] = 1.0
+    assert interval(alike, is_sum=False).errors is None
+    with pytest.raises(BadData, match="4 topics are too few"):
+        interval(np.arange(4.0), is_sum=False)
+
+
+def test_the_formula_by_hand() -> None:
+    """Sensitivity 3/4, specificity 5/6, 40 of 100 labelled so: (.4 + 5/6 - 1) / (3/4 + 5/6 - 1)."""
+    labelled = np.zeros(100, dtype=np.bool_)
+    labelled[:40] = True
+    item = np.array([0, 1, 2, 50, 3, 51, 52, 53, 54, 55])
+    truly = np.array([True] * 4 + [False] * 6)
+    value, low, high = rogan_gladen(labelled, item, truly, 0.95)
+    assert value == pytest.approx((0.4 + 5 / 6 - 1) / (3 / 4 + 5 / 6 - 1))
+    assert low < value < high
+
+
+def test_its_interval_holds() -> None:
+    random = np.random.default_rng(5)
+    hits, rounds = 0, 1000
+    truth = random.random(3000) < 0.3
+    labelled = np.where(truth, random.random(3000) < 0.8, random.random(3000) < 0.15)
+    for _ in range(rounds):
+        item = random.choice(3000, 150, replace=False)
+        _, low, high = rogan_gladen(labelled, item, truth[item], 0.95)
+        hits += low <= truth.mean() <= high
+    assert 0.93 <= hits / rounds <= 0.98
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_gold_of_one_class_is_complained_of(same: bool) -> None:
+    with pytest.raises(BadData, match="gold has one class only"):
+        rogan_gladen(np.ones(9, dtype=np.bool_), np.arange(3), np.full(3, same), 0.95)
+
+
+def test_labels_that_say_nothing_are_complained_of() -> None:
+    labelled = np.tile([True, False], 20)
+    with pytest.raises(BadData, match="labels say next to nothing about this share"):
+        rogan_gladen(labelled, np.arange(40), np.repeat([True, False], 20), 0.95)

@@ -204,50 +204,23 @@ def test_in_one_call() -> None:
 NAMES = {"item": ["a", "b"], "judge": ["x", "x"], "label": ["good", "bad"]}
 
 
+BOTH = {"a": "good", "b": "bad"}
+
+
 @pytest.mark.parametrize(
     ("gold", "target", "problem"),
     [
-        (
-            {"z": "good"},
-            "share:good",
-            "gold: gold is on items nobody judged (first: 'z'); wanted gold on a part of the "
-            "judged items",
-        ),
-        (
-            {"a": "good"},
-            "share:good",
-            "gold: the only gold label is 'good': gold of one class says nothing about the others; "
-            "wanted gold on more items, drawn at random",
-        ),
-        (
-            {"a": "good", "b": "bad"},
-            "mean-grade",
-            "a mean grade needs grades, and the labels bad, good have no order; name it, such as "
-            "--labels 'bad<good', or ask for share:bad",
-        ),
-        (
-            {"a": "good", "b": "bad"},
-            "share:good",
-            "gold: 2 gold labels are too few for an interval on share:good; wanted at least 10, "
-            "better 50",
-        ),
-        (
-            {"a": "good", "b": "bad"},
-            "share:great",
-            "there is no label 'great'. Known: bad, good",
-        ),
-        (
-            {"a": "good", "b": "bad"},
-            "error:y",
-            "there is no judge 'y'. Known: x",
-        ),
+        ({"z": "good"}, "share:good", "gold is on items nobody judged"),
+        ({"a": "good"}, "share:good", "gold of one class"),
+        (BOTH, "mean-grade", "a mean grade needs grades"),
+        (BOTH, "share:good", "2 gold labels are too few"),
+        (BOTH, "share:great", "there is no label 'great'"),
+        (BOTH, "error:y", "there is no judge 'y'"),
     ],
 )
-def test_bad_input_is_one_plain_sentence(gold: dict[str, str], target: str, problem: str) -> None:
-    judgments = Judgments.from_table(NAMES)
-    with pytest.raises(AdjudgeError) as caught:
-        adjudge.estimate(judgments, gold, target, model="majority-vote")
-    assert str(caught.value) == problem
+def test_bad_input_is_refused(gold: dict[str, str], target: str, problem: str) -> None:
+    with pytest.raises(AdjudgeError, match=problem):
+        adjudge.estimate(Judgments.from_table(NAMES), gold, target, model="majority-vote")
 
 
 def test_few_gold_labels_in_places_that_count_are_complained_of(

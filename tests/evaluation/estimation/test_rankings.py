@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from adjudge import Judgments, Run
 from adjudge.data.consensus import Consensus
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.estimation._rankings import RankingTarget
+from adjudge.evaluation.estimation._rankings import RankingTarget, by_kind, levels_of
+from adjudge.evaluation.estimation._sampling import Sample, sample_of
 from adjudge.evaluation.estimation.estimate import Plan
 from adjudge.models.majority_vote import MajorityVote
 from gold_panels import made_panel
@@ -107,13 +109,97 @@ def test_a_run_that_nobody_judged_is_complained_of() -> None:
 def test_a_measure_without_a_run_and_one_too_many(
     panel: tuple[Consensus, np.ndarray, list[Run]],
 ) -> None:
-    with pytest.raises(BadSetting) as caught:
+    with pytest.raises(BadSetting, match="no runs"):
         Plan().target("nDCG@10", panel[0], [])
-    wanted = "one run, or two whose difference is wanted, such as --run A --run B"
-    assert str(caught.value) == f"no --run: wanted {wanted}"
     with pytest.raises(BadSetting, match="3 runs"):
         Plan().target("nDCG@10", panel[0], [panel[2][0]] * 3)
     with pytest.raises(BadSetting, match="share:1 has no run"):
         Plan().target("share:1", panel[0], panel[2])
     with pytest.raises(BadSetting, match="AP, Bpref, nDCG"):
         Plan().target("ERR@10", panel[0], panel[2])
+
+
+TOPICS = 40
+
+
+def made(spread: float, items: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Beliefs, topics, and truths that are apart from the beliefs by a level a topic."""
+    random = np.random.default_rng(seed)
+    topic = np.repeat(np.arange(TOPICS), items)
+    belief = random.dirichlet([1, 1, 1], len(topic))
+    p = belief * np.exp(spread * random.normal(size=(TOPICS, 3)))[topic]
+    p /= p.sum(axis=1, keepdims=True)
+    truth = (random.random(len(p))[:, None] > np.cumsum(p, axis=1)[:, :2]).sum(axis=1)
+    return belief, topic, truth.astype(np.int16)
+
+
+def test_topics_that_are_as_believed_have_no_levels() -> None:
+    found = [levels_of(*made(0.0, 12, seed), TOPICS) for seed in range(10)]
+    small = [0.0 if one is None else float(np.abs(one.mean).max()) for one in found]
+    assert sum(one is None for one in found) >= 4
+    assert np.median(small) < 0.1
+
+
+def test_levels_are_the_most_probable_ones_and_draws_spread_about_them() -> None:
+    belief, topic, truth = made(1.0, 30, 3)
+    found = levels_of(belief, topic, truth, TOPICS)
+    assert found is not None
+    draws = found.draw(4000, np.random.default_rng(0))
+    assert draws.mean(axis=0) == pytest.approx(found.mean)  # mirrored: exactly
+    tau = 1 / np.sqrt(np.linalg.inv(found.root[0] @ found.root[0].T).sum() / 3)
+    own = topic == 0
+
+    def lost(u: np.ndarray) -> float:
+        p = belief[own] * np.exp(u)
+        likely = np.log(p[np.arange(own.sum()), truth[own]] / p.sum(axis=1)).sum()
+        return float((u**2).sum() / (2 * tau**2) - likely)
+
+    assert found.mean[0] == pytest.approx(minimize(lost, np.zeros(3)).x, abs=1e-3)
+    assert np.cov(draws[:, 0].T) == pytest.approx(found.root[0] @ found.root[0].T, abs=0.05)
+
+
+def test_a_topic_without_gold_may_be_anything() -> None:
+    belief, topic, truth = made(1.0, 20, 5)
+    found = levels_of(belief, topic, truth, TOPICS + 1)
+    assert found is not None
+    assert found.mean[-1] == pytest.approx(np.zeros(3))
+    assert np.diag(found.root[-1])[0] > np.diag(found.root[0])[0]
+
+
+def levels_by_kind_made(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, Sample]:
+    """Beliefs that are right of kind 0 and far too low of kind 1; gold of one item in four."""
+    random = np.random.default_rng(seed)
+    kind = np.repeat([0, 1], 400)
+    belief = random.dirichlet([2, 2, 2], 800)
+    p = belief * np.exp(np.outer(kind, [0.0, 1.0, 2.0]))
+    p /= p.sum(axis=1, keepdims=True)
+    truth = (random.random(800)[:, None] > np.cumsum(p, axis=1)[:, :2]).sum(axis=1)
+    at = np.arange(0, 800, 4)
+    sample = sample_of(at, truth[at].astype(np.int16), 800, np.full(200, 0.25), None, "gold")
+    return belief, kind, truth, sample
+
+
+def test_each_kind_is_believed_to_be_what_its_gold_is() -> None:
+    belief, kind, truth, sample = levels_by_kind_made()
+    found = by_kind(belief, kind, sample, folds=5, seed=0)
+    assert np.allclose(found.sum(axis=1), 1)
+    for one in (0, 1):
+        own = kind == one
+        apart = [
+            np.abs(p[own].mean(axis=0) - np.bincount(truth[own]) / 400) for p in (belief, found)
+        ]
+        assert apart[1].max() < 0.07
+        if one == 1:
+            assert apart[0].max() > 0.2
+
+
+def test_a_gold_item_is_not_moved_by_its_own_gold() -> None:
+    belief, kind, _, sample = levels_by_kind_made()
+    before = by_kind(belief, kind, sample, folds=5, seed=0)
+    other = sample.truth.copy()
+    other[7] = (other[7] + 1) % 3
+    changed = sample_of(sample.item, other, 800, sample.chance, None, "gold")
+    after = by_kind(belief, kind, changed, folds=5, seed=0)
+    assert np.array_equal(before[sample.item[7]], after[sample.item[7]])
+    assert not np.allclose(before[kind == 0], after[kind == 0])
+    assert np.array_equal(before[kind == 1], after[kind == 1])

@@ -13,7 +13,7 @@ from adjudge import may_replace
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.model_judges.replacement import simulate_power
-from adjudge.evaluation.significance import adjust, one_sided_p
+from adjudge.evaluation.significance import one_sided_p
 from rankings import system
 
 Labels = dict[str, dict[str, int]]
@@ -243,13 +243,6 @@ def test_simulated_power_is_the_share_of_real_studies_that_pass() -> None:
     assert abs(passed / 60 - said) < 0.25
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-@settings(deadline=None)
-def test_adjusted_values_are_those_of_scipy(p: list[float]) -> None:
-    found = adjust(np.array(p), dependent=True)
-    assert found == pytest.approx(false_discovery_control(p, method="by"), abs=1e-12)
-
-
 @given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=2, max_size=80), st.floats(0, 0.9))
 @settings(deadline=None)
 def test_the_p_value_is_that_of_scipy(gap: list[float], epsilon: float) -> None:
@@ -276,30 +269,18 @@ FORTY = {f"i{k}": k % 2 for k in range(40)}
 
 
 @pytest.mark.parametrize(
-    ("people", "models", "settings", "message"),
+    ("people", "models", "expected"),
     [
-        ({"ann": FORTY}, {"m": FORTY}, {}, "there is one person ('ann'); wanted two people"),
-        ({"ann": {"a": 1}, "bob": {"b": 1}}, {"m": FORTY}, {}, "no item was judged by two people"),
-        (
-            {"ann": FORTY, "bob": FORTY},
-            {"m": {"z": 1}},
-            {},
-            "the models judged none of the 40 items that people judged (such as 'i0')",
-        ),
-        (
-            {"ann": {"a": 1, "b": 0}, "bob": {"a": 1}},
-            {"m": {"a": 1}},
-            {},
-            "no person has 30 items that another person and a model judged too (the most is 1)",
-        ),
+        ({"ann": FORTY}, {"m": FORTY}, "two people"),
+        ({"ann": {"a": 1}, "bob": {"b": 1}}, {"m": FORTY}, "items that two people judged"),
+        ({"ann": FORTY, "bob": FORTY}, {"m": {"z": 1}}, "the same items"),
+        ({"ann": {"a": 1, "b": 0}, "bob": {"a": 1}}, {"m": {"a": 1}}, "30 items a person"),
     ],
 )
-def test_what_cannot_be_compared_is_said(
-    people: Labels, models: Labels, settings: dict[str, object], message: str
-) -> None:
+def test_what_cannot_be_compared(people: Labels, models: Labels, expected: str) -> None:
     with pytest.raises(BadData) as caught:
         may_replace(judgments(people), judgments(models))
-    assert message in str(caught.value)
+    assert caught.value.expected == expected
 
 
 def test_words_are_no_grades_unless_they_have_an_order() -> None:
@@ -307,7 +288,7 @@ def test_words_are_no_grades_unless_they_have_an_order() -> None:
     rows = [(i, j, v) for j, own in words.items() for i, v in own.items()]
     table = pa.table(dict(zip(("item", "judge", "label"), zip(*rows, strict=True), strict=True)))
     crowd = Judgments.from_table(table)
-    with pytest.raises(BadData, match="neg-rmse wants labels that are numbers or in order, and "):
+    with pytest.raises(BadData, match="neg-rmse needs labels that are numbers or in order"):
         may_replace(crowd, crowd, score="neg-rmse")
     with pytest.raises(BadData, match="people and models have labels of two kinds: 0 < 1 and bad"):
         may_replace(crowd, judgments({"m": FORTY}))
@@ -322,21 +303,21 @@ def test_people_who_cannot_be_told_from_models() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    "settings",
     [
-        ({"epsilon": 1.0}, "epsilon = 1.0: wanted a number from 0 to 1, such as 0.2"),
-        ({"q": 0.0}, "q = 0.0: wanted a rate between 0 and 1, such as 0.05"),
-        ({"least_items": 1}, "least_items = 1: wanted at least 2 items a person"),
-        ({"margin": -0.1}, "margin = -0.1: wanted a number from 0 up, such as 0.05"),
-        ({"score": "f1"}, "score = 'f1': wanted one of accuracy, neg-rmse"),
-        ({"by": "("}, "by = '(': wanted topic, or a regular expression"),
+        {"epsilon": 1.0},
+        {"q": 0.0},
+        {"least_items": 1},
+        {"margin": -0.1},
+        {"score": "f1"},
+        {"by": "("},
     ],
 )
-def test_settings_that_cannot_be(settings: dict[str, object], message: str) -> None:
+def test_settings_that_cannot_be(settings: dict[str, object]) -> None:
     people, models = made(0)
     with pytest.raises(BadSetting) as caught:
         may_replace(judgments(people), judgments(models), **settings)
-    assert message in str(caught.value)
+    assert {caught.value.setting: caught.value.value} == settings
 
 
 def test_topics_that_are_not_there() -> None:
@@ -347,8 +328,4 @@ def test_topics_that_are_not_there() -> None:
 
 def test_few_people_are_warned_of() -> None:
     crowd = judgments({"ann": FORTY, "bob": FORTY})
-    found = may_replace(crowd, judgments({"m": FORTY}))
-    assert found.warnings == (
-        "only 2 people could be compared; wanted 3 or more, since each is a vote on the verdict",
-        "most contests are before one other person: their mistakes count as the model's",
-    )
+    assert len(may_replace(crowd, judgments({"m": FORTY})).warnings) == 2

@@ -325,17 +325,17 @@ def test_what_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "setting"),
     [
-        ({"over": "judges"}, "over = 'judges': wanted judgments or topics"),
-        ({"draws": 1}, "draws = 1: wanted at least 2"),
-        ({"level": 1.0}, "level = 1.0: wanted a number between 0 and 1, such as 0.95"),
+        ({"over": "judges"}, "over"),
+        ({"draws": 1}, "draws"),
+        ({"level": 1.0}, "level"),
     ],
 )
-def test_a_bad_setting(settings: dict[str, object], message: str) -> None:
+def test_a_bad_setting(settings: dict[str, object], setting: str) -> None:
     with pytest.raises(BadSetting) as raised:
         rank_systems(known([0.5] * 4), [run_of("a", "r")], **settings)  # type: ignore[arg-type]
-    assert str(raised.value) == message
+    assert raised.value.setting == setting
 
 
 def test_no_run() -> None:

@@ -161,8 +161,8 @@ def _distance(scale: Scale, score: ScoreName) -> _Floats:  # (label, label)
     words = [label for label in scale.labels if as_number(label) is None]
     if words and not scale.ordinal:
         raise BadData(
-            f"neg-rmse needs labels that are numbers or in order, and {shown(words[0])} is neither; "
-            "the score accuracy takes any labels",
+            f"neg-rmse needs labels that are numbers or in order, and {shown(words[0])} is "
+            "neither; accuracy takes any labels",
             value=words[0],
             expected="grades",
             code="no-grades",

@@ -71,7 +71,8 @@ class Doubt:
 class Influence:
     """What the truth of each document does to the systems' values in its topic, summed up."""
 
-    def __init__(self, pool: Pool, truths: int) -> None:
+    def __init__(self, pool: Pool, truths: int, measure: str = "") -> None:
+        self.measure = measure
         systems, topics, entries = len(pool.systems), len(pool.topics), len(pool.item)
         self.pool, self.draws = pool, 0
         self.count = np.zeros((entries, truths))

@@ -138,9 +138,8 @@ class _Joint:
         self.which = _spread(draws, kept.prevalence[..., 0, 0].size, seed)
         judgments = consensus.judgments
         counts = judgments.counts_per_item[items]
-        self.offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        first = np.repeat(judgments.offsets[items] - self.offsets[:-1], counts)
-        rows = first + np.arange(counts.sum())
+        self.offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
+        rows, _ = judgments.rows_of(items)
         self.judges, self.judge = np.unique(judgments.judge[rows], return_inverse=True)
         self.label = judgments.label[rows]
         self.known = np.full(items.size, -1, dtype=np.int16)

@@ -10,7 +10,7 @@ that contradicts the order of the values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
@@ -202,25 +202,28 @@ def rank_systems(
     labels = choose_labels(consensus, lowest=int(assign_grades(scale).argmin()))
     holes = bool((pool.item < 0).any())
     fixed = TruthDraws(consensus, pool, draws=draws if holes else 1, seed=seed, labels=labels)
-    by_label = _MeasureSums(pool, chosen, runs, fixed, "judgments").run(None)
+    by_label = _draw_values(fixed, chosen, runs, "judgments")
     single = has_one_source(consensus)
     varied = (("judgments", not single), ("topics", over == "topics"), ("unjudged", holes))
     covers = tuple(name for name, varies in varied if varies)
     truths = TruthDraws(
         consensus, pool, draws=draws if covers else 1, seed=seed, labels=labels if single else None
     )
-    sums = _MeasureSums(pool, chosen, runs, truths, over, suggest=next_items > 0)
-    points = {name: found.mean(axis=0) for name, found in by_label.items()}
-    values = sums.run(progress)
-    table, said = no_items(), None
-    if covers and sums.influence is not None and sums.first is not None:
-        doubt = Doubt.of(values[sums.first.name])
-        table = next_table(consensus, sums.influence, doubt, next_items)
-        said = _said(sums.first.name, doubt, len(pool.systems), table)
+    quick = next((measure for measure in chosen if measure.quick), None)
+    influence = None
+    if next_items and covers and quick is not None and len(runs) > 1:
+        influence = Influence(pool, len(scale.truths), quick.name)
+    values = _draw_values(truths, chosen, runs, over, influence, progress)
+    notes = [*pool.notes, *_about(consensus, pool, chosen, covers, truths.count)]
+    table = no_items()
+    if influence is not None:
+        doubt = Doubt.of(values[influence.measure])
+        table = next_table(consensus, influence, doubt, next_items)
+        notes.append(_describe_doubt(influence.measure, doubt, len(runs), table))
     return Ranking(
         names=pool.systems,
         values=values,
-        by_label=points,
+        by_label={name: found.mean(axis=0) for name, found in by_label.items()},
         judged={
             measure.name: judged_at(consensus.judgments, judged, runs, measure.cutoff)
             for measure in chosen
@@ -231,11 +234,7 @@ def rank_systems(
         unjudged=unjudged,
         over=over,
         covers=covers,
-        notes=(
-            *pool.notes,
-            *_about(consensus, pool, chosen, covers, truths.count),
-            *([said] if said else ()),
-        ),
+        notes=tuple(notes),
     )
 
 
@@ -262,81 +261,58 @@ def check_runs(
         build_pool(judgments, is_judged(judgments, None), runs)
 
 
-class _MeasureSums:
-    """The values of measures, added up over topics, block by block of draws."""
+def _draw_values(
+    truths: TruthDraws,
+    measures: Sequence[RetrievalMeasure],
+    runs: Sequence[Run],
+    over: _Over,
+    influence: Influence | None = None,
+    progress: Progress | None = None,
+) -> dict[str, NDArray[np.float64]]:  # measure: (draw, system)
+    """Return the value of each system in each draw, added up over topics, block by block.
 
-    def __init__(
-        self,
-        pool: Pool,
-        measures: Sequence[RetrievalMeasure],
-        runs: Sequence[Run],
-        truths: TruthDraws,
-        over: _Over,
-        *,
-        suggest: bool = False,
-    ) -> None:
-        self.pool, self.truths = pool, truths
-        self.quick = [measure for measure in measures if measure.quick]
-        slow = [measure for measure in measures if not measure.quick]
-        scale = truths.consensus.scale
-        self.slow = SlowMeasures(slow, pool, runs, scale) if slow else None
-        self.slow_draws = min(_SLOW_DRAWS, truths.count) if slow else 0
-        systems = len(pool.systems)
-        self.values = {
-            measure.name: np.empty((truths.count if measure.quick else self.slow_draws, systems))
-            for measure in measures
-        }
-        self.first = self.quick[0] if self.quick else None
-        self.influence = None
-        if suggest and self.first is not None and systems > 1:
-            self.influence = Influence(pool, len(scale.truths))
-        self.weight: Callable[[int], NDArray[np.float64]] = self._evenly
-        if over == "topics":
-            self.weight = self._resampled
+    The measures that ir-measures computes take the first draws only.
+    """
+    pool, count = truths.pool, truths.count
+    slow = [measure for measure in measures if not measure.quick]
+    by_draw = SlowMeasures(slow, pool, runs, truths.consensus.scale) if slow else None
+    few = min(_SLOW_DRAWS, count)
+    shape = len(pool.systems)
+    values = {m.name: np.empty((count if m.quick else few, shape)) for m in measures}
 
-    def run(self, progress: Progress | None) -> dict[str, NDArray[np.float64]]:
-        """Go through all draws: the value of each system in each, per measure."""
-        count = self.truths.count
-        block = max(1, min(64, _BLOCK // max(len(self.pool.item), 1)))
-        for first in range(0, count, block):
-            last = min(first + block, count)
-            truths = self.truths.block(first, last)
-            weight = np.stack([self.weight(draw) for draw in range(first, last)])
-            for measure in self.quick:
-                values = measure.values(self.pool, truths)
-                self.values[measure.name][first:last] = np.einsum("dst,dt->ds", values, weight)
-                if measure is self.first and self.influence is not None:
-                    self.influence.add(truths, values)
-            self._slowly(first, truths, weight, progress)
-            if progress is not None:
-                progress(Step("drawing", last, count))
-        return self.values
+    def report(done: int, note: str = "") -> None:
+        if progress is not None:
+            progress(Step("drawing", done, count, note))
 
-    def _slowly(
-        self,
-        first: int,
-        truths: NDArray[np.int16],
-        weight: NDArray[np.float64],
-        progress: Progress | None,
-    ) -> None:
-        """The measures that ir-measures computes, for the first of the draws."""
-        if self.slow is None:
-            return
-        for row in range(max(0, min(len(truths), self.slow_draws - first))):
-            values = self.slow.values(truths[row]) @ weight[row]  # (measure, system)
-            for measure, of_systems in zip(self.slow.measures, values, strict=True):
-                self.values[measure.name][first + row] = of_systems
-            if progress is not None:
-                progress(Step("drawing", first + row + 1, self.truths.count, "by ir-measures"))
+    block = max(1, min(64, _BLOCK // max(len(pool.item), 1)))
+    for first in range(0, count, block):
+        last = min(first + block, count)
+        drawn = truths.block(first, last)
+        weight = np.stack([_weigh_topics(truths, draw, over) for draw in range(first, last)])
+        for measure in measures:
+            if not measure.quick:
+                continue
+            found = measure.values(pool, drawn)
+            values[measure.name][first:last] = np.einsum("dst,dt->ds", found, weight)
+            if influence is not None and measure.name == influence.measure:
+                influence.add(drawn, found)
+        for draw in range(first, min(last, few) if by_draw is not None else first):
+            of_draw = by_draw.values(drawn[draw - first]) @ weight[draw - first]  # type: ignore[union-attr]
+            for measure, of_systems in zip(slow, of_draw, strict=True):
+                values[measure.name][draw] = of_systems
+            report(draw + 1, "by ir-measures")
+        report(last)
+    return values
 
-    def _evenly(self, _draw: int) -> NDArray[np.float64]:  # (topic,)
-        topics = len(self.pool.topics)
-        return np.full(topics, 1 / topics)
 
-    def _resampled(self, draw: int) -> NDArray[np.float64]:  # (topic,)
-        topics = len(self.pool.topics)
-        rng = np.random.default_rng([self.truths.seed, draw, 3])
-        return rng.multinomial(topics, np.full(topics, 1 / topics)) / topics
+def _weigh_topics(truths: TruthDraws, draw: int, over: _Over) -> NDArray[np.float64]:  # (topic,)
+    """Return the weight of each topic: even, or as often as it is drawn with replacement."""
+    topics = len(truths.pool.topics)
+    even = np.full(topics, 1 / topics)
+    if over == "judgments":
+        return even
+    rng = np.random.default_rng([truths.seed, draw, 3])
+    return rng.multinomial(topics, even) / topics
 
 
 def _about(
@@ -395,13 +371,11 @@ def _about_judges(consensus: Consensus) -> list[str]:
     return notes
 
 
-def _said(measure: str, doubt: Doubt, systems: int, table: Any) -> str:
-    """A sentence on how much doubt there is, and what a judgment would take away."""
-    pairs = systems * (systems - 1) // 2
-    text = f"doubt about the ranking by {measure}: {doubt.bits:.2f} bits over "
-    text += count_of(pairs, "pair")
+def _describe_doubt(measure: str, doubt: Doubt, systems: int, table: Any) -> str:
+    """Say how much doubt there is, and what a judgment would take away."""
+    pairs = count_of(systems * (systems - 1) // 2, "pair")
+    text = f"doubt about the ranking by {measure}: {doubt.bits:.2f} bits over {pairs}"
     if len(table):
-        text += (
-            f"; one more judgment of the best document takes away {table['gain'][0].as_py():.4f}"
-        )
+        gain = table["gain"][0].as_py()
+        text += f"; one more judgment of the best document takes away {gain:.4f}"
     return text

@@ -1,0 +1,353 @@
+"""The table of judges: bias by hand and against simulation, gold, honeypots, what is lacking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from adjudge import Gold, HybridConfusion, Judgments, MajorityVote, Scale
+from adjudge.errors import BadSetting
+from adjudge.evaluation.diagnosis._confusions import find_commonest, measure_confusions
+from adjudge.evaluation.diagnosis._evidence import Skill
+from adjudge.evaluation.diagnosis.advice import ADVICE, Limits
+from adjudge.evaluation.diagnosis.judge_tables import (
+    _advise,
+    _Evidence,
+    _measure_bias,
+    feature_table,
+    list_judges,
+)
+from adjudge.simulation import Crowd, Population, demo
+
+EM = HybridConfusion(method="em")
+
+
+def of_labels(scale: Scale, truth: list[str], **judges: list[str]) -> tuple[Judgments, Gold]:
+    rows = [(f"i{n}", j, label) for j, labels in judges.items() for n, label in enumerate(labels)]
+    items, names, labels_ = zip(*rows, strict=True)
+    table = pa.table({"item": list(items), "judge": list(names), "label": list(labels_)})
+    known = Gold.of({f"i{n}": value for n, value in enumerate(truth)})
+    return Judgments.from_table(table, scale=scale), known
+
+
+def test_bias_by_hand() -> None:
+    judgments, gold = of_labels(
+        Scale.parse("0<1<2"),
+        list("0112"),
+        kind=list("1212"),
+        strict=list("0001"),
+        fair=list("0112"),
+    )
+    value, low, high = _measure_bias(EM.fit(judgments, gold))
+    assert value == pytest.approx([2 / 4, -3 / 4, 0.0], abs=1e-6)
+    assert (low < value).all()
+    assert (value < high).all()
+    # Of four judgments, with half a one more to each side: sqrt(((2 + 1) / 5 - 1 / 4) / 6).
+    assert high[0] - value[0] == pytest.approx(1.6449 * np.sqrt((3 / 5 - 1 / 4) / 6), rel=1e-3)
+
+
+def test_bias_of_two_truths_and_of_none() -> None:
+    binary = Scale.parse("0<1")
+    judgments, gold = of_labels(binary, list("0011"), x=list("0111"))
+    assert _measure_bias(EM.fit(judgments, gold))[0] == pytest.approx([0.25], abs=1e-6)
+    plain = Scale.parse("cat,cow,dog")
+    judgments, gold = of_labels(plain, ["cat", "dog"], x=["cat", "cow"])
+    assert np.isnan(_measure_bias(EM.fit(judgments, gold))).all()
+    # Graded labels under a binary truth: only what stands for the other truth is a shift, and a
+    # label that is no grade (-2) is left out.
+    graded = Scale.infer(["-2", "0", "1", "2"]).with_binary_truth()
+    judgments, gold = of_labels(graded, list("0011"), x=["-2", "2", "1", "2"])
+    assert _measure_bias(EM.fit(judgments, gold))[0] == pytest.approx([1 / 3], abs=1e-6)
+
+
+def test_bias_intervals_cover() -> None:
+    crowd = Crowd(
+        items=3000,
+        population=Population.parse("biased(1):40,biased(-1):40,skilled:40"),
+        scale=Scale.parse("0<1<2"),
+        per_item=4,
+        gold=1.0,
+    )
+    made = crowd.make(2)
+    _, low, high = _measure_bias(EM.fit(made.judgments, made.gold))
+    shift = np.arange(3)[None, :] - np.arange(3)[:, None]
+    truth = np.bincount(made.truth.value, minlength=3) / 3000
+    real = np.einsum("k,jkl,kl->j", truth, made.confusion, shift)
+    assert ((low <= real) & (real <= high)).mean() == pytest.approx(0.9, abs=0.07)
+
+
+def test_bias_from_draws_and_from_counts() -> None:
+    judgments = demo().judgments
+    sampled = HybridConfusion(chains=2, warmup=100, draws=200, thin=1, seed=3).fit(judgments)
+    drawn, counted = _measure_bias(sampled), _measure_bias(EM.fit(judgments))
+    much = judgments.counts_per_judge >= 100
+    assert drawn[:, much] == pytest.approx(counted[:, much], abs=0.12)
+    assert drawn[0] == pytest.approx(sampled.judges["bias"].to_numpy(), abs=0.02)
+
+
+def test_the_table_has_what_was_promised() -> None:
+    made = demo()
+    consensus = EM.fit(made.judgments)
+    table, notes = list_judges(
+        *(consensus, made.gold, measure_confusions(consensus)),
+        *(find_commonest(consensus.counts, consensus.scale), Limits(), {}),
+    )
+    before = consensus.judges
+    assert table.select(before.column_names).equals(before)
+    assert table.column_names[len(before.column_names) :] == [
+        *("p_chance", "skill", "skill_low", "skill_high", "bias_low", "bias_high"),
+        *("mistake_truth", "mistake_label", "mistake_rate", "mistake_low", "mistake_high"),
+        *("seconds", "gold_judgments", "gold_accuracy", "gold_low", "gold_high"),
+        *("honeypot_judgments", "honeypot_accuracy", "honeypot_low", "honeypot_high"),
+        *("advice", "why"),
+    ]
+    known = dict(zip(made.gold.items.to_pylist(), made.gold.texts(), strict=True))
+    traps = set(made.gold.select(made.gold.honeypot).items.to_pylist())
+    rows = made.judgments.to_table().to_pylist()
+    mine = [row for row in rows if row["judge"] == "judge-0003" and row["item"] in known]
+    (card,) = [row for row in table.to_pylist() if row["judge"] == "judge-0003"]
+    graded = [row for row in mine if row["item"] not in traps]
+    assert card["gold_judgments"] == len(graded)
+    hits = [row["label"] == known[row["item"]] for row in graded]
+    assert card["gold_accuracy"] == pytest.approx(np.mean(hits))
+    assert card["gold_low"] < card["gold_accuracy"] < card["gold_high"]
+    assert card["honeypot_judgments"] == len(mine) - len(graded)
+    assert [note.split(":")[0] for note in notes] == ["no draws"]
+
+
+def test_what_is_lacking_is_told() -> None:
+    judgments, _ = of_labels(Scale.parse("0<1"), list("01"), x=list("01"), y=list("01"))
+    consensus = MajorityVote().fit(judgments)
+    table, notes = list_judges(
+        *(consensus, None, measure_confusions(consensus)),
+        *(find_commonest(consensus.counts, consensus.scale), Limits(), {}),
+    )
+    assert not {"seconds", "gold_accuracy"} & set(table.column_names)
+    assert table["mistake_truth"].to_pylist() == [None, None]
+    assert table["mistake_rate"].to_pylist() == [None, None]
+    assert notes == (
+        "no seconds: how long judges take is not known; a column 'seconds' adds it",
+        "no gold: how judges do on items of known truth is not known; gold adds it",
+        "no draws: intervals know how few judgments there are, not how unsure the truth is; "
+        "a sampled model such as hierarchical-confusion adds that",
+        "in majority-vote a judge's own judgment counts towards what is held for true, which "
+        "flatters judges; a model of confusion such as item-types does not",
+    )
+
+
+def test_columns_follow_what_the_data_allow() -> None:
+    rows = {"item": ["a", "a", "b"], "judge": ["x", "y", "x"], "label": ["cat", "dog", "cat"]}
+    table = feature_table(Judgments.from_table(rows))
+    assert table.column_names == [
+        *("judge", "judgments", "graded-accuracy-majority", "graded-accuracy-majority_count"),
+        *("graded-accuracy-majority_low", "graded-accuracy-majority_high"),
+        *("label-typicality", "label-typicality_count", "kappa-majority", "bits"),
+        *("share_cat", "share_dog"),
+    ]
+    assert table["share_cat"].to_pylist() == [1, 0]
+
+
+def test_kappa_with_the_majority_is_cohens() -> None:
+    made = demo()
+    table = feature_table(made.judgments, seed=1).to_pylist()
+    from adjudge import MajorityVote
+
+    judgments = made.judgments
+    vote = MajorityVote(seed=1).fit(judgments).choice
+    for judge in (0, 5, judgments.judge_count - 1):
+        mine = judgments.judge == judge
+        wanted = cohen_kappa_score(judgments.label[mine], vote[judgments.item[mine]])
+        assert table[judge]["kappa-majority"] == pytest.approx(wanted)
+
+
+def test_intervals_hold_their_share_and_medians_are_medians() -> None:
+    made = demo()
+    table = feature_table(made.judgments, made.gold).to_pylist()
+    for row in table:
+        if row["graded-accuracy-gold"] is not None and 0 < row["graded-accuracy-gold"] < 1:
+            low, high = row["graded-accuracy-gold_low"], row["graded-accuracy-gold_high"]
+            assert low < row["graded-accuracy-gold"] < high
+    seconds = made.judgments.seconds[made.judgments.judge == 3]
+    assert table[3]["median-seconds"] == pytest.approx(np.median(seconds), rel=1e-9)
+    shares = [row["share_0"] + row["share_1"] + row["share_2"] for row in table]
+    assert shares == pytest.approx([1.0] * len(table))
+
+
+def test_a_judge_without_gold_has_nothing_against_it() -> None:
+    rows = {"item": ["a", "b"], "judge": ["x", "y"], "label": [0, 1]}
+    row = feature_table(Judgments.from_table(rows), Gold.of({"a": 0})).to_pylist()[1]
+    assert row["graded-accuracy-gold"] is None
+    assert row["graded-accuracy-gold_low"] is None
+    assert row["graded-accuracy-gold_count"] == 0
+
+
+GOOD: dict[str, Any] = {
+    "gold": 0,
+    "gold_right": (0.0, 0.0, 1.0),
+    "judgments": 40,
+    "accuracy": (0.86, 0.81, 0.91),
+    "bits": 0.75,
+    "skill": (0.72, 0.65, 0.79),
+    "p_chance": 0.0,
+    "p_useless": 0.0,
+    "bias": (0.05, -0.05, 0.15),
+    "mistake": (0.12, 0.06, 0.2),
+    "usual": 0.1,
+    "favoured": 0.4,
+    "deserved": 0.4,
+}
+
+
+def advice_on(limits: Limits | None = None, **changed: Any) -> tuple[str, str]:
+    """The advice on a good judge of whom something is changed."""
+    case = {**GOOD, **changed}
+
+    def column(name: str) -> np.ndarray:
+        return np.array([case[name]], dtype=np.float64)
+
+    def three(name: str) -> np.ndarray:
+        return np.array(case[name], dtype=np.float64)[:, None]
+
+    value, low, high = three("skill")
+    found = _Evidence(
+        gold=np.array([case["gold"]]),
+        gold_right=three("gold_right"),
+        judgments=np.array([case["judgments"]]),
+        told=np.array([case.get("told", case["judgments"])]),
+        accuracy=three("accuracy"),
+        bits=column("bits"),
+        skill=Skill(
+            value=value,
+            low=low,
+            high=high,
+            p_chance=column("p_chance"),
+            p_useless=column("p_useless"),
+        ),
+        bias=three("bias"),
+        mistake=three("mistake"),
+        usual=column("usual"),
+        confused=[("Fair", "Good")],
+        favourite=["Good"],
+        favoured=column("favoured"),
+        deserved=column("deserved"),
+    )
+    (advice,), (why,) = _advise(found, limits or Limits())
+    assert advice in ADVICE
+    return advice, why
+
+
+def test_keep() -> None:
+    assert advice_on() == ("keep", "right in 86% (81% to 91%); 0.75 bits per judgment")
+
+
+def test_watch() -> None:
+    assert advice_on(judgments=1) == ("watch", "1 judgment: too few to say")
+    assert advice_on(judgments=9)[0] == "watch"
+    alone = "200 judgments, 9 of them on items that others judged: too few to say"
+    assert advice_on(judgments=200, told=9) == ("watch", alone)
+    assert advice_on(judgments=10)[0] == "keep"
+    near = {"skill": (0.15, -0.02, 0.3), "p_useless": 0.4, "p_chance": 0.1}
+    assert advice_on(**near) == (
+        "watch",
+        "too near to chance to say: skill 0.15 (-0.02 to 0.30), where 0 is chance and 1 perfect; "
+        "40 judgments",
+    )
+
+
+def test_drop() -> None:
+    spam = {"skill": (-0.001, -0.1, 0.1), "p_useless": 0.9, "p_chance": 0.5}
+    assert advice_on(**spam) == (
+        "drop",
+        "hardly better than chance: skill 0.00 (-0.10 to 0.10), where 0 is chance and 1 perfect; "
+        "40 judgments",
+    )
+    assert advice_on(**spam, favoured=0.97, judgments=1234)[1].endswith(
+        "; gave Good in 97% of judgments; 1,234 judgments"
+    )
+    reverse = {"skill": (-0.5, -0.6, -0.4), "p_useless": 1.0, "p_chance": 1.0}
+    assert advice_on(**reverse) == (
+        "drop",
+        "worse than chance: skill -0.50 (-0.60 to -0.40), where 0 is chance and 1 perfect; "
+        "40 judgments; the scale may have been read the wrong way round: ask before you drop",
+    )
+
+
+def test_one_label_only() -> None:
+    lazy = {"skill": (0.12, 0.0, 0.2), "p_useless": 0.4, "p_chance": 0.01, "favoured": 0.95}
+    assert advice_on(**lazy)[0] == "drop"
+    # 38 of 40 by an average judge who gives it in 85%: nothing out of the way.
+    assert advice_on(**lazy, deserved=0.85)[0] == "watch"
+    assert advice_on(Limits(single=0.96), **lazy)[0] == "watch"
+    assert advice_on(favoured=0.95)[0] == "keep"  # clearly useful, all the same
+
+
+def test_train() -> None:
+    often = {"mistake": (0.31, 0.22, 0.4)}
+    assert advice_on(**often) == (
+        "train",
+        "rates Fair as Good in 31% (22% to 40%) of cases; all judges together in 10%",
+    )
+    assert advice_on(**often, usual=0.15)[0] == "keep"  # all do: a matter for the guidelines
+    assert advice_on(mistake=(0.24, 0.22, 0.26))[0] == "keep"
+    assert advice_on(bias=(-0.4, -0.5, -0.3)) == (
+        "train",
+        "rates 0.40 (0.30 to 0.50) grades too low on average",
+    )
+    assert advice_on(bias=(0.4, -0.1, 0.9))[0] == "keep"
+    assert advice_on(bias=(np.nan,) * 3, mistake=(np.nan,) * 3)[0] == "keep"
+    # Near chance, but surely above it, and the mistake is plain: she can be taught.
+    weak = {"skill": (0.12, 0.02, 0.22), "p_useless": 0.4}
+    assert advice_on(**often, **weak, p_chance=0.02)[0] == "train"
+    assert advice_on(**often, **weak, p_chance=0.06)[0] == "watch"
+
+
+def test_gold_decides_with_enough_gold_judgments() -> None:
+    useless = {"skill": (-0.001, -0.1, 0.1), "p_useless": 0.9, "p_chance": 0.5}
+    few = {"gold": 163, "gold_right": (0.17, 0.13, 0.23), "told": 0}
+    assert advice_on(**useless, **few)[0] == "drop"
+    assert advice_on(**useless, **few)[1].startswith("right on 17% (13% to 23%) of 163 gold items;")
+    most = {"gold": 31, "gold_right": (0.94, 0.84, 0.98), "told": 0}
+    assert advice_on(**most)[0] == "keep"
+    assert advice_on(**most)[1].startswith("right on 94% (84% to 98%) of 31 gold items;")
+    # Right on most gold by giving the commonest label only: not a reason to drop.
+    assert advice_on(**useless, **most)[0] == "watch"
+    lazy = {"skill": (0.12, 0.0, 0.2), "p_useless": 0.4, "p_chance": 0.1, "favoured": 0.95}
+    assert advice_on(**lazy, **most)[0] == "watch"
+    assert advice_on(Limits(least=32), **most)[0] == "watch", "too few gold judgments to decide"
+
+
+def test_who_is_flagged_is_watched_at_best() -> None:
+    fast = ("0.2 seconds per item",)
+    assert Limits.heed_flags("keep", "right", fast) == ("watch", "0.2 seconds per item; right")
+    assert Limits.heed_flags("train", "leans", fast)[0] == "watch"
+    assert Limits.heed_flags("watch", "few", fast)[0] == "watch"
+    assert Limits.heed_flags("drop", "chance", fast)[0] == "drop"
+    assert Limits.heed_flags("keep", "right", ()) == ("keep", "right")
+
+
+def test_limits_move_the_advice() -> None:
+    assert advice_on(Limits(least=50))[0] == "watch"
+    assert advice_on(Limits(mistake=0.1, excess=0.0), usual=0.05)[0] == "train"
+    assert advice_on(Limits(drop=0.3, doubt=0.1), p_useless=0.3)[0] == "drop"
+    assert advice_on(Limits(bias=0.05), bias=(0.05, 0.01, 0.09))[0] == "train"
+
+
+@pytest.mark.parametrize(
+    ("settings", "setting"),
+    [
+        ({"least": -1}, "least"),
+        ({"useful": 1.5}, "useful"),
+        ({"excess": -0.1}, "excess"),
+        ({"single": 2}, "single"),
+        ({"doubt": 0.8}, "doubt"),
+        ({"bias": float("nan")}, "bias"),
+    ],
+)
+def test_limits_that_cannot_be(settings: dict[str, Any], setting: str) -> None:
+    with pytest.raises(BadSetting) as error:
+        Limits(**settings)
+    assert error.value.setting == setting
