@@ -132,8 +132,8 @@ def test_an_output_and_other_ways(adjudge: Run, panel: Path) -> None:
         ),
         (
             ("--gold", "gold.csv", "--target", "mean-grade", "--labels", "0,1,2"),
-            "error: a mean grade needs grades, and the labels 0, 1, 2 have no order; name it, such "
-            "as --labels '0<1<2', or ask for share:0\n",
+            "error: a mean grade needs grades, and the labels 0, 1, 2 have no order; a share of "
+            "labels, such as share:0, needs none; --labels '0<1<2' names the scale\n",
         ),
         (
             ("--gold", "chance.csv", "--target", "share:1"),

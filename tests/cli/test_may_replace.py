@@ -102,7 +102,7 @@ def test_json_and_a_page_for_people(adjudge: Run, at_terminal: Run, panel: Path)
         (
             ("both.csv", "--least-items", "200"),
             "error: no person has 200 items that another person and a model judged too (the most "
-            "is 80); wanted more judgments, or a smaller --least-items\n",
+            "is 80); wanted more judgments, or a smaller least_items\n",
         ),
         (
             ("both.csv", "--runs", "a.run"),

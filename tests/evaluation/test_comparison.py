@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
 import pytest
 
-from adjudge import Consensus, DawidSkene, Gold, Judgments, MajorityVote, model
-from adjudge.errors import BadData, BadSetting, UnknownName
+from adjudge import Consensus, DawidSkene, Gold, Judgments, model
+from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation import beside_vote, compare_models, cross_validate, entrants
 from adjudge.evaluation.comparison import _UNKNOWN, Entrant, _ModelResult, _pick
 from adjudge.evaluation.crossvalidation import held_out_score
@@ -64,14 +63,6 @@ def test_the_vote_is_weighted_by_what_there_is() -> None:
     for gold, feature in ((True, "graded-accuracy-gold"), (False, "graded-accuracy-majority")):
         (vote,) = entrants(gold=gold, names=["vote"])
         assert str(vote.model.weight) == feature  # type: ignore[attr-defined]
-
-
-def test_an_unknown_name() -> None:
-    with pytest.raises(UnknownName) as raised:
-        entrants(gold=True, names=["dawid-skein"])
-    assert str(raised.value).startswith(
-        "there is no model 'dawid-skein'; did you mean 'dawid-skene'?"
-    )
 
 
 @pytest.mark.slow
@@ -207,11 +198,3 @@ def test_a_bad_setting(settings: dict[str, object], setting: str) -> None:
     with pytest.raises(BadSetting) as raised:
         compare_models(MADE.judgments, **settings)  # type: ignore[arg-type]
     assert raised.value.setting == setting
-
-
-def test_the_vote_alone_is_its_own_first_rank() -> None:
-    compared = compare_models(
-        MADE.judgments, MADE.gold, models=[Entrant(name="vote", model=MajorityVote())]
-    )
-    assert compared.results[0].scores["rank"] == 1
-    assert np.isfinite(compared.results[0].scores["log_loss"])

@@ -320,27 +320,9 @@ def test_a_chance_of_nothing_is_clipped_and_counted() -> None:
     assert held.score.min() == pytest.approx(np.log(1e-6))
 
 
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        (
-            Vote(),
-            "vote cannot be scored by judgments: weights say which judges count, not how they "
-            "label",
-        ),
-        (
-            Pmf(),
-            "pmf cannot be scored by judgments: factors predict grades, not the chance of each "
-            "label",
-        ),
-    ],
-)
-def test_a_model_that_cannot_be_scored(model: Vote | Pmf, message: str) -> None:
-    with pytest.raises(BadData) as raised:
+@pytest.mark.parametrize("model", [Vote(), Pmf()], ids=lambda model: model.name)
+def test_a_model_that_cannot_be_scored(model: Vote | Pmf) -> None:
+    with pytest.raises(BadData, match=f"{model.name} cannot be scored by judgments"):
         held_out_score(model, MADE.judgments)
-    assert str(raised.value) == message
-
-
-def test_too_many_folds() -> None:
-    with pytest.raises(BadSetting, match="from 2 to the number of judgments, 2,000"):
+    with pytest.raises(BadSetting, match="folds"):
         held_out_score(MajorityVote(), MADE.judgments, folds=2001)

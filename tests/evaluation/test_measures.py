@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn import metrics
 
 from adjudge.data.scale import Scale
-from adjudge.errors import BadSetting
 from adjudge.evaluation import measures as scores
 from adjudge.evaluation.against_gold import _calibration, _confusion
 from adjudge.evaluation.measures import MEASURES, Cells, Measure, ScoredItems
@@ -191,17 +190,6 @@ def test_ties_in_expectation_by_hand() -> None:
     assert scores.expected_accuracy(truth, posterior) == pytest.approx((0.5 + 0 + 1 / 3 + 1) / 4)
 
 
-def test_ties_in_expectation_are_the_mean_of_random_ties() -> None:
-    truth, _, posterior = made(1, items=60)
-    random = np.random.default_rng(0)
-    drawn = [
-        scores.accuracy(truth, (np.round(posterior, 9) + random.random((60, 3)) * 1e-6).argmax(1))
-        for _ in range(3000)
-    ]
-    assert np.std(drawn) > 0
-    assert scores.expected_accuracy(truth, posterior) == pytest.approx(np.mean(drawn), abs=0.003)
-
-
 def test_a_fractional_response_counts_in_part() -> None:
     # Section 9.3: a system that returns 0.72 for items that are relevant 72 times in 100.
     relevant = np.arange(100) < 72
@@ -293,24 +281,12 @@ def test_log_loss_is_clipped_and_says_so() -> None:
     assert scores.log_loss(truth, posterior, clip=0.01) == pytest.approx(wanted)
 
 
-def test_auc_with_equal_scores_by_hand() -> None:
-    relevant = np.array([True, True, False, False])
-    # Pairs: (.9, .5) 1, (.9, .1) 1, (.5, .5) 1/2, (.5, .1) 1.
-    assert scores.auc(relevant, np.array([0.9, 0.5, 0.5, 0.1])) == 3.5 / 4
-    assert scores.auc(relevant, np.full(4, 0.3)) == 0.5
-
-
 def test_confusion_as_a_table() -> None:
     matrix = _confusion(np.array([0, 0, 1]), np.eye(2)[[0, 1, 1]], ("no", "yes"))
     assert matrix.to_table().to_pylist() == [
         {"gold": "no", "label_no": 1.0, "label_yes": 1.0},
         {"gold": "yes", "label_no": 0.0, "label_yes": 1.0},
     ]
-
-
-def test_no_bins_is_refused() -> None:
-    with pytest.raises(BadSetting, match=r"^bins = 0: wanted at least one bin$"):
-        _calibration(np.array([0.5]), np.array([True]), bins=0)
 
 
 # --- degenerate ---

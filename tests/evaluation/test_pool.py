@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adjudge import Judgments, Run
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData
 from adjudge.evaluation._pool import Pool, Unjudged, build_pool, judged_at
 from adjudge.evaluation.ranking._truths import lift_by_place
 from adjudge.evaluation.ranking.rank import rank_systems
@@ -130,12 +130,6 @@ def test_judgments_that_cannot_be_matched_with_runs() -> None:
         build_pool(twice, np.ones(2, dtype=np.bool_), [ONE])
 
 
-def test_a_way_that_does_not_exist() -> None:
-    with pytest.raises(BadSetting) as raised:
-        pooled(ONE, unjudged="ignored")  # type: ignore[arg-type]
-    assert raised.value.setting == "unjudged"
-
-
 TOPICS, DEPTH = 6, 30
 
 
@@ -201,17 +195,6 @@ def test_filled_lists_come_nearest_to_the_whole_truth() -> None:
             )
             apart[way] = abs(found.by_label[measure][0] - wanted)
         assert apart["filled"] < min(apart["prevalence"], apart["not-relevant"])
-
-
-def test_the_table_and_the_notes_say_so() -> None:
-    judgments, run = panel(judged=0.4)
-    found = rank_systems(
-        MajorityVote().fit(judgments), [run], ["P@10"], draws=20, next_items=0, unjudged="filled"
-    )
-    judged = judged_at(judgments, judgments.counts_per_item > 0, [run], 10)[0]
-    assert found.systems["judged"].to_pylist() == [judged]
-    assert 0 < judged < 1
-    assert any("filled in: as relevant as judged documents" in note for note in found.notes)
 
 
 def test_without_judged_documents_in_the_runs_nothing_is_lifted() -> None:

@@ -184,8 +184,3 @@ def test_a_scale_on_which_everything_is_relevant() -> None:
     with pytest.raises(BadSetting) as raised:
         parse_measures(["AP"], Scale.parse("1<2<3"))
     assert raised.value.setting == "measure"
-
-
-def test_no_measure() -> None:
-    with pytest.raises(BadSetting, match="at least one, such as AP"):
-        parse_measures([], GRADED)

@@ -28,11 +28,6 @@ def by_accuracy(alpha: float) -> AccuracyFilter:
     return AccuracyFilter(alpha=alpha)
 
 
-def test_the_sweeps_are_those_of_the_papers() -> None:
-    assert (GAMMAS[0], GAMMAS[-1], len(GAMMAS)) == (0.1, 4.0, 40)
-    assert (ALPHAS[0], ALPHAS[-1], len(ALPHAS)) == (0.60, 0.99, 40)
-
-
 def test_a_tuned_filter_beats_no_filter(crowd) -> None:
     tuner = Tuner(crowd.judgments, crowd.gold, seed=1)
     plain = tuner.tune(None, (), measure="binary")

@@ -20,7 +20,7 @@ from adjudge.simulation.behaviours import (
     Stage,
     visit,
 )
-from adjudge.simulation.crowd_spec import _Colluder, _ColludingRing
+from adjudge.simulation.crowd_spec import _Colluder
 
 LABELS = ("a", "b", "c")
 THETA = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
@@ -79,12 +79,6 @@ def test_a_judge_may_learn_the_mix_in_training_alone() -> None:
     assert judge.label_counts.tolist() == [3, 1, 1]
 
 
-def test_anchoring_below_nought_is_refused() -> None:
-    with pytest.raises(BadSetting) as caught:
-        Ethical(THETA, SIGHT, rng(), anchoring=-1.0)
-    assert str(caught.value) == "anchoring = -1.0: wanted 0 or more"
-
-
 def test_a_spammer_gives_the_commonest_label_so_far() -> None:
     spammer = LabelSpammer(rng(3))
     first = spammer.answer(work("is a", "is b"))
@@ -108,8 +102,7 @@ def test_a_clicker_gives_every_label_alike_and_learns_nothing() -> None:
 
 
 def test_colluders_agree_and_pass_on_the_golds_they_were_told() -> None:
-    ring = _ColludingRing(rng(1))
-    one, other = _Colluder(ring), _Colluder(ring)
+    one = other = _Colluder(rng(1))  # members share their ring
     page = work(*[f"text {number}" for number in range(40)])
     given = one.answer(page)
     assert other.answer(page) == given
@@ -202,11 +195,3 @@ def test_a_visit_ends_when_it_should(
     stages = list(visit(clicker(**patience), client, "me"))
     assert client.asked == ["arrive me", *wanted]
     assert len(stages) == len([word for word in wanted if word != "leave"])
-
-
-def test_nothing_happens_before_the_first_step() -> None:
-    client = Counter(1)
-    steps = visit(clicker(), client, "me")
-    assert client.asked == []
-    assert next(steps) == "training"
-    assert client.asked == ["arrive me", "training"]

@@ -20,7 +20,6 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, UnknownName
 from adjudge.simulation import Crowd, Given, Made, Population
-from adjudge.simulation._crowd import number_names
 from adjudge.simulation._draws import pick
 
 THREE = Scale.parse("0<1<2")
@@ -125,12 +124,6 @@ def test_gold_is_a_part_of_the_truth() -> None:
     assert len(Crowd(items=5, population=MIX, gold=1.0).make(1).gold) == 5
 
 
-def test_names_grow_as_wide_as_the_last_one() -> None:
-    assert number_names("judge", 3, 4).to_pylist() == ["judge-0001", "judge-0002", "judge-0003"]
-    wide = number_names("topic", 1000, 3)
-    assert (wide[0].as_py(), wide[999].as_py()) == ("topic-0001", "topic-1000")
-
-
 def test_labels_come_by_the_confusion_of_their_judge() -> None:
     crowd = Crowd(items=20_000, population=TWO, scale=THREE, prevalence=(0.2, 0.3, 0.5), per_item=4)
     made = crowd.make(11)
@@ -178,12 +171,6 @@ def test_topics_have_dirichlet_prevalence() -> None:
     # Truth follows the prevalence of its own topic.
     own = made.prevalence[np.arange(4000), made.truth.value].mean()
     assert own == pytest.approx((made.prevalence**2).sum(axis=1).mean(), abs=0.02)
-
-
-def test_without_concentration_topics_are_alike() -> None:
-    made = Crowd(items=10, population=MIX, topics=5, prevalence=(0.9, 0.1)).make(1)
-    np.testing.assert_allclose(made.prevalence, np.tile([0.9, 0.1], (5, 1)))
-    assert Crowd(items=10, population=MIX).make(1).prevalence.shape == (1, 2)
 
 
 def test_numbers_of_judgments_are_even_over_the_range() -> None:
@@ -289,14 +276,6 @@ def test_fewer_truths_than_labels() -> None:
     assert relevant[truth == 0].mean() < 0.25
 
 
-def test_many_labels_take_two_bytes() -> None:
-    scale = Scale(labels=tuple(f"l{code}" for code in range(200)))
-    made = Crowd(items=50, population=Population.parse("skilled:9"), scale=scale).make(1)
-    assert made.judgments.label.dtype == np.int16
-    right = made.judgments.label == made.truth.value[made.judgments.item]
-    assert right.mean() == pytest.approx(0.8, abs=0.12)
-
-
 def test_times_run_on_and_spammers_are_quick() -> None:
     population = Population.parse("skilled:20,spammer:20")
     made = Crowd(items=2000, population=population, per_item=4, timed=True).make(5)
@@ -314,17 +293,6 @@ def test_times_run_on_and_spammers_are_quick() -> None:
         # Her items come in order, each judgment ends its seconds after the one before.
         np.testing.assert_allclose(np.diff(time), seconds[1:], atol=2e-3)
         assert start < time[0] - seconds[0] < start + 7 * 86_400
-
-
-def test_what_is_made_reads_back_from_its_table() -> None:
-    made = everything(per_item=(1, 6)).make(3)
-    table = made.judgments.to_table()
-    again = Judgments.from_table(table, scale=THREE)
-    assert (
-        again.to_table()
-        .select(["item", "judge", "label"])
-        .equals(table.select(["item", "judge", "label"]))
-    )
 
 
 def test_pick_never_takes_a_share_of_nought() -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from adjudge.errors import AdjudgeError, Refused
+from adjudge.errors import BadSetting, Refused
 from adjudge.simulation.behaviours import (
     Clicker,
     LabelSpammer,
@@ -71,32 +71,22 @@ def test_numbers_are_shares_of_the_judges() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "setting"),
     [
-        ("", "population = '': wanted kinds of judges, such as 'ethical:80,spammer:10,random:10'"),
-        ("ethical:-1", "weight of ethical = '-1': wanted a number, 0 or more"),
-        (
-            "ethical:0.5",
-            "weight of ethical = 0.5: wanted a whole number of judges, or --judges beside it",
-        ),
-        ("ethical(2):1", "accuracy of ethical = 2.0: wanted a share from 0 to 1"),
-        (
-            "ethical(1,2,3)",
-            "settings of ethical = '1,2,3': wanted accuracy, anchoring, in this order",
-        ),
-        ("spammer(1)", "settings of spammer = '1': wanted no settings"),
-        (
-            "spamer:1",
-            "there is no kind of judge 'spamer'; did you mean 'spammer'? "
-            "Known: ethical, spammer, random, colluder, dropout",
-        ),
-        ("ethical:0", "judges = 0: wanted 1 or more"),
+        ("", "population"),
+        ("ethical:-1", "weight of ethical"),
+        ("ethical:0.5", "weight of ethical"),
+        ("ethical(2):1", "accuracy of ethical"),
+        ("ethical(1,2,3)", "settings of ethical"),
+        ("spammer(1)", "settings of spammer"),
+        ("spamer:1", "kind of judge"),
+        ("ethical:0", "judges"),
     ],
 )
-def test_a_bad_population_is_told(text: str, message: str) -> None:
-    with pytest.raises(AdjudgeError) as told:
+def test_a_bad_population_is_refused(text: str, setting: str) -> None:
+    with pytest.raises(BadSetting) as told:
         CrowdSpec.parse(text)
-    assert str(told.value) == message
+    assert told.value.setting == setting
 
 
 def test_actors_are_of_their_kind_and_the_seed_makes_them_the_same() -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
-from adjudge.errors import UnknownName
 from adjudge.simulation._design import activity_of, assign
 
 
@@ -103,9 +102,3 @@ def test_activity_shapes() -> None:
     logs = np.log(activity_of("lognormal", 2.0, 20_000, rng))
     assert logs.std() == pytest.approx(2.0, rel=0.03)
     assert abs(np.mean(((logs - logs.mean()) / logs.std()) ** 3)) < 0.1
-
-
-def test_an_unknown_activity_names_the_nearest() -> None:
-    with pytest.raises(UnknownName) as caught:
-        activity_of("zip", 1.0, 3, np.random.default_rng(1))
-    assert caught.value.setting == "activity"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.data.scale import Scale
-from adjudge.errors import BadSetting, UnknownName
+from adjudge.errors import BadSetting
 from adjudge.simulation._judges import (
     KINDS,
     Adversary,
@@ -210,9 +210,3 @@ def test_bad_settings_say_what_is_wrong(make: object, setting: str) -> None:
     with pytest.raises(BadSetting) as caught:
         make()  # type: ignore[operator]
     assert caught.value.setting == setting
-
-
-def test_an_unknown_way_of_spamming_names_the_nearest() -> None:
-    with pytest.raises(UnknownName) as caught:
-        Spammer("prevalent")
-    assert caught.value.setting == "way of spamming"

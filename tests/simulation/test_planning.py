@@ -90,13 +90,6 @@ def test_judges_no_better_than_guessing_cannot_be_told() -> None:
     assert _golds_to_tell(0.501, 0.5, 0.05) == (None, None)
 
 
-def test_the_seed_decides() -> None:
-    pilot = MODEL.fit(replace(CROWD, items=200).make(seed=1).judgments)
-    settings = {"model": MODEL, "accuracy": 0.7, "items": 100, "runs": 3}
-    first, again = (plan(pilot, seed=5, **settings) for _ in range(2))  # type: ignore[arg-type]
-    assert first.table.equals(again.table)
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [("accuracy", 1.0), ("items", 0), ("price", -1.0), ("most", 0), ("runs", 0), ("error", 0.5),

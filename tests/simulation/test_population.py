@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.data.scale import Scale
-from adjudge.errors import BadSetting, UnknownName
-from adjudge.simulation._judges import Adversary, Biased, Given, Lazy, Skilled, Spammer
+from adjudge.errors import BadSetting
+from adjudge.simulation._judges import Adversary, Biased, Lazy, Skilled, Spammer
 from adjudge.simulation._population import Population
 
 MIX = "skilled:80,spammer:10,lazy:5,adversary:5"
@@ -51,10 +51,6 @@ def test_draw_stands_in_the_order_of_the_groups() -> None:
     np.testing.assert_array_equal(drawn[2:], np.full((3, 2, 2), 0.5))
     assert population.kinds == ("lazy(1)", "lazy(1)", "spammer", "spammer", "spammer")
     np.testing.assert_array_equal(population.paces, [3, 3, 4, 4, 4])
-
-
-def test_a_kind_with_a_matrix_goes_by_its_name() -> None:
-    assert Population(((Given(((1.0,),)), 2),)).kinds == ("given", "given")
 
 
 NUMBERS = st.floats(0.1, 50).map(lambda x: round(x, 3))
@@ -109,13 +105,6 @@ def test_bad_text_says_what_is_wrong(text: str, setting: str) -> None:
     with pytest.raises(BadSetting) as caught:
         Population.parse(text)
     assert caught.value.setting == setting
-
-
-def test_an_unknown_kind_names_the_nearest() -> None:
-    with pytest.raises(UnknownName) as caught:
-        Population.parse("skilled:9,spamer:1")
-    assert caught.value.setting == "kind of judge"
-    assert caught.value.nearest == ("spammer",)
 
 
 def test_bad_numbers_of_judges() -> None:

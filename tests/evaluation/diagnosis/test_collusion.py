@@ -155,14 +155,6 @@ def test_two_copies_of_a_coin_by_hand() -> None:
     assert row["sentence"] == "they agree on 12 of 12 items, where 6.0 were expected"
 
 
-def test_nobody_to_compare() -> None:
-    table, notes = find_pairs(
-        EM.fit(Judgments.from_table({"item": ["a"], "judge": ["x"], "label": [1]}))
-    )
-    assert len(table) == 0
-    assert notes == ("no two judges have 10 items in common: nobody to be found copying",)
-
-
 def test_too_many_judgments_leave_out_the_fullest_items(monkeypatch: pytest.MonkeyPatch) -> None:
     given_ = crowd_of(0, per_item=(2, 6))
     size = given_.counts_per_item

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge import MODELS, HierarchicalRelevance, HybridConfusion, Judgments, Scale
+from adjudge import MODELS, HybridConfusion, Judgments, Scale
 from adjudge.data.formats import read
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.evaluation import Limits, diagnose
@@ -151,15 +151,3 @@ def test_the_busiest_of_a_real_crowd_give_one_label(trec: Judgments) -> None:
     assert len(found.pairs) <= 10
     assert found.drift is None
     assert found.items["differs"].to_numpy().sum() > 100
-
-
-@pytest.mark.slow
-def test_specificity_varies_more_than_sensitivity_in_a_real_crowd(trec: Judgments) -> None:
-    model = HierarchicalRelevance(chains=2, warmup=200, draws=200)
-    consensus = model.fit(trec)
-    found = diagnose(consensus)
-    assert found.population.sd[0, 0] > found.population.sd[1, 1]
-    counted = diagnose(EM.fit(trec), pairs=False)
-    many = trec.counts_per_judge >= 50
-    p = [one.judges["p_chance"].to_numpy()[many] for one in (found, counted)]
-    assert np.corrcoef(*p)[0, 1] > 0.8

@@ -119,26 +119,6 @@ def test_the_table_has_what_was_promised() -> None:
     assert [note.split(":")[0] for note in notes] == ["no draws"]
 
 
-def test_what_is_lacking_is_told() -> None:
-    judgments, _ = of_labels(Scale.parse("0<1"), list("01"), x=list("01"), y=list("01"))
-    consensus = MajorityVote().fit(judgments)
-    table, notes = list_judges(
-        *(consensus, None, measure_confusions(consensus)),
-        *(find_commonest(consensus.counts, consensus.scale), Limits(), {}),
-    )
-    assert not {"seconds", "gold_accuracy"} & set(table.column_names)
-    assert table["mistake_truth"].to_pylist() == [None, None]
-    assert table["mistake_rate"].to_pylist() == [None, None]
-    assert notes == (
-        "no seconds: how long judges take is not known; a column 'seconds' adds it",
-        "no gold: how judges do on items of known truth is not known; gold adds it",
-        "no draws: intervals know how few judgments there are, not how unsure the truth is; "
-        "a sampled model such as hierarchical-confusion adds that",
-        "in majority-vote a judge's own judgment counts towards what is held for true, which "
-        "flatters judges; a model of confusion such as item-types does not",
-    )
-
-
 def test_columns_follow_what_the_data_allow() -> None:
     rows = {"item": ["a", "a", "b"], "judge": ["x", "y", "x"], "label": ["cat", "dog", "cat"]}
     table = feature_table(Judgments.from_table(rows))
@@ -154,7 +134,6 @@ def test_columns_follow_what_the_data_allow() -> None:
 def test_kappa_with_the_majority_is_cohens() -> None:
     made = demo()
     table = feature_table(made.judgments, seed=1).to_pylist()
-    from adjudge import MajorityVote
 
     judgments = made.judgments
     vote = MajorityVote(seed=1).fit(judgments).choice

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 
 from adjudge import Consensus, Gold, HybridConfusion, Judgments, MajorityVote, Scale
 from adjudge.data.formats import read
-from adjudge.errors import BadSetting
 from adjudge.evaluation.diagnosis._confusions import pool_rates
 from adjudge.evaluation.diagnosis.diagnose import _count_votes, _list_items, diagnose
 from adjudge.evaluation.diagnosis.next_judges import find_few_judges, suggest_judges
 from adjudge.evaluation.stopping import gain_of
 from adjudge.simulation import demo
-from strategies import gold_for, judgments
 
 
 def of_rows(*rows: tuple[str, str, str]) -> Judgments:
@@ -89,17 +87,6 @@ def test_gain_of_a_table_is_that_of_an_average_judgment() -> None:
     assert table["gain_rank"].to_numpy()[order].tolist() == list(range(1, 401))
 
 
-@given(st.data())
-def test_any_judgments_have_sound_items(data: st.DataObject) -> None:
-    given_ = data.draw(judgments(fewer_truths=data.draw(st.booleans())))
-    consensus = HybridConfusion(method="em").fit(given_, data.draw(gold_for(given_)))
-    table = _list_items(consensus, _count_votes(consensus.judgments))
-    assert len(table) == consensus.judgments.item_count
-    gain = table["gain"].to_numpy()
-    assert (gain >= 0).all()
-    assert (gain <= consensus.entropy + 1e-9).all()  # no judgment tells more than there is doubt
-
-
 @pytest.fixture(scope="module")
 def fitted() -> Consensus:
     return HybridConfusion(method="em").fit(demo().judgments)
@@ -129,12 +116,6 @@ def test_nobody_left_to_suggest(fitted: Consensus) -> None:
     found, bits = suggest_judges(consensus, np.array([0, 1]), count=3)
     assert found.tolist() == [[-1, -1, -1], [1, -1, -1]]
     assert np.isnan(bits).tolist() == [[True] * 3, [False, True, True]]
-
-
-def test_no_judges_wanted(fitted: Consensus) -> None:
-    with pytest.raises(BadSetting) as error:
-        suggest_judges(fitted, np.array([0]), count=0)
-    assert str(error.value) == "count = 0: wanted at least 1"
 
 
 def panel(accuracies: list[float], *, items: int = 300, share: float = 1.0, seed: int = 0):

@@ -177,21 +177,6 @@ def sorted_by_item(table: Any, like: Any) -> list[int]:
     return [of[item] for item in like["item"].to_pylist()[: len(table)]]
 
 
-@pytest.mark.parametrize("column", ["sampling_round", "sampling_stratum"])
-def test_a_round_or_stratum_that_is_no_number_is_complained_of(column: str) -> None:
-    rows = {
-        "item": ["a", "b"],
-        "gold": ["0", "1"],
-        "sampling_probability": [0.5, 0.5],
-        column: ["1", "x"],
-    }
-    with pytest.raises(BadData) as caught:
-        Gold.from_table(rows)
-    assert str(caught.value) == (
-        f"gold, column {column}: of item 'b' is not what was wanted: a whole number from 1"
-    )
-
-
 def test_documents_in_no_place_that_counts_have_a_fifth_of_the_chances(
     panel: tuple[Judgments, Gold, CrossFit, list[Run]],
 ) -> None:

@@ -320,12 +320,6 @@ def test_settings_that_cannot_be(settings: dict[str, object]) -> None:
     assert {caught.value.setting: caught.value.value} == settings
 
 
-def test_topics_that_are_not_there() -> None:
-    people, models = made(0)
-    with pytest.raises(BadData, match="the items have no topics"):
-        may_replace(judgments(people), judgments(models), by="topic")
-
-
 def test_few_people_are_warned_of() -> None:
     crowd = judgments({"ann": FORTY, "bob": FORTY})
     assert len(may_replace(crowd, judgments({"m": FORTY})).warnings) == 2

@@ -14,7 +14,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
 from adjudge.data.runs import Run
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation import Ranking, rank_systems
+from adjudge.evaluation import rank_systems
 from adjudge.simulation import Crowd, Population
 from rankings import as_dicts, system
 
@@ -276,16 +276,6 @@ def test_tables_are_sorted_from_best_to_worst() -> None:
     assert repr(ranking) == "Ranking(3 systems by AP, P@5)"
 
 
-def test_other_topics_make_intervals_wider() -> None:
-    consensus = HierarchicalConfusion(chains=2, warmup=50, draws=50).fit(MADE.judgments)
-    width = {}
-    for over in ("judgments", "topics"):
-        ranking = rank_systems(consensus, three_systems(), ["AP"], draws=400, over=over)  # type: ignore[arg-type]
-        width[over] = ranking.values["AP"].std(axis=0)
-        assert ranking.over == over
-    assert (width["topics"] > width["judgments"]).all()
-
-
 def test_the_bootstrap_over_topics_is_that_of_the_topics() -> None:
     """With the truth known, all spread is that of a mean of resampled topics: sd / sqrt(n)."""
     consensus = DawidSkene().fit(MADE.judgments, MADE.truth)
@@ -305,23 +295,6 @@ def test_one_system_has_an_interval_and_no_pair() -> None:
     assert len(ranking.systems) == 2
     assert len(ranking.pairs) == 0
     assert len(ranking.next_items) == 0
-
-
-def test_what_is_said() -> None:
-    runs = [run_of("abcd", "first"), run_of("cbau", "second")]
-    ranking = rank_systems(
-        known([0.9, 0.4, 0.7, 0.2]), runs, ["AP", "infAP"], draws=150, unjudged="condensed"
-    )
-    assert ranking.covers == ("judgments",)
-    assert ranking.notes[0] == (
-        "second.run: 1 of 4 documents is not judged, taken out of the runs (condensed lists) "
-        "(first: line 4, document 'u' of topic '7')"
-    )
-    assert len(ranking.notes) == 6
-    assert ranking.notes[-1].startswith("doubt about the ranking by AP: ")
-    assert len(ranking.values["infAP"]) == 100
-    assert len(ranking.values["AP"]) == 150
-    assert isinstance(ranking, Ranking)
 
 
 @pytest.mark.parametrize(
