@@ -8,7 +8,7 @@ import pytest
 
 from adjudge import Judgments
 from adjudge.data.formats import read
-from adjudge.data.labels import LikelyOrder
+from adjudge.data.labels import likely_order
 from adjudge.errors import ReadingWarning, Remedy, remedies_of
 
 
@@ -35,8 +35,8 @@ from adjudge.errors import ReadingWarning, Remedy, remedies_of
 )
 def test_words_with_an_order(wanted: str) -> None:
     order = tuple(wanted.split("<"))
-    assert LikelyOrder.of(sorted(order)).labels == order
-    assert LikelyOrder.of(order[::-1]).labels == order
+    assert likely_order(sorted(order)) == order
+    assert likely_order(order[::-1]) == order
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_words_with_an_order(wanted: str) -> None:
     ],
 )
 def test_words_without(labels: tuple[str, ...]) -> None:
-    assert LikelyOrder.of(labels).labels == ()
+    assert likely_order(labels) == ()
 
 
 WORDS = ("Relevant", "Not relevant", "Partially relevant")

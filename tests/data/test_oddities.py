@@ -113,7 +113,6 @@ def test_wide_letters_without_a_mark_are_read(encoding: str, name: str, tmp_path
         (("yes", "y", "no"), {"yes", "y", "no"}, "'yes' and 'y' may mean the same"),
         (("oui", "yes", "no"), {"oui", "yes", "no"}, "'oui' and 'yes' may mean the same"),
         (("cat", "cat;dog", "dog"), {"cat", "cat;dog", "dog"}, "is several labels at once"),
-        (('"1,000"', '"2,000"'), {"1,000", "2,000"}, "may mark thousands or decimals"),
     ],
 )
 def test_odd_labels_get_a_word(
@@ -160,24 +159,6 @@ def test_judges_who_differ_in_case_are_told(tmp_path: Path) -> None:
     assert "column judge: 'Ann' and 'ann' differ only in case" in "".join(
         content(tmp_path, text).notes
     )
-
-
-def test_ids_that_differ_in_how_accents_are_written_are_told(tmp_path: Path) -> None:
-    """One character or two: the same to the eye, and two items all the same."""
-    one, two = "caf\u00e9", "cafe\u0301"
-    cafes = HEADER + "".join(f"{(one, two, 'i3')[n % 3]},j{n // 3},{n % 2}\n" for n in range(24))
-    found = content(tmp_path, cafes)
-    assert found.judgments is not None
-    assert found.judgments.item_count == 3
-    told = (
-        "column {}: 2 ids such as 'caf\u00e9' look the same and differ only in how accents are "
-        r"written (one character or two: 'caf\xe9' and 'cafe\u0301'); they are taken as different"
-    )
-    assert found.notes == (told.format("item"),)
-    judges = HEADER + "".join(f"i{n // 4},{(one, two, 'a', 'b')[n % 4]},1\n" for n in range(24))
-    assert told.format("judge") in content(tmp_path, judges).notes
-    accents = HEADER + "".join(f"{two}{n // 4},j{n % 4},{n % 2}\n" for n in range(24))
-    assert content(tmp_path, accents).notes == ()  # written in one way
 
 
 @pytest.mark.parametrize("last", ["Total,24,31\n", "average,all,1.04\n"])

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data._items import compact
-from adjudge.data.names import Coded, Codes, Names
+from adjudge.data.names import Coded, Codes
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.data.source import Source, count_of
 from adjudge.errors import BadData, Remedy, shown
@@ -133,7 +133,12 @@ def _bad_rows(
         if role in coded:
             names = coded[role][1]
             look(role, np.asarray(pc.match_substring(names, "\0")), False, "a NUL byte in an id")
-            look(role, _blank(names), True, f"the {role} id is empty")
+            look(
+                role,
+                np.asarray(pc.equal(pc.utf8_trim_whitespace(names), "")),
+                True,
+                f"the {role} id is empty",
+            )
     if "label" in coded:
         nul = pc.match_substring(coded["label"][1], "\0")
         look("label", np.asarray(nul), False, "a NUL byte in a label")
@@ -211,18 +216,3 @@ def _item_keys(coded: Coded) -> NDArray[np.int64]:  # (row,) -1 where it is not 
     pair = topic * max(len(coded["document"][1]), 1) + document
     keys = np.unique(pair, return_inverse=True)[1].astype(np.int64)
     return np.where((topic < 0) | (document < 0), -1, keys)
-
-
-def _blank(names: Names) -> NDArray[np.bool_]:  # (name,)
-    """Which names are empty or nothing but space; only those that begin so are looked through."""
-    blank = np.zeros(len(names), dtype=np.bool_)
-    _, offsets, data = names.buffers()
-    begins = np.frombuffer(offsets, dtype=np.int64)[names.offset : names.offset + len(names) + 1]
-    letters = np.append(np.frombuffer(data or b"", dtype=np.uint8), np.uint8(0))
-    first = letters[begins[:-1]]
-    plain = (first > ord(" ")) & (first < 0x80) & (begins[1:] > begins[:-1])
-    rest = np.flatnonzero(~plain)
-    blank[rest] = np.asarray(
-        pc.equal(pc.utf8_trim_whitespace(names.take(pa.array(rest))), ""), dtype=np.bool_
-    )
-    return blank

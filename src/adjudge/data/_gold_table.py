@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from adjudge.data._faults import leave_out_bad
 from adjudge.data._items import canonical_codes, find_items, one_each
-from adjudge.data.columns import as_text, roles_of, take_in, text_of
+from adjudge.data.columns import as_text, numbers, roles_of, take_in, text_of
 from adjudge.data.gold import Gold
 from adjudge.data.names import Coded, as_names, encode
 from adjudge.data.oddities import settle_oddities
-from adjudge.data.scale import Scale, as_number
+from adjudge.data.scale import Scale
 from adjudge.data.source import Source, count_of
 from adjudge.errors import shown
 
@@ -65,9 +65,8 @@ def gold_from_table(
     if marks is not None:
         marks = pc.is_in(pc.utf8_lower(marks), pa.array(["1", "true", "yes", "y"], marks.type))
     reasons = of_item("reason")
-    drawn = {role: _numbers(of_item(role)) for role in _DRAWN}
-    _check_drawn(drawn, where, items.names, place)
-    if drawn["sampling"] is not None and _FILLED in rows.column_names:
+    drawn = _read_drawn(rows, where, first, items.names, place)
+    if "sampling" in drawn and _FILLED in rows.column_names:
         drawn["sampling"] *= np.asarray(rows[_FILLED])[first]
     return Gold(
         items=items.names,
@@ -77,9 +76,9 @@ def gold_from_table(
         documents=items.documents,
         reasons=None if reasons is None else as_names(reasons),
         honeypot=None if marks is None else np.asarray(marks, dtype=np.bool_),
-        sampling=drawn["sampling"],
-        round=_whole(drawn["round"]),
-        stratum=_whole(drawn["stratum"]),
+        sampling=drawn.get("sampling"),
+        round=drawn["round"].astype(np.int64) if "round" in drawn else None,
+        stratum=drawn["stratum"].astype(np.int64) if "stratum" in drawn else None,
         source=place.name,
     )
 
@@ -113,50 +112,27 @@ def _spread(column: Any) -> Any:
     return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
 
 
-def _numbers(column: Any) -> NDArray[np.float64] | None:
-    """A column of text as numbers, NaN where there is none, infinite where it is no number."""
-    if column is None:
-        return None
-    texts = ["" if text is None else text for text in column.to_pylist()]
-    found = [as_number(text.strip()) for text in texts]
-    strange = [np.inf if text.strip() else np.nan for text in texts]
-    return np.array(
-        [other if value is None else value for value, other in zip(found, strange, strict=True)]
-    )
-
-
-def _whole(numbers: NDArray[np.float64] | None) -> NDArray[np.int64] | None:
-    """Numbers as whole ones, 1 where there is none."""
-    return None if numbers is None else np.nan_to_num(numbers, nan=1.0).astype(np.int64)
-
-
-def _check_drawn(
-    drawn: dict[str, NDArray[np.float64] | None],
-    where: dict[str, str],
-    items: Any,
-    place: Source,
-) -> None:
-    """Refuse a chance that is none, or a round or stratum that is no whole number from 1."""
-    whole = "a whole number from 1"
-    wanted = {"sampling": "a chance above 0, at most 1", "round": whole, "stratum": whole}
-    bad = {}
-    for role, numbers in drawn.items():
-        if numbers is None:
-            continue
-        given = np.where(np.isnan(numbers), 1.0, numbers)
+def _read_drawn(
+    rows: Any, where: dict[str, str], first: NDArray[np.int64], items: Any, place: Source
+) -> dict[str, NDArray[np.float64]]:  # (item,)
+    """How each item was chosen; an error for a probability or number that cannot be."""
+    found = {}
+    for role in (role for role in _DRAWN if role in where):
+        given = numbers(text_of(rows, where[role], place), place, where[role], strict=True)[first]
+        known = np.nan_to_num(given, nan=1.0)
+        wrong, expected = (known < 1) | (known != np.floor(known)), "a whole number from 1"
         if role == "sampling":
-            bad[role] = (given <= 0) | (given > 1)
-        else:
-            bad[role] = (given < 1) | (given != np.floor(given)) | np.isinf(given)
-    for role, wrong in bad.items():
+            wrong, expected = (known <= 0) | (known > 1), "a probability above 0, at most 1"
         if wrong.any():
             item = items[int(np.argmax(wrong))].as_py()
             raise place.error(
                 None,
-                f"of item {shown(item)} is not what was wanted: {wanted[role]}",
+                f"of item {shown(item)} is not what was wanted: {expected}",
                 column=where[role],
-                expected=wanted[role],
+                expected=expected,
             )
+        found[role] = given if role == "sampling" else known
+    return found
 
 
 def _need_gold_columns(where: dict[str, str], columns: list[str], place: Source) -> None:

@@ -9,7 +9,7 @@ out with a word: a time is worth having, and no reason to refuse a file.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -52,8 +52,6 @@ def _in_seconds(number: NDArray[np.float64]) -> NDArray[np.float64]:
 
 KIND = pa.timestamp("us", tz="UTC")
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-
 _ZONES = {  # hours to add to UTC
     "UTC": 0,
     "GMT": 0,
@@ -70,25 +68,9 @@ _ZONES = {  # hours to add to UTC
     "HST": -10,
 }
 
-_CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})"
-
-_WORDS = (
-    r"^(?:[A-Za-z]{3},? +)?(?P<month>[A-Za-z]{3}) +(?P<day>\d{1,2}) +"
-    + _CLOCK
-    + r":(?P<second>\d{2}) +(?P<zone>[A-Za-z]+) +(?P<year>\d{4})$"
-)
-
-_TAIL = (
-    r"(?P<year>\d{4})(?:,? +"
-    + _CLOCK
-    + r"(?::(?P<second>\d{2})(?:[.]\d+)?)?(?: *(?P<half>[AaPp])[Mm])?(?: +(?P<zone>[A-Za-z]+))?)?$"
-)
-
-_SLASHES = r"^(?P<month>\d{1,2})/(?P<day>\d{1,2})/" + _TAIL
-
-_DAY_FIRST = r"^(?P<day>\d{1,2})/(?P<month>\d{1,2})/" + _TAIL
-
-_DOTS = r"^(?P<day>\d{1,2})[.](?P<month>\d{1,2})[.]" + _TAIL
+_CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+_WORDS = ("%a %b %d %H:%M:%S %Y", "%b %d %H:%M:%S %Y")
+_MONTH_FIRST, _DAY_FIRST, _DOTS = "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y"
 
 
 def instants(column: Any, source: Source, name: str) -> Any:
@@ -98,8 +80,10 @@ def instants(column: Any, source: Source, name: str) -> Any:
     text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.large_string()), text)
     times = _iso(text)
     if times is None:
-        times = pc.coalesce(_parts(text, _WORDS), _slashes(text, source, name), _parts(text, _DOTS))
-        times = _leftovers(text, times)
+        plain, ahead = _without_zone(text)
+        words = [_parsed(plain, form) for form in _WORDS]
+        times = pc.coalesce(*words, _slashes(plain, source, name), _dates(plain, _DOTS))
+        times = _leftovers(text, pc.subtract(times, ahead).cast(KIND))
     wrong = np.flatnonzero(np.asarray(pc.and_(pc.is_valid(text), pc.is_null(times))))
     if wrong.size:
         value = text[int(wrong[0])].as_py()
@@ -110,8 +94,7 @@ def instants(column: Any, source: Source, name: str) -> Any:
 
 def _slashes(text: Any, source: Source, name: str) -> Any:
     """Dates with slashes: month first, unless a date of the column has no such month."""
-    american = _parts(text, _SLASHES)
-    others = _parts(text, _DAY_FIRST)
+    american, others = _dates(text, _MONTH_FIRST), _dates(text, _DAY_FIRST)
     if others.null_count < american.null_count:
         source.remark(f"column {name}: dates are taken as day first, since some can be no other")
         return others
@@ -142,47 +125,37 @@ def _iso(text: Any) -> Any:
     return None
 
 
-def _parts(text: Any, pattern: str) -> Any:
-    """The times of the cells that fit a pattern, null for the others."""
-    found = pc.extract_regex(text, pattern)
-    fits = np.asarray(pc.is_valid(found), dtype=np.bool_)
-    names = [field.name for field in found.type]
-    cells = {name: pc.fill_null(pc.struct_field(found, name), "") for name in names}
-    half = pc.utf8_lower(cells["half"]) if "half" in cells else None
-    month = pc.index_in(
-        pc.utf8_lower(cells["month"]), value_set=pa.array(_MONTHS, pa.large_string())
+def _without_zone(text: Any) -> tuple[Any, Any]:
+    """The texts without the zone, commas and parts of seconds; how far each zone is ahead of UTC.
+
+    A zone that is not known stays, so that its time is not read.
+    """
+    pattern = r" +(?P<zone>[A-Za-z]{3,4})(?P<year> +\d{4})?$"
+    zone = pc.struct_field(pc.extract_regex(text, pattern), "zone")
+    code = pc.index_in(pc.utf8_upper(zone), value_set=pa.array([*_ZONES], pa.large_string()))
+    bare = pc.replace_substring_regex(text, pattern, r"\2")
+    plain = pc.if_else(
+        pc.fill_null(pc.is_in(code, pa.array(range(len(_ZONES)))), False), bare, text
     )
-    number = {name: _whole(cells[name]) for name in ("day", "year", "hour", "minute", "second")}
-    word = np.asarray(pc.fill_null(month, -1), dtype=np.int64) + 1
-    number["month"] = np.where(word > 0, word, _whole(cells["month"]))
-    if half is not None:
-        noon = number["hour"] % 12 + 12 * np.asarray(pc.equal(half, "p"), dtype=np.int64)
-        number["hour"] = np.where(np.asarray(pc.equal(half, "")), number["hour"], noon)
-    zones = pa.array([*_ZONES, ""], pa.large_string())
-    zone = np.asarray(
-        pc.fill_null(pc.index_in(pc.utf8_upper(cells["zone"]), value_set=zones), -1), dtype=np.int64
+    plain = pc.replace_substring_regex(plain, r"(:\d{2})[.]\d+", r"\1")
+    hours = pa.array([hours * 3600 for hours in _ZONES.values()], pa.duration("s")).take(code)
+    return pc.replace_substring(plain, ",", " "), pc.fill_null(hours, timedelta())
+
+
+def _parsed(text: Any, form: str) -> Any:
+    return pc.strptime(text, format=form, unit="us", error_is_null=True)
+
+
+def _dates(text: Any, form: str) -> Any:
+    """The times of the cells that begin with a date of a form, null for the others."""
+    times = pc.coalesce(*(_parsed(text, form + clock) for clock in _CLOCKS))
+    # Arrow takes 30 February for 2 March, and years of two digits for those of the Romans.
+    written, given = (
+        pc.replace_substring_regex(date, r"\b0", "")
+        for date in (pc.strftime(times, format=form), pc.replace_substring_regex(text, " .*", ""))
     )
-    offset = np.array([*_ZONES.values(), 0, 0], dtype=np.int64)[zone]
-    micro, good = _utc(number, offset)
-    return pa.array(micro, pa.int64(), mask=~(fits & good & (zone >= 0))).cast(KIND)
-
-
-def _whole(cells: Any) -> NDArray[np.int64]:
-    """Digits as numbers; 0 where there are none."""
-    digits = pc.if_else(pc.match_substring_regex(cells, r"^\d+$"), cells, "0")
-    return np.asarray(digits.cast(pa.int64()))
-
-
-def _utc(
-    number: dict[str, NDArray[np.int64]], offset: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Microseconds since 1970 in UTC, and which of the dates there are (no 30 February)."""
-    month = ((number["year"] - 1970) * 12 + number["month"] - 1).astype("datetime64[M]")
-    day = month.astype("datetime64[D]") + (number["day"] - 1)
-    good = (number["month"] >= 1) & (number["month"] <= 12) & (day.astype("datetime64[M]") == month)
-    good &= (number["hour"] < 24) & (number["minute"] < 60) & (number["second"] < 61)
-    second = (number["hour"] - offset) * 3600 + number["minute"] * 60 + number["second"]
-    return (day.astype(np.int64) * 86_400 + second) * 1_000_000, good
+    same = pc.equal(written.cast(pa.large_string()), given)
+    return pc.if_else(same, times, pa.scalar(None, times.type))
 
 
 def _leftovers(text: Any, times: Any) -> Any:

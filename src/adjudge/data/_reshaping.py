@@ -256,16 +256,12 @@ def put_into_bins(
     scale = Scale.parse("<".join(names))
     grade = place_of(known).astype(scale.label_dtype)
     made = replace(judgments, scale=scale, label=grade[judgments.label])
-    kept: list[Gold | None] = []
-    for gold in golds:
-        own = None if gold is None else tuple(names[at] for at in place_of(_numbers(gold)))
-        if gold is None or own is None:
-            kept.append(None)
-            continue
-        values = tuple(dict.fromkeys(own))
-        code = np.array([values.index(name) for name in own], dtype=gold.value.dtype)
-        kept.append(replace(gold, values=values, value=code[gold.value]))
-    return made, tuple(kept)
+
+    def put(gold: Gold) -> Gold:
+        grades = (names[at] for at in place_of(_numbers(gold)))
+        return gold.relabel(dict(zip(gold.values, grades, strict=True)))
+
+    return made, tuple(None if gold is None else put(gold) for gold in golds)
 
 
 def _numbers(gold: Gold) -> NDArray[np.float64]:

@@ -30,7 +30,7 @@ from adjudge.data._items import (
 from adjudge.data.columns import as_text, named_columns, numbers, roles_of, take_in, text_of
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
-from adjudge.data.names import Coded, Codes, Names, encode
+from adjudge.data.names import Coded, Codes, encode
 from adjudge.data.scale import MOST_LABELS, Scale, canonical
 from adjudge.data.source import Source, count_of
 from adjudge.data.synonyms import SYNONYMS
@@ -65,7 +65,8 @@ def load_table(
     if len(rows) == 0:
         raise place.error(None, "there are no judgments: the table has a header and no rows")
     coded = _encode_columns(rows, where, place)
-    if _look_odd(coded):
+    odd = _look_odd(coded)
+    if odd:
         from adjudge.data.oddities import settle_oddities
 
         coded, scale = settle_oddities(coded, where, place, scale)
@@ -79,7 +80,7 @@ def load_table(
         coded = one_gold_each(coded, where, place)
     if scale is None:
         scale = _infer_scale(coded, where, place)
-    if not _are_good(coded, scale):
+    if odd or not _are_good(coded, scale):
         from adjudge.data._faults import leave_out_bad
 
         many = len(rows)
@@ -114,7 +115,7 @@ def _look_odd(coded: Coded) -> bool:
     """Whether ids or labels need a closer look: most are plain ids and whole numbers."""
     ids = [coded[role][1] for role in ("item", "topic", "document", "judge") if role in coded]
     words = pc.match_substring_regex(coded["label"][1], "[^0-9]")
-    odd = r"^[\s=\x{feff}]|\s$|E\+|^0\d|\p{M}|(?i)^\W*(grand |sub)?(tot|sum|av|mean|(ins)?gesamt)"
+    odd = r"^$|\x00|^[\s=\x{feff}]|\s$|E\+|^0\d|(?i)^\W*(grand |sub)?(tot|sum|av|mean|(ins)?gesamt)"
     marks = (words, *(pc.match_substring_regex(names, odd) for names in ids))
     return any(pc.any(found).as_py() for found in marks)
 
@@ -168,26 +169,13 @@ def _infer_scale(coded: Coded, where: dict[str, str], place: Source) -> Scale:
 
 
 def _are_good(coded: Coded, scale: Scale) -> bool:
-    """Whether every row can be used: ids are given, labels on the scale; False if not certain."""
+    """Whether every row of plain ids can be used; False if not certain."""
     if coded.keys() - {"item", "judge", "label"}:
         return False
     if any(int(codes.min(initial=0)) < 0 for codes, _ in coded.values()):
         return False
     known = set(scale.labels)
-    return all(_are_plain(names) for _, names in coded.values()) and all(
-        canonical(text) in known for text in coded["label"][1].to_pylist()
-    )
-
-
-def _are_plain(names: Names) -> bool:
-    """Whether every name begins with a letter of ASCII or a digit or sign, and none has a NUL."""
-    _, offsets, data = names.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int64)[names.offset : names.offset + len(names) + 1]
-    letters = np.frombuffer(data or b"", dtype=np.uint8)[ends[0] : ends[-1]]
-    if not (ends[1:] > ends[:-1]).all():
-        return False
-    first = letters[ends[:-1] - ends[0]]
-    return bool(((first > ord(" ")) & (first < 0x80)).all() and letters.all())
+    return all(canonical(text) in known for text in coded["label"][1].to_pylist())
 
 
 def _find_items(coded: Coded, where: dict[str, str], place: Source) -> Items:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -126,7 +125,12 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
         return
     numbers = [as_number(label) for label in scale.labels]
     if not scale.ordinal or any(number is None for number in numbers):
-        LikelyOrder.of(() if scale.ordinal else scale.labels).tell(column, place)
+        ordered = () if scale.ordinal else likely_order(scale.labels)
+        if ordered and not any("<" in label for label in ordered):
+            place.remark(
+                f"column {column}: these labels look ordered and are taken without an order",
+                Remedy("labels", "<".join(ordered)),
+            )
         return
     _remark_above(scale, [number or 0.0 for number in numbers], column, place)
     below = [
@@ -206,31 +210,16 @@ _DEGREES = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LikelyOrder:
+def likely_order(labels: Sequence[str]) -> tuple[str, ...]:
     """Labels lowest first, where their words have an order that people know; else none."""
-
-    labels: tuple[str, ...]
-
-    @classmethod
-    def of(cls, labels: Sequence[str]) -> LikelyOrder:
-        """The order of labels, if there is one."""
-        if not _LEAST <= len(labels) <= _MOST:
-            return cls(())
-        words = [re.sub(r"[\W_]+", " ", label.casefold()).strip() for label in labels]
-        known = (_within(words, order) for order in _ORDERS)
-        for steps in (_numbered(words), _of_degree(words), *known):
-            if len(steps) == len(set(steps)) == len(labels):
-                return cls(tuple(label for _, label in sorted(zip(steps, labels, strict=True))))
-        return cls(())
-
-    def tell(self, column: str, place: Source) -> None:
-        """Remark that labels which are taken without an order have one, and how to say so."""
-        if self.labels and not any("<" in label for label in self.labels):
-            place.remark(
-                f"column {column}: these labels look ordered and are taken without an order",
-                Remedy("labels", "<".join(self.labels)),
-            )
+    if not _LEAST <= len(labels) <= _MOST:
+        return ()
+    words = [re.sub(r"[\W_]+", " ", label.casefold()).strip() for label in labels]
+    known = (_within(words, order) for order in _ORDERS)
+    for steps in (_numbered(words), _of_degree(words), *known):
+        if len(steps) == len(set(steps)) == len(labels):
+            return tuple(label for _, label in sorted(zip(steps, labels, strict=True)))
+    return ()
 
 
 def _numbered(words: list[str]) -> list[int]:

@@ -24,6 +24,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, encode, look_up, pair_names
 from adjudge.data.scale import Scale
 from adjudge.data.source import BadRow, Source, warn_of
+from adjudge.data.synonyms import SYNONYMS
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
@@ -243,11 +244,7 @@ def _pooled(rows: Any, judgments: Judgments, order: NDArray[np.int64]) -> Judgme
 def _of_judges(rows: Any, judgments: Judgments, role: str) -> tuple[str, ...]:
     """What a column says of each judge: the value of their first row that has one."""
     found = {letters_of(name): name for name in reversed(rows.column_names)}
-    known = {
-        "model": ("model", "modelname", "modelid"),
-        "prompt": ("prompt", "promptname", "prompttemplate", "template"),
-        "version": ("version", "modelversion", "snapshot"),
-    }[role]
+    known = SYNONYMS.get(role, ("model", "modelname", "modelid"))
     name = next((found[word] for word in known if word in found), None)
     said = [""] * judgments.judge_count
     if name is None:

@@ -23,7 +23,6 @@ from adjudge.errors import Remedy, shown
 _IDS = ("item", "topic", "document", "judge")
 _PERCENT = re.compile(r"([+-]?[0-9]+(?:[.,][0-9]+)?)\s*%")
 _DECIMAL = re.compile(r"[+-]?[0-9]+(,[0-9]+)?")
-_GROUPED = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+([.][0-9]+)?")
 _LED = re.compile(r"\(?([+-]?[0-9]+(?:[.][0-9]+)?)\)?(?:\s*[-–—:=.)]\s*|\s+)(?=\S*[^\W\d])(\S.*)")
 _ENDED = re.compile(r"(?=\S*[^\W\d])(\S.*?)\s*[(\[]([+-]?[0-9]+(?:[.][0-9]+)?)[)\]]")
 _PART = re.compile(r"([0-9]+(?:[.][0-9]+)?)\s*(?:/|out of)\s*([0-9]+)")
@@ -38,8 +37,6 @@ _SAME = (
 _TOTALS = r"(?i)^\W*(grand |sub)?(totals?|sum|average|avg|mean|summe|gesamt|insgesamt)\W*$"
 # Ids worth a look: blanks around them, wrapped by a spreadsheet, cut short, or zeros before them.
 _ODD_IDS = rf'^\x{{feff}}|^\s|\s$|^=".*"$|E\+[0-9]+$|^0[0-9]|{_TOTALS}'
-# Characters that may be written in another way: accents of their own, jamo, signs that are letters.
-_MARKED = r"\p{M}|[\x{1100}-\x{11ff}\x{212a}\x{212b}\x{2126}]"
 _CUT = re.compile(r"[0-9](?:[.,][0-9]+)?E\+[0-9]+")
 _MOST = 1_000_000  # ids that are looked at one by one
 _LISTED = 3  # that are named in a remark
@@ -58,8 +55,6 @@ def settle_oddities(
     for role in _IDS:
         if role in coded and len(coded[role][1]) <= _MOST and _has(coded[role][1], _ODD_IDS):
             coded = _with_ids(coded, role, where[role], place)
-        if role in coded and len(coded[role][1]) <= _MOST and _has(coded[role][1], _MARKED):
-            _remark_composed(coded[role][1].to_pylist(), where[role], place)
     _remark_totals(coded, where, place)
     _remark_case(coded["judge"][1], where["judge"], place)
     if scale is not None or "label" not in coded:
@@ -195,22 +190,6 @@ def _remark_ids(texts: list[str], column: str, place: Source) -> None:
             return
 
 
-def _remark_composed(texts: list[str], column: str, place: Source) -> None:
-    """Tell of ids that look the same, their accents being written in different ways."""
-    by_form: dict[str, list[str]] = {}
-    for text in texts:
-        if not text.isascii():
-            by_form.setdefault(unicodedata.normalize("NFC", text), []).append(text)
-    alike = [own for own in by_form.values() if len(own) > 1]
-    if alike:
-        spelt = " and ".join(ascii(text) for text in alike[0])
-        place.remark(
-            f"column {column}: {count_of(sum(map(len, alike)), 'id')} such as {shown(alike[0][0])} "
-            "look the same and differ only in how accents are written (one character or two: "
-            f"{spelt}); they are taken as different"
-        )
-
-
 def _remark_case(judges: Names, column: str, place: Source) -> None:
     """Tell of judges that differ only in case."""
     lower = pc.utf8_lower(judges)
@@ -330,12 +309,6 @@ def _remark_labels(texts: list[str], column: str, place: Source) -> None:
                 f"column {column}: {' and '.join(map(shown, same))} may mean the same and are "
                 "taken as different labels"
             )
-    grouped = next((text for text in words if _GROUPED.fullmatch(text)), None)
-    if grouped is not None:
-        place.remark(
-            f"column {column}: commas such as that of {grouped} may mark thousands or decimals, "
-            "and such labels are taken as words; write numbers without them"
-        )
     for mark in ";,|":
         several = [
             w for w in words if mark in w and {p.strip() for p in w.split(mark)} <= {*labels}

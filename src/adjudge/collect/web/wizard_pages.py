@@ -33,7 +33,7 @@ from adjudge.collect.web._login import LoggedIn, Who, require_login
 from adjudge.collect.web._pages import go
 from adjudge.collect.web._state import state_of
 from adjudge.collect.web._uploading import KeptFiles
-from adjudge.data.labels import LikelyOrder
+from adjudge.data.labels import likely_order
 from adjudge.data.scale import Scale
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
@@ -143,7 +143,7 @@ def _scale_of(preview: Preview) -> Scale:
     given = {label for gold in preview.golds for label in gold.accepted}
     if given <= set(STARTING_SCALE.labels):  # which are known to have an order, and grades
         return STARTING_SCALE
-    order = LikelyOrder.of(sorted(given)).labels
+    order = likely_order(sorted(given))
     if order:  # it stands in a form of the next page, to be seen and changed
         grades = tuple(map(float, range(len(order))))
         return Scale(labels=order, ordinal=True, relevant=order[1:], grades=grades)
