@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport, Measured
 from adjudge.collect.values.project import Arm
-from adjudge.collect.web.arm_pages import _chart_of
 from sites import Site
 
 
@@ -85,33 +83,6 @@ def test_what_cannot_be_set_is_said_and_nothing_is_stored(site: Site) -> None:
     assert "Judges have come already" in ada.words
     other = site.browser()
     other.get(f"/projects/{slug}/arms", expect=303)
-
-
-def measured(arm: str, what: str, value: float | None, reach: float = 0.1) -> Measured:
-    low, high = (None, None) if value is None else (value - reach, min(1.0, value + reach))
-    return Measured(
-        arm=arm, what=what, measure="accuracy", value=value, low=low, high=high, units=9,
-        judgments=9,
-    )  # fmt: skip
-
-
-def report(*found: Measured) -> ArmReport:
-    return ArmReport(arms=("a", "b"), truths=("x", "y"), against="", funnel=(), measures=found)
-
-
-def test_the_chart_puts_values_on_its_axis() -> None:
-    chart = _chart_of(report(measured("a", JUDGES, 0.75), measured("b", VOTE, 1.0)))
-    assert chart is not None
-    assert [text for _, text in chart.ticks] == ["0.6", "0.7", "0.8", "0.9", "1.0"]
-    judge, vote = chart.dots
-    assert (judge.x, judge.low, judge.high) == (330.0, 210.0, 450.0)  # 150 + 480 * (v - .6) / .4
-    assert (vote.x, vote.high) == (630.0, 630.0)
-    assert judge.y < vote.y
-    assert judge.said == "a, mean judge: 0.750, from 0.650 to 0.850"
-    assert _chart_of(report(measured("a", JUDGES, None))) is None
-    flat = _chart_of(report(measured("a", JUDGES, 1.0, 0.0)))
-    assert flat is not None
-    assert [text for _, text in flat.ticks] == ["0.9", "1.0"]
 
 
 def test_arms_are_set_by_a_form_and_what_was_typed_stays(site: Site) -> None:

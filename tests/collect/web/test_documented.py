@@ -15,13 +15,10 @@ from adjudge.collect.web import (
     _health as health,
 )
 from adjudge.collect.web import (
-    api_arms,
-    api_consensus,
+    api_analysis,
     api_items,
     api_judges,
     api_judging,
-    api_members,
-    api_planning,
     api_projects,
 )
 from adjudge.collect.web._errors import _STATUS
@@ -36,8 +33,7 @@ PAGES = {
 
 def described() -> dict[str, Any]:
     app = FastAPI()
-    rest = (api_judges, api_consensus, api_items, api_members, api_arms, api_planning)
-    for module in (api_judging, api_projects, *rest):
+    for module in (api_judging, api_projects, api_judges, api_items, api_analysis):
         app.include_router(module.router, prefix=API)
     return app.openapi()
 

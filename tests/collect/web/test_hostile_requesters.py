@@ -24,8 +24,8 @@ from sqlalchemy.engine import make_url
 from adjudge.collect.consensus import refit
 from adjudge.collect.importing import ImportLimits, Upload, beside
 from adjudge.collect.services.notices import _claim
-from adjudge.collect.web import _messenger, _uploading
-from adjudge.collect.web._messenger import Messenger, _find_address
+from adjudge.collect.web import _background, _uploading
+from adjudge.collect.web._background import Messenger, _find_address
 from adjudge.errors import Refused
 from sites import PASSWORD, Browser, Site, page_routes, served, small_project
 from sizes import sized
@@ -267,7 +267,7 @@ def test_a_webhook_that_never_ends_its_answer_is_hung_up_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And does not keep the messages of others, of which some are sent at a time."""
-    monkeypatch.setattr(_messenger, "_WHOLE_SECONDS", 0.5)
+    monkeypatch.setattr(_background, "_WHOLE_SECONDS", 0.5)
     drip = Dripping()
     with served(tmp_path, notify_seconds=0.0, private_webhooks=True) as site:
         slug = site.open_project()

@@ -19,7 +19,7 @@ from aiosmtpd.controller import Controller
 
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import utc_now
-from adjudge.collect.web._messenger import Messenger, _find_address
+from adjudge.collect.web._background import Messenger, _find_address
 from adjudge.collect.web.settings import Settings
 from adjudge.errors import BadSetting, Refused
 from sites import Site, served, small_project

@@ -8,7 +8,7 @@ from html import unescape
 import httpx
 import pytest
 
-from adjudge.collect.web._limiting import Newcomers, _place_of
+from adjudge.collect.web._joining import _place_of
 from sites import Site, small_project
 
 PROLIFIC = "PROLIFIC_PID={}&STUDY_ID=st1&SESSION_ID=se+1%26x"
@@ -118,19 +118,6 @@ def test_only_so_many_come_from_one_address_and_who_came_stays(site: Site) -> No
     elsewhere = site.browser(**{"X-Forwarded-For": "203.0.113.7"}).join(slug)
     assert elsewhere.is_judging
     assert len(site.services.judges.get_all(slug)) == 3
-
-
-def test_newcomers_are_counted_by_the_minute_and_the_hour() -> None:
-    now = 0.0
-    newcomers = Newcomers(lambda: now)
-    limits = ((2, 60.0), (3, 3600.0))
-    assert [newcomers.admit("a", limits) for _ in range(3)] == [0.0, 0.0, 60.0]
-    assert newcomers.admit("b", limits) == 0.0
-    now = 60.0
-    assert [newcomers.admit("a", limits) for _ in range(2)] == [0.0, 3540.0]
-    now = 3600.0
-    assert newcomers.admit("a", limits) == 0.0
-    assert [newcomers.admit("c", ((0, 60.0), (0, 3600.0))) for _ in range(5)] == [0.0] * 5
 
 
 @pytest.mark.parametrize(

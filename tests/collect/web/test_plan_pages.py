@@ -6,8 +6,8 @@ import re
 from decimal import Decimal
 
 from adjudge.collect.consensus import planner
-from adjudge.collect.consensus.planner import PlanRow, ProjectPlan, Wish
-from adjudge.collect.web.plan_pages import _curve_of
+from adjudge.collect.consensus.planner import PlanRow, ProjectPlan
+from adjudge.collect.web.experiment_pages import _Axis
 from sites import Site
 
 
@@ -71,20 +71,13 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
     assert "The policy is as this plan has it." in ada.words
 
 
-def test_the_curve_puts_numbers_on_its_axes() -> None:
-    wish = Wish.checked(0.8, "0", 0.2)
-    plan = ProjectPlan(wish=wish, per_item=2, rows=(row(1, 0.72), row(2, 0.86)))
-    curve = _curve_of(plan)
-    assert curve is not None
-    assert [text for _, text in curve.ticks] == ["0.70", "0.75", "0.80", "0.85", "0.90"]
-    one, two = curve.points
-    assert (one.x, two.x) == (244.0, 432.0)  # thirds of 56 to 620
-    # 0.70 stands at 236 and 0.90 at 16: 1100 units of height for an accuracy of 1
-    assert (one.y, two.y, curve.wanted) == (214.0, 60.0, 126.0)
-    assert (one.low, one.high) == (225.0, 203.0)
-    assert (one.chosen, two.chosen) == (False, True)
-    assert curve.line == "244.0,214.0 432.0,60.0"
-    assert _curve_of(ProjectPlan(wish=wish)) is None
-    flat = _curve_of(ProjectPlan(wish=Wish.checked(0.9, "0", 0.2), rows=(row(1, 0.9),)))
-    assert flat is not None
-    assert [text for _, text in flat.ticks] == ["0.85", "0.90", "0.95"]
+def test_an_axis_runs_between_round_values() -> None:
+    axis = _Axis.over([0.71, 0.87, 0.8], 236.0, 16.0)
+    assert [f"{tick:.2f}" for tick in axis.ticks] == ["0.70", "0.75", "0.80", "0.85", "0.90"]
+    assert [axis.at(value) for value in (0.7, 0.72, 0.8, 0.9, 2.0)] == [236, 214, 126, 16, 16]
+    assert [f"{tick:.1f}" for tick in _Axis.over([0.5, 0.92], 0.0, 1.0).ticks][::5] == [
+        "0.5",
+        "1.0",
+    ]
+    flat = _Axis.over([0.9], 0.0, 1.0)
+    assert flat.most > flat.least

@@ -12,13 +12,10 @@ from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, given, settings
 
 from adjudge.collect.web import (
-    api_arms,
-    api_consensus,
+    api_analysis,
     api_items,
     api_judges,
     api_judging,
-    api_members,
-    api_planning,
     api_projects,
 )
 from adjudge.collect.web.app import API
@@ -49,10 +46,7 @@ MEANING = {
 }
 
 
-MODULES = (
-    *(api_judging, api_projects, api_judges, api_consensus),
-    *(api_items, api_members, api_arms, api_planning),
-)
+MODULES = (api_judging, api_projects, api_judges, api_items, api_analysis)
 OPERATIONS = [
     (f"{API}{route.path}", method.lower())
     for module in MODULES

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import pytest
+from itsdangerous import TimestampSigner
 from starlette.requests import HTTPConnection
 
-from adjudge.collect.web._keys import Keys
-from adjudge.collect.web._security import COOKIE, Attempts, Session, Sessions
+from adjudge.collect.web._security import COOKIE, Forged, Keys, Limiter, Session, Sessions
 
 SESSIONS = Sessions(Keys(b"x" * 64), path="/judging", hours=12, days=60)
 
@@ -78,30 +79,70 @@ def test_a_proof_belongs_to_one_session() -> None:
     assert not SESSIONS.is_proven(other, SESSIONS.proof(mine))
 
 
-def test_attempts_are_limited_in_their_time_for_each_name() -> None:
+def test_a_limiter_counts_each_name_in_each_span() -> None:
     now = [0.0]
-    attempts = Attempts(3, 60.0, clock=lambda: now[0])
+    limiter = Limiter(clock=lambda: now[0])
+    limit = [(3, 60.0)]
     for at in (0.0, 10.0, 20.0):
         now[0] = at
-        assert attempts.begin("ada", "home") == 0
-    assert attempts.begin("ada") == 40.0
-    assert attempts.begin("grace", "home") == 40.0
-    assert attempts.begin("grace") == 0
+        assert limiter.admit(["ada", "home"], limit) == 0
+    assert limiter.admit(["ada"], limit) == 40.0
+    assert limiter.admit(["grace", "home"], limit) == 40.0
+    assert limiter.admit(["grace"], limit) == 0
     now[0] = 60.5
-    assert attempts.begin("ada") == 0
-    assert attempts.begin("ada") == 9.5
-    attempts.succeeded("ada")
-    assert attempts.begin("ada") == 0
-    assert attempts.begin("ada") == 0
-    assert attempts.begin("ada") == 0
-    assert attempts.begin("ada") > 0
-    attempts.withdraw("ada")
-    assert attempts.begin("ada") == 0
+    assert limiter.admit(["ada"], limit) == 0
+    assert limiter.admit(["ada"], limit) == 9.5
+    limiter.forget(["ada"])
+    assert [limiter.admit(["ada"], limit) for _ in range(4)] == [0, 0, 0, 60.0]
+    limiter.withdraw(["ada"])
+    assert limiter.admit(["ada"], limit) == 0
+
+    both = [(2, 60.0), (3, 3600.0)]
+    now[0] = 1000.0
+    assert [limiter.admit(["a"], both) for _ in range(3)] == [0.0, 0.0, 60.0]
+    now[0] = 1060.0
+    assert [limiter.admit(["a"], both) for _ in range(2)] == [0.0, 3540.0]
+    now[0] = 4600.0
+    assert limiter.admit(["a"], both) == 0.0
+    assert [limiter.admit(["c"], [(0, 60.0), (0, 3600.0)]) for _ in range(5)] == [0.0] * 5
 
 
-def test_attempts_forget_the_oldest_names_rather_than_fill_the_memory() -> None:
-    attempts = Attempts(1, 60.0, clock=lambda: 0.0)
-    for number in range(10_001):
-        assert attempts.begin(f"name {number}") == 0
-    assert attempts.begin("name 10000") == 60.0
-    assert attempts.begin("name 0") == 0
+def test_a_limiter_forgets_the_oldest_names_rather_than_fill_the_memory() -> None:
+    limiter = Limiter(clock=lambda: 0.0)
+    for number in range(20_001):
+        assert limiter.admit([f"name {number}"], [(1, 60.0)]) == 0
+    assert limiter.admit(["name 20000"], [(1, 60.0)]) == 60.0
+    assert limiter.admit(["name 0"], [(1, 60.0)]) == 0
+
+
+def test_what_was_signed_comes_back_for_its_purpose_only() -> None:
+    keys = Keys(b"x" * 64)
+    signed = keys.sign("join", {"p": "lamps"})
+    assert keys.open("join", signed) == {"p": "lamps"}
+    with pytest.raises(Forged):
+        keys.open("session", signed)
+    with pytest.raises(Forged):
+        Keys(b"y" * 64).open("join", signed)
+    for place in range(0, len(signed), 7):
+        changed = signed[:place] + ("A" if signed[place] != "A" else "B") + signed[place + 1 :]
+        with pytest.raises(Forged):
+            keys.open("join", changed)
+
+
+def test_what_was_signed_expires(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = Keys(b"x" * 64)
+    signed = keys.sign("session", 1)
+    assert keys.open("session", signed, seconds=60) == 1
+    now = TimestampSigner("k").get_timestamp()
+    monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _: now + 61)
+    with pytest.raises(Forged):
+        keys.open("session", signed, seconds=60)
+
+
+def test_a_proof_is_of_one_text() -> None:
+    keys = Keys(b"x" * 64)
+    proof = keys.digest("form", "session")
+    assert keys.proves("form", "session", proof)
+    assert not keys.proves("form", "another", proof)
+    assert not keys.proves("form", "session", "")
+    assert not keys.proves("form", "session", "é" * 40)

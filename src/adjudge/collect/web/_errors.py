@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -12,7 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from adjudge.collect.web._pages import root
+from adjudge.collect.web._login import LoginNeeded
+from adjudge.collect.web._pages import go, root
 from adjudge.collect.web._state import state_of
 from adjudge.collect.web.logs import LOG
 from adjudge.errors import AdjudgeError, NotFound, Refused, Unavailable
@@ -73,11 +76,6 @@ _CODES = {
 }
 
 
-def _shape(code: str, message: str, request_id: str, **more: Any) -> dict[str, Any]:
-    """The one shape of an error for programs."""
-    return {"error": {"code": code, "message": message, "request": request_id, **more}}
-
-
 def _answer(request: Request, status: int, code: str, message: str, **more: Any) -> Response:
     """An error as JSON for the API, as a page for a browser."""
     headers = {"Retry-After": "5"} if status == 503 else {}
@@ -86,8 +84,8 @@ def _answer(request: Request, status: int, code: str, message: str, **more: Any)
     if status == 401 and _is_api(request):
         headers["WWW-Authenticate"] = "Bearer"
     if _is_api(request):
-        body = _shape(code, message, request.state.request_id, **more)
-        return JSONResponse(body, status_code=status, headers=headers)
+        error = {"code": code, "message": message, "request": request.state.request_id, **more}
+        return JSONResponse({"error": error}, status_code=status, headers=headers)
     sentence = message[:1].upper() + message[1:]
     if not sentence.endswith((".", "!", "?")):
         sentence += "."
@@ -123,25 +121,22 @@ def _back(request: Request, status: int) -> tuple[str, str]:
     return f"{root(request)}/projects", "To the projects"
 
 
-async def _on_refused(request: Request, fault: Exception) -> Response:
-    if not isinstance(fault, Refused):
-        raise fault
+async def _on_refused(request: Request, fault: Refused) -> Response:
     return _answer(request, _STATUS.get(fault.code, 409), fault.code, str(fault), **fault.evidence)
 
 
-async def _on_not_found(request: Request, fault: Exception) -> Response:
+async def _on_not_found(request: Request, fault: NotFound) -> Response:
     message = str(fault)
     if request.scope["path"].removeprefix(root(request)).startswith("/j/"):
         message += " for this browser; if you were sent a link, please open that one again"
     return _answer(request, 404, "not-found", message)
 
 
-async def _on_bad_data(request: Request, fault: Exception) -> Response:
-    sentence = fault.sentence if isinstance(fault, AdjudgeError) else str(fault)
-    return _answer(request, 422, "bad-data", sentence)
+async def _on_bad_data(request: Request, fault: AdjudgeError) -> Response:
+    return _answer(request, 422, "bad-data", fault.sentence)
 
 
-async def _on_unavailable(request: Request, fault: Exception) -> Response:
+async def _on_unavailable(request: Request, fault: Unavailable | OperationalError) -> Response:
     code = fault.code if isinstance(fault, Unavailable) else "database-gone"
     state_of(request).metrics.count(code)
     LOG.error(code, extra={"request": request.state.request_id, "why": _why(fault)})
@@ -149,38 +144,39 @@ async def _on_unavailable(request: Request, fault: Exception) -> Response:
 
 
 def _why(fault: BaseException) -> str:
-    """What the database said, without the statement and its values."""
+    """Return what the database said, without the statement and its values."""
     inner = fault.orig if isinstance(fault, DBAPIError) else fault.__cause__ or fault
     if isinstance(inner, DBAPIError):
         inner = inner.orig or inner
     return f"{type(inner).__name__}: {inner}".splitlines()[0]
 
 
-async def _on_http(request: Request, fault: Exception) -> Response:
-    if not isinstance(fault, HTTPException):
-        raise fault
+async def _on_http(request: Request, fault: HTTPException) -> Response:
     status = fault.status_code
-    if status == 404:
-        message = "there is nothing at this address"
-    elif status == 405:
-        message = f"{request.method} is not possible at this address"
-    else:
-        message = fault.detail or _TITLES.get(status, "not possible")
+    message = {
+        404: "there is nothing at this address",
+        405: f"{request.method} is not possible at this address",
+    }.get(status) or fault.detail
     response = _answer(request, status, _CODES.get(status, "not-possible"), message)
-    if fault.headers:
-        response.headers.update(fault.headers)
+    response.headers.update(fault.headers or {})
     return response
 
 
-async def _on_invalid(request: Request, fault: Exception) -> Response:
-    if not isinstance(fault, RequestValidationError):
-        raise fault
+async def _on_invalid(request: Request, fault: RequestValidationError) -> Response:
     faults = [
         {"at": ".".join(map(str, entry["loc"])), "problem": entry["msg"]}
         for entry in fault.errors()
     ]
     message = "{at}: {problem}".format(**faults[0])
     return _answer(request, 422, "bad-request", message, faults=faults)
+
+
+async def _on_login_needed(request: Request, _: LoginNeeded) -> Response:
+    """Lead to the login, and from there back."""
+    path = request.scope["path"].removeprefix(root(request))
+    query = f"?{request.url.query}" if request.url.query else ""
+    wanted = path + query if request.method == "GET" else "/projects"
+    return go(request, f"/login?next={quote(wanted)}")
 
 
 async def on_fault(request: Request, fault: Exception) -> Response:
@@ -192,12 +188,19 @@ async def on_fault(request: Request, fault: Exception) -> Response:
     )
 
 
+_HANDLERS: dict[type[Exception], Callable[[Request, Any], Awaitable[Response]]] = {
+    Refused: _on_refused,
+    NotFound: _on_not_found,
+    Unavailable: _on_unavailable,
+    OperationalError: _on_unavailable,
+    AdjudgeError: _on_bad_data,
+    RequestValidationError: _on_invalid,
+    HTTPException: _on_http,
+    LoginNeeded: _on_login_needed,
+}
+
+
 def install(app: FastAPI) -> None:
     """Let the app answer faults in our shape."""
-    app.add_exception_handler(Refused, _on_refused)
-    app.add_exception_handler(NotFound, _on_not_found)
-    app.add_exception_handler(Unavailable, _on_unavailable)
-    app.add_exception_handler(OperationalError, _on_unavailable)
-    app.add_exception_handler(AdjudgeError, _on_bad_data)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(HTTPException, _on_http)
+    for kind, handler in _HANDLERS.items():
+        app.add_exception_handler(kind, handler)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import Depends
 from starlette.datastructures import FormData, UploadFile
@@ -12,12 +12,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from adjudge.collect.web._state import state_of
-from adjudge.errors import Refused
+from adjudge.data.scale import as_number
+from adjudge.errors import BadSetting, Refused
 
 _PROOF = "proof"
 _HEADER = "x-form-proof"
 _MOST_FIELDS = 2_000
 _MOST_FILES = 50
+_Word = TypeVar("_Word", bound=str)
 _SHORTEST = 10  # characters of a password
 
 
@@ -50,6 +52,19 @@ class Form:
             return int(text)
         except ValueError:
             raise Refused("bad-form", f"{name} = {text!r} is no whole number") from None
+
+    def choice(self, name: str, choices: Sequence[_Word]) -> _Word:
+        """Return a field that has to be one of a few words."""
+        text = self.need(name, most=100)
+        for choice in choices:
+            if choice == text:
+                return choice
+        raise Refused("bad-form", f"{name} = {text!r}: wanted {', '.join(choices)}")
+
+    def rows(self, *names: str) -> list[dict[str, str]]:
+        """Return fields that the form has several times, side by side."""
+        lists = [self.lists.get(name, []) for name in names]
+        return [dict(zip(names, row, strict=True)) for row in zip(*lists, strict=False)]
 
 
 async def read_form(request: Request) -> Form:
@@ -103,6 +118,26 @@ async def _taken(data: FormData, most: int) -> Form:
             fields.setdefault(name, text)
             lists.setdefault(name, []).append(text)
     return Form(fields, lists, files)
+
+
+def asked_number(request: Request, name: str) -> int | None:
+    """Return a number that an address asks for; None where it is not a reasonable one."""
+    text = request.query_params.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 18 else None
+
+
+def asked_word(request: Request, name: str, choices: Sequence[_Word]) -> _Word:
+    """Return a word that an address asks for; the first of the choices if it is none of them."""
+    text = request.query_params.get(name, "")
+    return next((choice for choice in choices if choice == text), choices[0])
+
+
+def read_grade(label: str, grade: str) -> float:
+    """Return the grade of a label as a form has it."""
+    number = as_number(grade.strip())
+    if number is None or not -1e6 <= number <= 1e6:
+        raise BadSetting("grade", grade, f"a number as the grade of {label}")
+    return number
 
 
 def clean(text: str) -> str:

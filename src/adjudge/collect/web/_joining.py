@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import ipaddress
 import time
+from dataclasses import asdict
 from datetime import datetime
 
 from starlette.requests import Request
 
 from adjudge.collect.judging.arriving import PARAMETER as DRY_RUNS
+from adjudge.collect.judging.arriving import Admit, too_many_new
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import DRY_RUN, Arrival, JudgeView, ProjectView
 from adjudge.collect.values.members import MemberLink
 from adjudge.collect.values.requesting import Invite
-from adjudge.collect.web._keys import Forged
 from adjudge.collect.web._pages import root
+from adjudge.collect.web._security import Forged
 from adjudge.collect.web._state import State, state_of
 from adjudge.errors import NotFound, Refused
 
@@ -142,29 +146,62 @@ def is_another(request: Request, arrival: Arrival | tuple[str, str]) -> bool:
 
 
 def ticket_of(state: State, arrival: Arrival | tuple[str, str]) -> str:
-    """What a link said, signed, to be sent with the answer to whether it is meant."""
-    if not isinstance(arrival, Arrival):
-        return state.keys.sign("another", {"p": arrival[0], "j": arrival[1]})
-    held = {"p": arrival.project, "c": arrival.channel, "k": arrival.key, "t": arrival.kind}
-    return state.keys.sign("another", {**held, "v": dict(arrival.parameters)})
+    """Return what a link said, signed, to be sent with the answer to whether it is meant."""
+    held = asdict(arrival) if isinstance(arrival, Arrival) else list(arrival)
+    return state.keys.sign("another", held)
 
 
 def from_ticket(state: State, project: str, ticket: str) -> Arrival | tuple[str, str]:
-    """Who comes by a link that was asked about."""
+    """Return who comes by a link that was asked about."""
     try:
         held = state.keys.open("another", ticket, _HOUR)
     except Forged:
-        held = {}
-    if held.get("p") != project:
+        held = ["", ""]
+    arrival = Arrival(**held) if isinstance(held, dict) else (held[0], held[1])
+    if (arrival.project if isinstance(arrival, Arrival) else arrival[0]) != project:
         raise Refused(
             "link-forged", "this link is not one of ours, or it is too old: open it again"
         )
-    if "j" in held:
-        return project, held["j"]
-    return Arrival(
-        project=project,
-        channel=held["c"],
-        key=held["k"],
-        kind=held["t"],
-        parameters=held["v"],
-    )
+    return arrival
+
+
+def _place_of(address: str) -> str:
+    """What counts as one address: of IPv6 the first half, since one household has all of it.
+
+    >>> place_of("2001:db8:1:2:aaaa::1") == place_of("2001:db8:1:2:bbbb::9")
+    True
+    """
+    try:
+        known = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(known, ipaddress.IPv6Address):
+        if known.ipv4_mapped is not None:
+            return str(known.ipv4_mapped)
+        return str(ipaddress.ip_network((known, 64), strict=False))
+    return str(known)
+
+
+def newcomer(request: Request, project: str) -> Admit:
+    """Return what refuses a new judge who comes from where too many came from: no captcha needed.
+
+    Only a keyed hash of the address is kept, and nothing of it is logged. The address is found as
+    for the login: behind a proxy that is believed, it is what the proxy says.
+    """
+    state = state_of(request)
+    host = request.client.host if request.client else ""
+    name = state.keys.digest("newcomer", f"{project}\0{_place_of(host)}")
+    admitted = False
+
+    def admit(policy: Policy) -> None:
+        nonlocal admitted
+        if admitted:  # the store tries a transaction again if it has to
+            return
+        limits = ((policy.address_per_minute, 60.0), (policy.address_per_hour, 3600.0))
+        wait = state.newcomers.admit([name], limits)
+        if wait > 0:
+            state.metrics.count("newcomers-limited")
+            raise too_many_new(wait)
+        admitted = True
+
+    return admit

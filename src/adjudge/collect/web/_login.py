@@ -1,25 +1,30 @@
-"""Who a requester is: by the session of a browser, never by what a request says."""
+"""Who a requester is: by the session of a browser or a token, never by what a request says."""
 
 from __future__ import annotations
 
+import hashlib
 import time
-from dataclasses import dataclass
-from functools import cached_property
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, wraps
+from threading import Lock
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import Depends
+from fastapi import APIRouter, Depends
+from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
 
 from adjudge.collect.consensus.reports import CalledJudges
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.members import MemberRole, may
-from adjudge.collect.values.requesting import ProjectHead, Requester
+from adjudge.collect.values.requesting import ProjectHead, Requester, Token
 from adjudge.collect.values.sides import is_of_pairs
 from adjudge.collect.web._pages import go, root
 from adjudge.collect.web._state import state_of
-from adjudge.errors import NotFound
+from adjudge.errors import AdjudgeError, NotFound, Refused, Unavailable
 
 # Forms of a project that take another role than a manager's; the services hold every role too.
 _LEAST: dict[str, MemberRole] = {
@@ -36,67 +41,33 @@ _LEAST: dict[str, MemberRole] = {
     "/delete": "owner",
 }
 _ENDED = "session-ended:"  # a setting of this name, with the session's id, for each that ended
-
-# What a page says after a form was sent; the address names it, and can say nothing else.
-_DONE = {
-    "made": "The project is made. Open it to judges when it is ready.",
-    "starter": "The starter project is open to judges.",
-    "password": "The password is changed.",
-    "token-revoked": "The token is revoked.",
-    "requester": "The requester can log in now.",
-    "state": "The state is changed.",
-    "blocked": "The judge is blocked; their judgments are untrusted, and their items open again.",
-    "unblocked": "The judge is unblocked, and their judgments count again.",
-    "renamed": "The name is changed.",
-    "messaged": "They see the message on their next page, until they say that they have read it.",
-    "bulk-block": "The judges are blocked; their judgments are untrusted, their items open again.",
-    "bulk-unblock": "The judges are unblocked, and their judgments count again.",
-    "notices": "Who is told is changed, from now on.",
-    "noticed": "A test is on its way; load the page again to see how it went.",
-    "imported": "The files are imported.",
-    "gold": "The gold is changed, and every answer to it graded again.",
-    "settled": "The judge will see your answer.",
-    "designed": "Every gold has one role now: training or screening.",
-    "approved": "The item is gold now, and given out as work no more.",
-    "declined": "The item will not be suggested again.",
-    "reconsidered": "The item may be suggested again.",
-    "plan-used": "The policy is changed to what the plan recommends.",
-    "guidelines": "The guidelines are changed.",
-    "policy": "The policy is changed; the log has its new version.",
-    "panel": "What the panel asks for is set; the overview says what is still missing.",
-    "arms": "The arms are set; the log has their new version.",
-    "invited": "The invitations are made.",
-    "invite-revoked": "The invitation is revoked; who came by it can judge no more.",
-    "adjudicated": "The label is final; the consensus is being fitted again.",
-    "reopened": "The item is open again, as far as it needs judgments.",
-    "more-asked": "The item is open again, for that many judgments more.",
-    "skipped": "The item is skipped: it is given to nobody any more.",
-    "read": "The files are read, and their items stored. Look it over, then open it to judges.",
-    "restored": "The project is made again from its archive, a draft that nobody has judged: "
-    "the answers stay in the archive. Look it over, then open it.",
-    "saved": "It is saved.",
-    "opened": "The project is open: give judges the link below.",
-    "opened-to-invited": "The project is open to those whom you invite.",
-    "grades": "The labels have their grades; the formats that rate with numbers can be made.",
-    "asked": "The consensus is asked for; it appears here when it is ready.",
-    "deleted": "The project is deleted.",
-    "member-invited": "The link is made: send it to one person.",
-    "member-link-revoked": "The link is revoked.",
-    "member-role": "The role is changed.",
-    "member-removed": "They are a member no more.",
-    "member-joined": "You are a member of this project now.",
-    "left": "You are a member of that project no more.",
-    "guest-ended": "They can make projects of their own now.",
-}
-
-
-def read_notice(request: Request) -> str:
-    """What the form that led here has done."""
-    return _DONE.get(request.query_params.get("done", ""), "")
+_SECONDS = 5.0  # that a token is believed without asking the database again
+_MOST_TOKENS = 1_000
 
 
 class LoginNeeded(Exception):
     """Nobody is logged in with this browser."""
+
+
+class _PageRoute(APIRoute):
+    """A route of pages: a path that its function returns is where the browser is led to."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **given: Any) -> None:
+        @wraps(endpoint)
+        def answer(**values: Any) -> Response:
+            found: Response | str = endpoint(**values)
+            if isinstance(found, Response):
+                return found
+            request = values["request"] if "request" in values else values["who"].request
+            return go(request, found)
+
+        given["response_model"] = None
+        super().__init__(path, answer, **given)
+
+
+def page_router(prefix: str = "") -> APIRouter:
+    """Return a router of pages; each of its functions takes ``who`` or ``request``."""
+    return APIRouter(prefix=prefix, include_in_schema=False, route_class=_PageRoute)
 
 
 @dataclass
@@ -134,23 +105,49 @@ class LoggedIn:
     request: Request
     requester: Requester
     services: RequesterServices
+    status: int = 200
+    context: Mapping[str, Any] = field(default_factory=dict)  # of the form that is shown again
 
-    def show(self, template: str, *, status: int = 200, **context: Any) -> Response:
-        """A page with their name on it."""
+    def again(self, fault: AdjudgeError, status: int = 422, **context: Any) -> LoggedIn:
+        """Return the same, to show a page again with what is wrong and what was sent.
+
+        A fault that no form can correct is raised again.
+        """
+        beyond = isinstance(fault, Refused) and fault.code in ("role", "admin-only")
+        if beyond or isinstance(fault, NotFound | Unavailable):
+            raise fault
+        return self.showing(status, problem=fault.sentence, **context)
+
+    def showing(self, status: int = 200, **context: Any) -> LoggedIn:
+        """Return the same, to show a page with other values than its own."""
+        return replace(self, status=status, context=context)
+
+    def show(self, template: str, **context: Any) -> Response:
+        """Return a page with their name on it."""
+        done = self.request.query_params.get("done", "")
+        given = {"problem": "", "done": done, **context, **self.context}
         return state_of(self.request).pages.show(
-            self.request, template, status=status, requester=self.requester, **context
+            self.request,
+            f"requester/{template}.html",
+            status=self.status,
+            requester=self.requester,
+            **given,
         )
 
     def show_project(self, tab: str, template: str, slug: str, **context: Any) -> Response:
-        """A page of one project of theirs."""
+        """Return a page of one project of theirs."""
         project: ProjectHead = context.pop("project", None) or self.services.projects.get_head(slug)
-        here = f"{root(self.request)}/projects/{quote(slug)}"
-        context.setdefault("done", read_notice(self.request))
         powers: tuple[MemberRole, ...] = ("reviewer", "manager", "owner")
-        may_do = {least: may(project.role, least) for least in powers}
-        pairs = is_of_pairs(project.labels)
-        context |= {"may": may_do, "of_pairs": pairs, "names": _NamesHere(self.services, slug)}
-        return self.show(template, project=project, here=here, tab=tab, **context)
+        return self.show(
+            template,
+            project=project,
+            here=f"{root(self.request)}/projects/{quote(slug)}",
+            tab=tab,
+            may={least: may(project.role, least) for least in powers},
+            of_pairs=is_of_pairs(project.labels),
+            names=_NamesHere(self.services, slug),
+            **context,
+        )
 
 
 def require_login(request: Request) -> LoggedIn:
@@ -211,9 +208,59 @@ def password_stamp(requester: str) -> str:
     return f"password-stamp:{requester}"
 
 
-async def on_login_needed(request: Request, _: Exception) -> Response:
-    """Lead to the login, and from there back."""
-    path = request.scope["path"].removeprefix(root(request))
-    query = f"?{request.url.query}" if request.url.query else ""
-    wanted = path + query if request.method == "GET" else "/projects"
-    return go(request, f"/login?next={quote(wanted)}")
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """Who sent a request to the API."""
+
+    token: Token
+    requester: Requester
+
+    def may_request(self) -> None:
+        """Refuse unless the token has the powers of a requester."""
+        if self.token.scope != "requester":
+            raise Refused("token-scope", "this token may only judge; wanted one of scope requester")
+
+
+class Tokens:
+    """Tokens as they come in, each remembered for a few seconds under a hash of its secret."""
+
+    def __init__(self, services: RequesterServices) -> None:
+        self._services = services
+        self._lock = Lock()
+        self._known: OrderedDict[bytes, tuple[float, _Holder]] = OrderedDict()
+
+    def holder(self, request: Request) -> _Holder:
+        """Whose token a request came with."""
+        scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not secret:
+            raise Refused("token-missing", "there is no token; wanted 'Authorization: Bearer ...'")
+        secret = secret.strip()
+        if len(secret) > 500 or not secret.isascii():
+            raise Refused("bad-token", "this token is not known, or not valid any more")
+        name, now = hashlib.sha256(secret.encode()).digest(), time.monotonic()
+        with self._lock:
+            known = self._known.get(name)
+        if known is not None and now - known[0] < _SECONDS:
+            return known[1]
+        holder = _Holder(*self._services.accounts.check_token(secret))
+        with self._lock:
+            self._known[name] = (now, holder)
+            while len(self._known) > _MOST_TOKENS:
+                self._known.popitem(last=False)
+        return holder
+
+    def holder_in(self, request: Request, project: str, least: MemberRole = "viewer") -> _Holder:
+        """Whose token a request about a project came with, and has at least a role in it.
+
+        A project that is not the token's, or not its requester's, is as if it were not there.
+        """
+        holder = self.holder(request)
+        if holder.token.project is not None and holder.token.project != project:
+            raise NotFound("project", project)
+        self._services.acting_for(holder.requester).projects.check_role(project, least)
+        return holder
+
+    def forget(self) -> None:
+        """Ask the database again for every token."""
+        with self._lock:
+            self._known.clear()

@@ -1,22 +1,67 @@
-"""Sessions, proofs against forged forms, passwords, and limits on guessing."""
+"""Keys, sessions, proofs against forged forms, and limits on how often something is tried."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+from itsdangerous import BadData as BadSignature
+from itsdangerous import URLSafeTimedSerializer
 from starlette.requests import HTTPConnection
-
-from adjudge.collect.web._keys import Forged, Keys
 
 COOKIE = "adjudge_session"
 _DAY = 86_400.0
+_MOST_NAMES = 20_000  # that a limiter remembers
 _MOST_JUDGES = 20  # projects that one browser can be a judge of: a cookie holds 4 kB
+
+
+class Forged(Exception):
+    """What was signed is not ours, was changed on the way, or its time is over."""
+
+
+class Keys:
+    """Signs what leaves the server and comes back: sessions, join links, forms."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+        self._signers: dict[str, URLSafeTimedSerializer] = {}
+
+    def _signer(self, purpose: str) -> URLSafeTimedSerializer:
+        if purpose not in self._signers:
+            self._signers[purpose] = URLSafeTimedSerializer(
+                self._secret,
+                salt=f"adjudge.{purpose}",
+                signer_kwargs={"digest_method": hashlib.sha256, "key_derivation": "hmac"},
+            )
+        return self._signers[purpose]
+
+    def sign(self, purpose: str, value: Any) -> str:
+        """A value as text that only this server can have made, for one purpose."""
+        return str(self._signer(purpose).dumps(value))
+
+    def open(self, purpose: str, text: str, seconds: float | None = None) -> Any:
+        """The value that was signed for a purpose, not longer ago than so many seconds."""
+        age = None if seconds is None else int(seconds)
+        try:
+            return self._signer(purpose).loads(text, max_age=age)
+        except BadSignature:
+            raise Forged(purpose) from None
+
+    def digest(self, purpose: str, text: str) -> str:
+        """A short proof that this server saw a text."""
+        message = f"{purpose}\0{text}".encode()
+        return hmac.new(self._secret, message, hashlib.sha256).hexdigest()[:40]
+
+    def proves(self, purpose: str, text: str, proof: str) -> bool:
+        """Whether a proof is the one of this text; takes as long for a wrong one."""
+        return hmac.compare_digest(self.digest(purpose, text).encode(), proof.encode())
 
 
 @dataclass(slots=True)
@@ -125,52 +170,55 @@ class Sessions:
         return self._keys.proves("form", session.id, proof)
 
 
-class Attempts:
-    """A limit on how often something may fail, for each name and each address.
+class Limiter:
+    """A limit on how often something happens, per name (of a requester, of an address).
 
-    Kept in memory, for each process: what it forgets in a restart it also allows only once more.
+    Kept in memory, per process: of several processes each allows as many, and what is forgotten in
+    a restart is allowed once more.
     """
 
-    def __init__(
-        self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._most = most
-        self._seconds = seconds
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = Lock()
-        self._failures: OrderedDict[str, list[float]] = OrderedDict()
+        self._times: OrderedDict[str, list[float]] = OrderedDict()
 
-    def begin(self, *names: str) -> float:
-        """Begin a try: 0, or how many seconds these have to wait before they may.
+    def admit(self, names: Sequence[str], limits: Sequence[tuple[int, float]]) -> float:
+        """Count one more of each name and return 0, or return the seconds that they have to wait.
 
-        A try counts as failed until it ends well, so that many at once are no more than one after
-        the other.
+        ``limits``: at most so many in so many seconds, each; at most 0 is no limit.
         """
-        now, most, seconds = self._clock(), self._most, self._seconds
+        now = self._clock()
+        limits = [(most, seconds) for most, seconds in limits if most]
+        longest = max((seconds for _, seconds in limits), default=0.0)
         with self._lock:
             recent = {
-                name: [at for at in self._failures.get(name, ()) if now - at < seconds]
+                name: [at for at in self._times.get(name, ()) if now - at < longest]
                 for name in names
             }
-            full = (failed for failed in recent.values() if len(failed) >= most)
-            wait = max((failed[-most] + seconds - now for failed in full), default=0.0)
-            if wait <= 0:
-                for name, failed in recent.items():
-                    self._failures[name] = [*failed[-most:], now]
-                    self._failures.move_to_end(name)
-                while len(self._failures) > 10_000:
-                    self._failures.popitem(last=False)
+            waits = [
+                times[-most] + seconds - now
+                for times in recent.values()
+                for most, seconds in limits
+                if len(times) >= most
+            ]
+            wait = max([*waits, 0.0])
+            if not wait and limits:
+                for name, times in recent.items():
+                    self._times[name] = [*times, now]
+                    self._times.move_to_end(name)
+                while len(self._times) > _MOST_NAMES:
+                    self._times.popitem(last=False)
             return wait
 
-    def withdraw(self, *names: str) -> None:
-        """Count the last try of these no more: it was neither right nor wrong."""
+    def withdraw(self, names: Sequence[str]) -> None:
+        """Do not count the last time of these."""
         with self._lock:
             for name in names:
-                if self._failures.get(name):
-                    self._failures[name].pop()
+                if self._times.get(name):
+                    self._times[name].pop()
 
-    def succeeded(self, *names: str) -> None:
-        """Forget the failures of these."""
+    def forget(self, names: Sequence[str]) -> None:
+        """Count nothing of these so far."""
         with self._lock:
             for name in names:
-                self._failures.pop(name, None)
+                self._times.pop(name, None)

@@ -12,10 +12,9 @@ if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
     from adjudge.collect.web._health import Checks, Metrics
-    from adjudge.collect.web._keys import Keys, Tokens
-    from adjudge.collect.web._limiting import Newcomers
+    from adjudge.collect.web._login import Tokens
     from adjudge.collect.web._pages import Pages
-    from adjudge.collect.web._security import Attempts, Sessions
+    from adjudge.collect.web._security import Keys, Limiter, Sessions
     from adjudge.collect.web._uploading import UploadReaders
     from adjudge.collect.web.settings import Settings
 
@@ -29,8 +28,8 @@ class State:
     sessions: Sessions
     pages: Pages
     metrics: Metrics
-    attempts: Attempts
-    newcomers: Newcomers
+    attempts: Limiter
+    newcomers: Limiter
     database: Database
     judging: JudgingService
     services: RequesterServices

@@ -18,7 +18,6 @@ import time
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from anyio import from_thread
@@ -33,7 +32,7 @@ from adjudge.data.scale import Scale
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
-    from adjudge.collect.importing import ImportLimits, Preview, Upload
+    from adjudge.collect.importing import Preview, Upload
     from adjudge.collect.services.requester import RequesterServices
 
 
@@ -78,87 +77,51 @@ class KeptFiles:
         self.who.services.settings.forget(self._prefix + kept)
 
 
-async def _read(
+def read(
     request: Request,
     files: Iterable[tuple[str, bytes]],
     scale: Scale | None,
     known: frozenset[str] = frozenset(),
     **more: Any,
 ) -> Preview:
-    """What the files hold, and everything that is wrong with them; ``more`` is for the reader."""
-    reading = await run_in_threadpool(_UploadReading, request, files, scale, known, more)
-    if reading.is_large():
-        preview = await state_of(request).readers.read(request, reading)
-    else:
-        preview = await run_in_threadpool(reading.read)
-    return preview
+    """Return what files hold, and all that is wrong with them; ``more`` is for the reader."""
+    # Late: readers are heavy, and most requests need none.
+    from adjudge.collect.importing import ImportLimits, Upload, beside
+    from adjudge.collect.importing import read as read_here
+
+    state = state_of(request)
+    limits = ImportLimits(bytes=state.settings.upload_bytes, rows=state.settings.upload_rows)
+    uploads = [Upload(name=name, body=body) for name, body in files]
+    wanted = {"scale": scale, "known": known, "limits": limits, **more}
+    if beside.is_large(uploads, limits):
+        return from_thread.run(state.readers.read, request, uploads, wanted)
+    return read_here(uploads, **wanted)
 
 
-async def read_more(
+def read_more(
     request: Request,
     files: Iterable[tuple[str, bytes]],
     services: RequesterServices,
     project: str,
 ) -> Preview:
-    """What the files hold for a project that has items already."""
-    scale, known, topics = await run_in_threadpool(services.projects.get_known, project)
-    return await _read(request, files, scale, known, topics=topics)
+    """Return what files hold for a project that has items already."""
+    scale, known, topics = services.projects.get_known(project)
+    return read(request, files, scale, known, topics=topics)
 
 
-def read_waiting(
-    request: Request, files: Iterable[tuple[str, bytes]], scale: Scale | None, **more: Any
-) -> Preview:
-    """The same for a page that is made in a thread of its own."""
-    return from_thread.run(partial(_read, request, files, scale, **more))
+def _read_beside(
+    child: subprocess.Popen[bytes], files: list[Upload], wanted: dict[str, Any]
+) -> Preview | None:
+    """Return what a process finds; None where it ended before its time."""
+    from adjudge.collect.importing import beside
 
-
-class _UploadReading:
-    """What is to be read, and how."""
-
-    def __init__(
-        self,
-        request: Request,
-        files: Iterable[tuple[str, bytes]],
-        scale: Scale | None,
-        known: frozenset[str],
-        more: dict[str, Any],
-    ) -> None:
-        # Late: readers are heavy, and most requests need none.
-        from adjudge.collect.importing import ImportLimits, Upload
-
-        settings = state_of(request).settings
-        self.limits: ImportLimits = ImportLimits(
-            bytes=settings.upload_bytes, rows=settings.upload_rows
-        )
-        self.files: list[Upload] = [Upload(name=name, body=body) for name, body in files]
-        self.wanted: dict[str, Any] = {
-            "scale": scale,
-            "known": known,
-            "limits": self.limits,
-            **more,
-        }
-
-    def is_large(self) -> bool:
-        from adjudge.collect.importing import beside
-
-        return beside.is_large(self.files, self.limits)
-
-    def read(self) -> Preview:
-        from adjudge.collect import importing
-
-        return importing.read(self.files, **self.wanted)
-
-    def read_beside(self, child: subprocess.Popen[bytes]) -> Preview | None:
-        """What a process finds; None where it ended before its time."""
-        from adjudge.collect.importing import beside
-
-        if child.stdin is None or child.stdout is None:
-            return None
-        try:
-            beside.ask(child.stdin, self.files, self.wanted)
-            return beside.hear(child.stdout)
-        except (OSError, EOFError, pickle.UnpicklingError):
-            return None
+    if child.stdin is None or child.stdout is None:
+        return None
+    try:
+        beside.ask(child.stdin, files, wanted)
+        return beside.hear(child.stdout)
+    except (OSError, EOFError, pickle.UnpicklingError):
+        return None
 
 
 class UploadReaders:
@@ -172,24 +135,24 @@ class UploadReaders:
         self._lock = threading.Lock()
         self._closed = False
 
-    async def read(self, request: Request, reading: _UploadReading) -> Preview:
+    async def read(self, request: Request, files: list[Upload], wanted: dict[str, Any]) -> Preview:
         """What the files of a request hold, as a process of its own finds it."""
         if self._present >= _AT_ONCE + _MOST_WAITING:
             raise HTTPException(503, "many files are being read; please send yours again later")
         self._present += 1
         try:
-            return await self._read(request, reading)
+            return await self._read(request, files, wanted)
         finally:
             self._present -= 1
 
-    async def _read(self, request: Request, reading: _UploadReading) -> Preview:
+    async def _read(self, request: Request, files: list[Upload], wanted: dict[str, Any]) -> Preview:
         from adjudge.collect.importing import Preview
 
         async with self._turns:
             child = await run_in_threadpool(self._start)
             watching = asyncio.create_task(self._watch(request, child))
             try:
-                preview = await run_in_threadpool(reading.read_beside, child)
+                preview = await run_in_threadpool(_read_beside, child, files, wanted)
             finally:
                 watching.cancel()
                 child.kill()

@@ -1,36 +1,36 @@
-"""The API of items: listed, looked at, and decided."""
+"""The API of items and gold: listed, looked at, decided, edited, designed."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import Query, Request
+from fastapi import Query
 from pydantic import Field
-from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.values.requesting import ItemDetail, ListedItem
-from adjudge.collect.web._api_router import api_router, services_of
-from adjudge.collect.web._api_values import ApiModel, Name, Reason, Short, Slug, send
+from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.values.gold import Contest, GoldForecast, GoldRow, Regrade, SuggestedGold
+from adjudge.collect.values.requesting import Imported, ItemDetail, ListedItem
+from adjudge.collect.web._api import (
+    ApiModel,
+    Comment,
+    GoldRole,
+    Line,
+    Listed,
+    Name,
+    Reason,
+    Services,
+    Shares,
+    Short,
+    Slug,
+    api_router,
+)
 
 router = api_router("items")
 _Filter = Literal["all", "open", "done", "disputed", "unsure", "unjudged", "gold", "skipped"]
-
-
-class _ItemsOut(ApiModel):
-    """One page of items, and how many there are in all."""
-
-    total: int
-    results: list[ListedItem]
-
-
-class _AdjudicateIn(ApiModel):
-    """The final label of an item; ``gold``: fits learn from it."""
-
-    item: Name
-    label: Name
-    reason: Reason = ""
-    gold: bool = True
+_Mix = Literal["any", "uniform"] | Shares
+_Number = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class _ItemNameIn(ApiModel):
@@ -39,65 +39,214 @@ class _ItemNameIn(ApiModel):
     item: Name
 
 
-class _MoreIn(ApiModel):
+class _AdjudicateIn(_ItemNameIn):
+    """The final label of an item; ``gold``: fits learn from it."""
+
+    label: Name
+    reason: Reason = ""
+    gold: bool = True
+
+
+class _MoreIn(_ItemNameIn):
     """How many judgments more an item is to have."""
 
-    item: Name
     more: Annotated[int, Field(ge=1, le=50)]
 
 
-@router.get("/projects/{project}/items", response_model=_ItemsOut)
+class _GoldEdit(_ItemNameIn):
+    """A change of gold; what is not given stays."""
+
+    accepted: list[Name] | None = Field(default=None, min_length=1, max_length=100)
+    reason: Reason | None = None
+    reasons: dict[Line, Reason] | None = None
+    role: GoldRole | None = None
+    active: bool | None = None
+
+
+class _SettleIn(ApiModel):
+    """The answer to a judge who disagreed."""
+
+    upheld: bool
+    answer: Comment = ""
+
+
+class _DesignIn(ApiModel):
+    """A split of the gold: how many train and in which label mix; ``store`` false only looks."""
+
+    training: Annotated[int, Field(ge=0, le=10_000)] | None = None
+    training_mix: _Mix = "uniform"
+    screening_mix: _Mix = "any"
+    seed: _Number = 0
+    store: bool = True
+
+
+class _ApproveIn(_ItemNameIn):
+    """An item that becomes gold, by a person's word."""
+
+    accepted: list[Name] = Field(min_length=1, max_length=100)
+    reason: Reason = ""
+    role: GoldRole = "screening"
+
+
+class _DeclineIn(_ItemNameIn):
+    """An item that is not to be suggested as gold, or may be again."""
+
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsOut:
+    """One page of items, and how many there are in all."""
+
+    total: int
+    results: list[ListedItem]
+
+
+@dataclass(frozen=True, slots=True)
+class DesignOut:
+    """How the gold was split, or would be."""
+
+    stored: bool
+    training: int
+    screening: int
+    labels: dict[str, dict[str, int]]  # set -> label -> golds
+    missing: dict[str, dict[str, int]]
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclinedOut:
+    """An item that is not to be suggested as gold."""
+
+    item: str
+
+
+@router.get("/projects/{project}/items")
 def _list_items(
-    request: Request,
+    services: Services,
     project: Slug,
     which: Annotated[_Filter, Query(alias="filter")] = "all",
     search: Annotated[Short, Query()] = "",
     sort: Annotated[Literal["query", "unsure", "judgments", "newest"], Query()] = "query",
     page: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     size: Annotated[int, Query(ge=1, le=1_000)] = 50,
-) -> Response:
+) -> ItemsOut:
     """A page of the items: filtered, searched and sorted."""
-    found, total = services_of(request, project).items.get_all(
+    found, total = services.items.get_all(
         project, which=which, search=search, sort=sort, page=page, size=size
     )
-    return send({"total": total, "results": found})
+    return ItemsOut(total, found)
 
 
-@router.get("/projects/{project}/item", response_model=ItemDetail)
-def _read_item(request: Request, project: Slug, item: Annotated[Name, Query()]) -> Response:
+@router.get("/projects/{project}/item")
+def _read_item(services: Services, project: Slug, item: Annotated[Name, Query()]) -> ItemDetail:
     """One item: its text, every judgment, the consensus, and what was decided."""
-    return send(services_of(request, project).items.get(project, item))
+    return services.items.get(project, item)
 
 
-@router.post("/projects/{project}/item/adjudicate", response_model=ItemDetail)
-def _adjudicate(request: Request, project: Slug, body: _AdjudicateIn) -> Response:
+def _refitted(services: RequesterServices, project: str, item: str) -> ItemDetail:
+    """Ask for the fits that are shown to be made again; the item as it is now."""
+    refit.ask_again(services, project)
+    return services.items.get(project, item)
+
+
+@router.post("/projects/{project}/item/adjudicate")
+def _adjudicate(services: Services, project: Slug, body: _AdjudicateIn) -> ItemDetail:
     """Give an item its final label; the fits that are shown are made again."""
-    services = services_of(request, project)
     services.items.adjudicate(project, body.item, body.label, reason=body.reason, gold=body.gold)
-    refit.ask_again(services, project)
-    return send(services.items.get(project, body.item))
+    return _refitted(services, project, body.item)
 
 
-@router.post("/projects/{project}/item/reopen", response_model=ItemDetail)
-def _reopen(request: Request, project: Slug, body: _ItemNameIn) -> Response:
+@router.post("/projects/{project}/item/reopen")
+def _reopen(services: Services, project: Slug, body: _ItemNameIn) -> ItemDetail:
     """Take back that an item was decided or skipped."""
-    services = services_of(request, project)
     services.items.reopen(project, body.item)
-    refit.ask_again(services, project)
-    return send(services.items.get(project, body.item))
+    return _refitted(services, project, body.item)
 
 
-@router.post("/projects/{project}/item/more", response_model=ItemDetail)
-def _ask_for_more(request: Request, project: Slug, body: _MoreIn) -> Response:
+@router.post("/projects/{project}/item/more")
+def _ask_for_more(services: Services, project: Slug, body: _MoreIn) -> ItemDetail:
     """Ask for more judgments of an item."""
-    services = services_of(request, project)
     services.items.ask_for_more(project, body.item, body.more)
-    return send(services.items.get(project, body.item))
+    return services.items.get(project, body.item)
 
 
-@router.post("/projects/{project}/item/skip", response_model=ItemDetail)
-def _skip(request: Request, project: Slug, body: _ItemNameIn) -> Response:
+@router.post("/projects/{project}/item/skip")
+def _skip(services: Services, project: Slug, body: _ItemNameIn) -> ItemDetail:
     """Give an item to nobody any more."""
-    services = services_of(request, project)
     services.items.skip(project, body.item)
-    return send(services.items.get(project, body.item))
+    return services.items.get(project, body.item)
+
+
+@router.get("/projects/{project}/golds")
+def _list_golds(services: Services, project: Slug) -> Listed[GoldRow]:
+    """Every gold, with misses and contests."""
+    return Listed(services.gold.get_all(project))
+
+
+@router.patch("/projects/{project}/golds")
+def _edit_gold(services: Services, project: Slug, body: _GoldEdit) -> Regrade:
+    """Change a gold, and grade every answer to it again."""
+    return services.gold.edit(project, **dict(body))
+
+
+@router.get("/projects/{project}/contests")
+def _list_contests(
+    services: Services, project: Slug, settled: Annotated[bool | None, Query()] = False
+) -> Listed[Contest]:
+    """What judges say against gold."""
+    return Listed(services.gold.get_contests(project, settled=settled))
+
+
+@router.post("/projects/{project}/contests/{contest}")
+def _settle_contest(
+    services: Services, project: Slug, contest: _Number, body: _SettleIn
+) -> Contest:
+    """Answer a judge who disagreed."""
+    return services.gold.settle(project, contest, upheld=body.upheld, answer=body.answer)
+
+
+@router.get("/projects/{project}/gold-forecast")
+def _read_forecast(
+    services: Services,
+    project: Slug,
+    judges: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
+) -> GoldForecast:
+    """How much gold is needed, by label, and what is wrong with it."""
+    return services.gold.forecast(project, judges=judges)
+
+
+@router.post("/projects/{project}/gold-design")
+def _design_gold(services: Services, project: Slug, body: _DesignIn) -> DesignOut:
+    """Split the gold into a training set of a label mix, and screening gold: the rest."""
+    made = services.gold.design(project, **dict(body))
+    return DesignOut(
+        stored=body.store,
+        training=len(made.training),
+        screening=len(made.screening),
+        labels=made.counts,
+        missing=made.missing,
+        warnings=list(made.warnings),
+    )
+
+
+@router.get("/projects/{project}/gold-suggestions")
+def _list_suggestions(
+    services: Services, project: Slug, limit: Annotated[int, Query(ge=1, le=200)] = 20
+) -> Listed[SuggestedGold]:
+    """Items that could become gold: what the consensus in the background is surest of."""
+    _, sure = refit.find_sure(services, project)
+    return Listed(services.gold.describe_suggested(project, sure, limit))
+
+
+@router.post("/projects/{project}/gold-suggestions")
+def _approve_gold(services: Services, project: Slug, body: _ApproveIn) -> Imported:
+    """Make gold of an item that was work."""
+    return services.gold.approve(project, **dict(body))
+
+
+@router.post("/projects/{project}/gold-suggestions/declined")
+def _decline_gold(services: Services, project: Slug, body: _DeclineIn) -> Listed[DeclinedOut]:
+    """Never suggest an item as gold, or let it be suggested again; those declined so far."""
+    services.gold.decline(project, body.item, again=body.again)
+    return Listed([DeclinedOut(item) for item in services.gold.get_declined(project)])

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from fastapi import Path as InPath
 from fastapi import Request
 from pydantic import Field
-from starlette.responses import Response
 
 from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
-from adjudge.collect.web._api_router import api_router
-from adjudge.collect.web._api_values import (
+from adjudge.collect.web._api import (
     ApiModel,
     Comment,
     Key,
@@ -20,9 +19,9 @@ from adjudge.collect.web._api_values import (
     PublicId,
     Short,
     Slug,
-    send,
+    api_router,
 )
-from adjudge.collect.web._keys import Forged
+from adjudge.collect.web._security import Forged
 from adjudge.collect.web._state import state_of
 from adjudge.errors import NotFound
 
@@ -50,22 +49,21 @@ class _AnswerIn(ApiModel):
     seconds: float | None = Field(default=None, ge=0, le=86_400, allow_inf_nan=False)
     answers: dict[Short, Comment] = Field(default={}, max_length=20)
 
-    def value(self) -> Answer:
-        """As the service takes it."""
-        return Answer(**dict(self))
-
-
-class _AnswersIn(ApiModel):
-    """The answers to a page, with its key: sent twice, they are stored once."""
-
-    key: Key
-    answers: list[_AnswerIn] = Field(max_length=10_000)
-
 
 class _DraftIn(ApiModel):
     """Answers that are kept but not yet sent."""
 
     answers: list[_AnswerIn] = Field(max_length=10_000)
+
+    def values(self) -> list[Answer]:
+        """Return the answers."""
+        return [Answer(**dict(answer)) for answer in self.answers]
+
+
+class _AnswersIn(_DraftIn):
+    """The answers to a page, with its key: sent twice, they are stored once."""
+
+    key: Key
 
 
 class _LabelIn(ApiModel):
@@ -81,14 +79,16 @@ class _ContestIn(ApiModel):
     text: Annotated[Comment, Field(min_length=1)]
 
 
-class _ArrivalOut(ApiModel):
+@dataclass(frozen=True, slots=True)
+class ArrivalOut:
     """A judge, and the ticket by which the holder of this token acts for them."""
 
     ticket: str
     judge: JudgeView
 
 
-class _NextOut(ApiModel):
+@dataclass(frozen=True, slots=True)
+class NextOut:
     """The next page, or none and where the judge stands."""
 
     page: Page | None
@@ -96,7 +96,7 @@ class _NextOut(ApiModel):
 
 
 def _judge(request: Request, ticket: str) -> str:
-    """The judge of a ticket, which serves only with the token that it was given to."""
+    """Return the judge of a ticket, which is valid only with the token it was given to."""
     state = state_of(request)
     holder = state.tokens.holder(request)
     try:
@@ -108,15 +108,15 @@ def _judge(request: Request, ticket: str) -> str:
     return str(judge)
 
 
-@router.get("/projects/{project}/guidelines", response_model=ProjectView)
-def _read_guidelines(request: Request, project: Slug) -> Response:
+@router.get("/projects/{project}/guidelines")
+def _read_guidelines(request: Request, project: Slug) -> ProjectView:
     """What a judge has to know: guidelines, labels, training, pay."""
     state_of(request).tokens.holder_in(request, project)
-    return send(state_of(request).judging.project(project))
+    return state_of(request).judging.project(project)
 
 
-@router.post("/projects/{project}/arrivals", response_model=_ArrivalOut)
-def _arrive(request: Request, project: Slug, body: _ArrivalIn) -> Response:
+@router.post("/projects/{project}/arrivals")
+def _arrive(request: Request, project: Slug, body: _ArrivalIn) -> ArrivalOut:
     """Come to a project, for the first time or again; the ticket is good for all that follows."""
     state = state_of(request)
     holder = state.tokens.holder_in(request, project, "manager")
@@ -128,70 +128,66 @@ def _arrive(request: Request, project: Slug, body: _ArrivalIn) -> Response:
     if body.consent:
         view = state.judging.consent(view.judge)
     ticket = state.keys.sign("ticket", [view.judge, holder.token.token])
-    return send({"ticket": ticket, "judge": view})
+    return ArrivalOut(ticket, view)
 
 
-@router.get("/judges/{ticket}", response_model=JudgeView)
-def _read_judge(request: Request, ticket: _Ticket) -> Response:
+@router.get("/judges/{ticket}")
+def _read_judge(request: Request, ticket: _Ticket) -> JudgeView:
     """Where the judge stands."""
-    return send(state_of(request).judging.state(_judge(request, ticket)))
+    return state_of(request).judging.state(_judge(request, ticket))
 
 
-@router.post("/judges/{ticket}/consent", response_model=JudgeView)
-def _agree(request: Request, ticket: _Ticket) -> Response:
+@router.post("/judges/{ticket}/consent")
+def _agree(request: Request, ticket: _Ticket) -> JudgeView:
     """Agree to take part."""
-    return send(state_of(request).judging.consent(_judge(request, ticket)))
+    return state_of(request).judging.consent(_judge(request, ticket))
 
 
-@router.post("/judges/{ticket}/page", response_model=_NextOut)
-def _next_page(request: Request, ticket: _Ticket) -> Response:
+@router.post("/judges/{ticket}/page")
+def _next_page(request: Request, ticket: _Ticket) -> NextOut:
     """The page that is open, or a new one; none where there is nothing to do."""
     judge, judging = _judge(request, ticket), state_of(request).judging
     page = judging.page(judge)
-    return send({"page": page, "judge": judging.state(judge) if page is None else None})
+    return NextOut(page, judging.state(judge) if page is None else None)
 
 
-@router.post("/judges/{ticket}/pages/{page}", response_model=Outcome)
-def _submit(request: Request, ticket: _Ticket, page: PublicId, body: _AnswersIn) -> Response:
+@router.post("/judges/{ticket}/pages/{page}")
+def _submit(request: Request, ticket: _Ticket, page: PublicId, body: _AnswersIn) -> Outcome:
     """Send the answers to a page. Sent twice, they are stored once."""
     judge, state = _judge(request, ticket), state_of(request)
-    answers = [answer.value() for answer in body.answers]
-    outcome = state.judging.submit(judge, page, body.key, answers)
+    outcome = state.judging.submit(judge, page, body.key, body.values())
     state.metrics.count("judgments", 0 if outcome.again else outcome.stored)
-    return send(outcome)
+    return outcome
 
 
-@router.get("/judges/{ticket}/pages/{page}", response_model=Outcome)
-def _read_outcome(request: Request, ticket: _Ticket, page: PublicId) -> Response:
+@router.get("/judges/{ticket}/pages/{page}")
+def _read_outcome(request: Request, ticket: _Ticket, page: PublicId) -> Outcome:
     """What came of a page that was answered."""
-    return send(state_of(request).judging.outcome(_judge(request, ticket), page))
+    return state_of(request).judging.outcome(_judge(request, ticket), page)
 
 
 @router.put("/judges/{ticket}/pages/{page}/draft", status_code=204)
-def _keep_draft(request: Request, ticket: _Ticket, page: PublicId, body: _DraftIn) -> Response:
+def _keep_draft(request: Request, ticket: _Ticket, page: PublicId, body: _DraftIn) -> None:
     """Keep answers that are not yet sent."""
-    answers = [answer.value() for answer in body.answers]
-    state_of(request).judging.save(_judge(request, ticket), page, answers)
-    return Response(status_code=204)
+    state_of(request).judging.save(_judge(request, ticket), page, body.values())
 
 
-@router.post("/judges/{ticket}/pages/{page}/rows/{row}", response_model=Outcome)
+@router.post("/judges/{ticket}/pages/{page}/rows/{row}")
 def _answer_training(
     request: Request, ticket: _Ticket, page: PublicId, row: _Position, body: _LabelIn
-) -> Response:
+) -> Outcome:
     """Answer one row of a training page, and be told at once."""
-    judging, judge = state_of(request).judging, _judge(request, ticket)
-    return send(judging.answer_training(judge, page, row, body.label))
+    judge = _judge(request, ticket)
+    return state_of(request).judging.answer_training(judge, page, row, body.label)
 
 
 @router.post("/judges/{ticket}/pages/{page}/contests", status_code=204)
-def _contest(request: Request, ticket: _Ticket, page: PublicId, body: _ContestIn) -> Response:
+def _contest(request: Request, ticket: _Ticket, page: PublicId, body: _ContestIn) -> None:
     """Disagree with a gold that was missed."""
     state_of(request).judging.contest(_judge(request, ticket), page, body.row, body.text)
-    return Response(status_code=204)
 
 
-@router.post("/judges/{ticket}/finish", response_model=JudgeView)
-def _finish(request: Request, ticket: _Ticket) -> Response:
+@router.post("/judges/{ticket}/finish")
+def _finish(request: Request, ticket: _Ticket) -> JudgeView:
     """Stop, and get the completion code."""
-    return send(state_of(request).judging.finish(_judge(request, ticket)))
+    return state_of(request).judging.finish(_judge(request, ticket))

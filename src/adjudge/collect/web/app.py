@@ -20,37 +20,26 @@ from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.web import (
     _errors,
-    api_arms,
-    api_consensus,
+    api_analysis,
     api_items,
     api_judges,
     api_judging,
-    api_members,
-    api_planning,
     api_projects,
-    arm_pages,
     consensus_pages,
-    export_pages,
-    gold_pages,
+    experiment_pages,
     item_pages,
     judge,
     judges_pages,
-    member_pages,
-    plan_pages,
     project_pages,
     requester,
-    settings_pages,
     wizard_pages,
 )
 from adjudge.collect.web import _health as health
-from adjudge.collect.web._background import Background
-from adjudge.collect.web._keys import Keys, Tokens
-from adjudge.collect.web._limiting import Newcomers
-from adjudge.collect.web._login import LoginNeeded, on_login_needed
-from adjudge.collect.web._messenger import Messenger
+from adjudge.collect.web._background import Background, Messenger
+from adjudge.collect.web._login import Tokens
 from adjudge.collect.web._middleware import Around
 from adjudge.collect.web._pages import STATIC, Pages
-from adjudge.collect.web._security import Attempts, Sessions
+from adjudge.collect.web._security import Keys, Limiter, Sessions
 from adjudge.collect.web._state import State
 from adjudge.collect.web._uploading import UploadReaders
 from adjudge.collect.web.logs import configure, event
@@ -100,7 +89,6 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.parts = parts
     _errors.install(app)
-    app.add_exception_handler(LoginNeeded, on_login_needed)
     app.router.routes.extend(_routes())
     app.mount("/static", _Static(directory=STATIC), name="static")
     return app
@@ -113,13 +101,11 @@ def _routes() -> tuple[BaseRoute, ...]:
     # Routes are tried in this order: what a crowd asks for all the time comes first.
     router.include_router(api_judging.router, prefix=API)
     router.include_router(judge.router)
-    for api in (api_projects, api_judges, api_consensus, api_items, api_members, api_arms):
+    for api in (api_projects, api_judges, api_items, api_analysis):
         router.include_router(api.router, prefix=API)
-    router.include_router(api_planning.router, prefix=API)
     for pages in (
-        *(health, requester, wizard_pages, judges_pages, member_pages, project_pages),
-        *(settings_pages, consensus_pages, arm_pages, gold_pages, plan_pages, export_pages),
-        item_pages,
+        *(health, requester, wizard_pages, judges_pages, project_pages),
+        *(item_pages, consensus_pages, experiment_pages),
     ):
         router.include_router(pages.router)
     return tuple(router.routes)
@@ -138,8 +124,8 @@ def _parts(settings: Settings) -> State:
         sessions=sessions,
         pages=Pages(sessions),
         metrics=health.Metrics(),
-        attempts=Attempts(settings.login_attempts, settings.login_minutes * 60),
-        newcomers=Newcomers(),
+        attempts=Limiter(),
+        newcomers=Limiter(),
         database=database,
         judging=JudgingService(database),
         services=services,

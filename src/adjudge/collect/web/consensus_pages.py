@@ -1,32 +1,38 @@
-"""The requester's pages of the consensus, and of the ranking of a side-by-side project."""
+"""The requester's pages of results: the consensus, the ranking, and exports."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
-from starlette.responses import HTMLResponse, Response
+import tempfile
+from collections.abc import Iterator
+from typing import IO
+
+from fastapi import Request
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.consensus.reports import read_ranking, read_ranking_report
 from adjudge.collect.values.questions import FurtherQuestion
-from adjudge.collect.web._forms import SentForm
-from adjudge.collect.web._login import LoggedIn, Who
-from adjudge.collect.web._pages import go, root
+from adjudge.collect.web._forms import SentForm, asked_number, read_grade
+from adjudge.collect.web._login import LoggedIn, Who, page_router
+from adjudge.collect.web._pages import root
 from adjudge.collect.web._state import state_of
-from adjudge.errors import NotFound
+from adjudge.data.scale import as_number
+from adjudge.errors import BadSetting, NotFound
+from adjudge.models.registry import TITLES
 
-router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
-
-_ABOUT = {  # models, to whom their names say nothing
-    "item-types": "the default: judges differ in accuracy, and may err together",
-    "majority-vote": "every judgment one vote: the baseline",
-    "vote": "votes that weigh by accuracy on gold",
-    "dawid-skene": "a confusion matrix for each judge",
-    "single-confusion": "one confusion matrix for all: few judgments a judge",
-    "hybrid-confusion": "a confusion matrix for each, drawn towards all right",
-    "hierarchical-relevance": "two labels, full posteriors",
-    "hierarchical-confusion": "any labels, full posteriors",
-    "pmf": "factors of judges and items: many judges of few items",
-}
+router = page_router("/projects/{project}")
+_CHUNK = 65_536
+_KINDS = (
+    ("labels", "Labels", "The consensus: one label a pair."),
+    ("comparisons", "Comparisons", "For 'adjudge rank-pairs', without the answers to gold."),
+    ("judgments", "Judgments", "Who said what, without the answers to gold."),
+    ("answers", "Answers", "Everything that was answered, training and gold too."),
+    ("gold", "Gold", "The known labels."),
+    ("topics", "Topics", "The words behind the ids."),
+    ("items", "Items", "What is left out of labels."),
+    ("panel", "Panel", "Who is to be paid."),
+    ("everything", "The whole project", "To keep, or to make anew elsewhere."),
+)
 
 
 @router.get("/consensus")
@@ -37,8 +43,7 @@ def _consensus(request: Request, project: str, who: Who) -> Response:
     ready = {fit.model: fit for fit in known if fit.made}
     given = request.query_params.get("model", "")
     chosen = given if given in ready else next(iter(ready), refit.DEFAULT)
-    number = request.query_params.get("page", "0")
-    page = int(number) if number.isdecimal() and len(number) < 9 else 0
+    page = asked_number(request, "page") or 0
     rows, judges, golds, pages, total, report = None, [], {}, 0, 0, None
     if chosen in ready:
         pages, total = ready[chosen].pages, ready[chosen].items
@@ -59,9 +64,9 @@ def _consensus(request: Request, project: str, who: Who) -> Response:
     titles = who.services.items.get_titles(project, [row["item"] for row in rows or ()])
     return who.show_project(
         "Consensus",
-        "requester/consensus.html",
+        "consensus",
         project,
-        models={name: _ABOUT[name] for name in refit.MODEL_NAMES},
+        models=TITLES,
         chosen=chosen,
         fits=known,
         labels=rows,
@@ -105,20 +110,18 @@ def _report(request: Request, project: str, who: Who) -> Response:
     question, _ = question_of(who, project)
     report = refit.read_report(who.services, project, model, question=question)
     if report is None or report.problem:
-        return who.show_project(
-            "Consensus", "requester/no_report.html", project, model=model, report=report
-        )
+        return who.show_project("Consensus", "no_report", project, model=model, report=report)
     return HTMLResponse(report.html, headers={"Content-Security-Policy": report.policy})
 
 
 @router.post("/consensus")
-def _ask(request: Request, project: str, form: SentForm, who: Who) -> Response:
+def _ask(project: str, form: SentForm, who: Who) -> str:
     """Ask for a fit of a model."""
     model = form.need("model", most=100)
     question = form.text("question", most=100)
     refit.ask(who.services, project, model, question=question)
     about = f"&question={question}" if question else ""
-    return go(request, f"/projects/{project}/consensus?model={model}{about}&done=asked")
+    return f"/projects/{project}/consensus?model={model}{about}&done=asked"
 
 
 @router.get("/ranking")
@@ -130,7 +133,7 @@ def _ranking(project: str, who: Who) -> Response:
     known = [end for end in ends if end is not None]
     return who.show_project(
         "Ranking",
-        "requester/ranking.html",
+        "ranking",
         project,
         ranking=ranking,
         least=min(known, default=0.0),
@@ -139,10 +142,93 @@ def _ranking(project: str, who: Who) -> Response:
 
 
 @router.get("/ranking/report")
-def _ranking_report(request: Request, project: str, who: Who) -> Response:
+def _ranking_report(project: str, who: Who) -> Response | str:
     """The whole report of the ranking."""
     name = refit.name_of(who.services.projects.get_head(project))
     report = read_ranking_report(who.services, name)
     if report is None:  # there is none yet, and the page says why
-        return go(request, f"/projects/{project}/ranking")
+        return f"/projects/{project}/ranking"
     return HTMLResponse(report.html, headers={"Content-Security-Policy": report.policy})
+
+
+# -- exports
+
+
+@router.get("/export")
+def _exports(who: Who, project: str) -> Response:
+    """What can be taken out, in every format."""
+    question, asked = question_of(who, project)
+    ready = [fit for fit in refit.list_fits(who.services, project, question=question) if fit.made]
+    given = who.request.query_params.get("model", "")
+    model = given if given in {fit.model for fit in ready} else ""
+    model = model or next((fit.model for fit in ready), refit.DEFAULT)
+    labels = refit.read_table(who.services, project, model, question=question)
+    scale = who.services.projects.get_scale(project)
+    places: list[float | None] = [*map(float, range(len(scale.labels)))]
+    if not scale.ordinal:
+        places = [as_number(label) for label in scale.labels]
+    grades = list(scale.grades) or places
+    return who.show_project(
+        "Export",
+        "export",
+        project,
+        kinds=_KINDS,
+        found=who.services.exports.get_offers(project, labels, question=question),
+        fits=ready,
+        model=model,
+        grades=list(zip(scale.labels, grades, strict=True)),
+        question=question,
+        questions=asked,
+    )
+
+
+@router.post("/export/grades")
+def _set_grades(project: str, form: SentForm, who: Who) -> Response | str:
+    """Give each label its grade."""
+    try:
+        grades = {row["label"]: read_grade(**row) for row in form.rows("label", "grade")}
+        who.services.projects.set_grades(project, grades)
+    except BadSetting as fault:
+        return _exports(who.again(fault), project)
+    return f"/projects/{project}/export?done=grades"
+
+
+@router.get("/export/{format}")
+def _export(who: Who, project: str, format: str) -> Response:
+    """One file."""
+    return send_export(who, project, format)
+
+
+def send_export(who: LoggedIn, project: str, format: str) -> Response:
+    """An export as a download, written whole before the first byte is sent."""
+    from adjudge.collect.services import exports
+
+    entry = next((entry for entry in exports.list_exports() if entry.name == format), None)
+    if entry is None:
+        raise NotFound("export", format)
+    question, _ = question_of(who, project)
+    labels = None
+    if entry.kind == "labels":
+        model = who.request.query_params.get("model", refit.DEFAULT)
+        labels = refit.read_table(who.services, project, model, question=question)
+    file = tempfile.SpooledTemporaryFile(max_size=4_000_000)  # noqa: SIM115 - closed when sent
+    try:
+        who.services.exports.write(project, format, file, labels=labels, question=question)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    named = f"{project}-{question}" if question else project
+    return StreamingResponse(
+        _chunks(file),
+        media_type="application/octet-stream",
+        headers={
+            "Content-Disposition": f'attachment; filename="{named}-{format}{entry.extension}"'
+        },
+    )
+
+
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(_CHUNK):
+            yield chunk

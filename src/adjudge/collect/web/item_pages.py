@@ -1,21 +1,27 @@
-"""The requester's pages of items: the list, and one with everything that can be done with it."""
+"""The requester's pages of items and gold: listed, decided, edited, designed, suggested."""
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.services.items import FILTERS, SORTS, UNSURE
-from adjudge.collect.web._forms import Form, SentForm
-from adjudge.collect.web._login import LoggedIn, Who, require_login
-from adjudge.collect.web._pages import go
+from adjudge.collect.values.project import ROLES, Mix
+from adjudge.collect.web._forms import PROVEN, Form, SentForm, asked_number, asked_word
+from adjudge.collect.web._login import LoggedIn, Who, page_router
+from adjudge.data.scale import as_number
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
-router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
+router = page_router("/projects/{project}")
 _SIZE = 50
+_MOST_GOLDS = 500  # shown: the most doubtful
+_MOST_JUDGES = 1_000_000
+_SUGGESTIONS = 20  # on a page
+_MIXES = ("uniform", "any", "stated")
 _ABOUT = {
     "all": "All",
     "open": "Open",
@@ -37,18 +43,16 @@ _ORDERS = {
 @router.get("/items")
 def _items(request: Request, project: str, who: Who) -> Response:
     """Every item, searched, filtered and sorted."""
-    given = request.query_params
-    which = given.get("filter", "all") if given.get("filter") in FILTERS else "all"
-    sort = given.get("sort", "query") if given.get("sort") in SORTS else "query"
-    search = given.get("search", "")[:200]
-    number = given.get("page", "0")
-    page = int(number) if number.isdecimal() and len(number) < 7 else 0
+    which = asked_word(request, "filter", FILTERS)
+    sort = asked_word(request, "sort", SORTS)
+    search = request.query_params.get("search", "")[:200]
+    page = asked_number(request, "page") or 0
     found, total = who.services.items.get_all(
         project, which=which, search=search, sort=sort, page=page, size=_SIZE
     )
     return who.show_project(
         "Items",
-        "requester/items.html",
+        "items",
         project,
         items=found,
         total=total,
@@ -63,46 +67,34 @@ def _items(request: Request, project: str, who: Who) -> Response:
 
 
 @router.get("/item")
-def _item(request: Request, project: str) -> Response:
+def _item(request: Request, project: str, who: Who) -> Response:
     """One item."""
-    return _show(require_login(request), project, request.query_params.get("item", ""))
+    return _show_item(who, project, request.query_params.get("item", ""))
 
 
-def _show(who: LoggedIn, project: str, item: str, problem: str = "", status: int = 200) -> Response:
-    return who.show_project(
-        "Items",
-        "requester/item.html",
-        project,
-        status=status,
-        item=who.services.items.get(project, item),
-        problem=problem,
-    )
+def _show_item(who: LoggedIn, project: str, item: str) -> Response:
+    found = who.services.items.get(project, item)
+    return who.show_project("Items", "item", project, item=found)
 
 
 @router.post("/item")
-def _act(request: Request, project: str, form: SentForm, who: Who) -> Response:
+def _act(project: str, form: SentForm, who: Who) -> Response | str:
     """Decide an item, open it again, ask for more judgments, make it gold, or skip it."""
     item = form.need("item", most=10_000)
     who.services.items.get(project, item)  # theirs, or it is not there
     try:
         done = _do(who, project, item, form)
-    except NotFound:
-        raise
     except AdjudgeError as fault:
-        if isinstance(fault, Refused) and fault.code == "role":
-            raise
-        return _show(who, project, item, str(fault), 422)
-    return go(request, f"/projects/{project}/item?item={quote(item, safe='')}&done={done}")
+        return _show_item(who.again(fault), project, item)
+    return f"/projects/{project}/item?item={quote(item, safe='')}&done={done}"
 
 
 def _do(who: LoggedIn, project: str, item: str, form: Form) -> str:
     what, services = form.need("do", most=20), who.services
     reason = form.text("reason", most=5_000)
     if what == "adjudicate":
-        label = form.need("label", most=1_000)
-        services.items.adjudicate(
-            project, item, label, reason=reason, gold=bool(form.text("as-gold"))
-        )
+        label, gold = form.need("label", most=1_000), bool(form.text("as-gold"))
+        services.items.adjudicate(project, item, label, reason=reason, gold=gold)
         refit.ask_again(services, project)
         return "adjudicated"
     if what == "reopen":
@@ -120,3 +112,159 @@ def _do(who: LoggedIn, project: str, item: str, form: Form) -> str:
         services.gold.approve(project, item, accepted=accepted, reason=reason, role="both")
         return "approved"
     raise BadSetting("do", what, "adjudicate, reopen, more, gold or skip")
+
+
+# -- gold
+
+
+@router.get("/gold")
+def _gold(project: str, who: Who) -> Response:
+    """Every gold, the most doubtful first."""
+    golds = who.services.gold.get_all(project)
+    contests = who.services.gold.get_contests(project)
+    return who.show_project(
+        "Gold", "gold", project, golds=golds[:_MOST_GOLDS], total=len(golds), contests=contests
+    )
+
+
+@router.get("/gold/edit")
+def _show_gold(request: Request, project: str, who: Who) -> Response:
+    """One gold, to be changed."""
+    item = request.query_params.get("item", "")
+    found = [entry for entry in who.services.gold.get_all(project) if entry.item == item]
+    if not found:
+        raise NotFound("gold", item)
+    said = [contest for contest in who.services.gold.get_contests(project) if contest.item == item]
+    return who.show_project("Gold", "gold_edit", project, gold=found[0], contests=said)
+
+
+@router.post("/gold")
+def _edit_gold(project: str, form: SentForm, who: Who) -> str:
+    """Change a gold; every answer to it is graded again."""
+    who.services.gold.edit(
+        project,
+        form.need("item", most=10_000),
+        accepted=form.lists.get("accepted", []),
+        reason=form.text("reason", most=5_000),
+        role=form.need("role", most=20),
+        active=bool(form.text("active")),
+    )
+    return f"/projects/{project}/gold?done=gold"
+
+
+@router.post("/contests/{contest}")
+def _settle(project: str, contest: int, form: SentForm, who: Who) -> str:
+    """Answer a judge who disagreed."""
+    upheld, answer = form.need("upheld", most=5) == "yes", form.text("answer", most=2_000)
+    who.services.gold.settle(project, contest, upheld=upheld, answer=answer)
+    return f"/projects/{project}/gold?done=settled"
+
+
+@router.get("/gold/design")
+def _design(request: Request, project: str, who: Who) -> Response:
+    """How much gold is needed, what there is, and how it could be split."""
+    return _show_design(who, project, asked_number(request, "judges"))
+
+
+def _show_design(who: LoggedIn, project: str, judges: int | None = None) -> Response:
+    judges = None if judges is None else min(max(judges, 1), _MOST_JUDGES)
+    policy, _ = who.services.projects.get_policy(project)
+    return who.show_project(
+        "Gold",
+        "gold_design",
+        project,
+        forecast=who.services.gold.forecast(project, judges=judges),
+        stated=judges is not None,
+        given={"training": policy.training_pairs, "mix": "uniform", "shares": {}, "seed": 0},
+        mixes=_MIXES,
+        preview=None,
+    )
+
+
+@router.post("/gold/design")
+def _split(project: str, form: SentForm, who: Who) -> Response | str:
+    """Split the gold into training and screening, or show what that would give."""
+    labels = who.services.projects.get_head(project).labels
+    given: dict[str, Any] = {
+        "training": form.text("training", most=7),
+        "mix": form.text("mix", most=20),
+        "seed": form.text("seed", most=9),
+        "shares": {label: form.text(f"share-{n}", most=12) for n, label in enumerate(labels)},
+    }
+    store = form.text("do", most=20) == "split"
+    try:
+        made = who.services.gold.design(
+            project,
+            training=form.number("training"),
+            training_mix=_mix(given["mix"], given["shares"]),
+            seed=form.number("seed"),
+            store=store,
+        )
+    except (BadSetting, Refused) as fault:
+        return _show_design(who.again(fault, given=given), project)
+    if store:
+        return f"/projects/{project}/gold/design?done=designed"
+    return _show_design(who.showing(given=given, preview=made), project)
+
+
+def _mix(chosen: str, shares: dict[str, str]) -> Mix:
+    """Return the mix of a form: a word, or the shares that were stated."""
+    if chosen not in _MIXES:
+        raise BadSetting("mix", chosen, ", ".join(_MIXES))
+    if chosen != "stated":
+        return chosen
+    mix = {}
+    for label, text in shares.items():
+        share = as_number(text or "0")
+        if share is None or not 0 <= share < 1e9:
+            raise BadSetting(f"share of {label}", text, "a number of at least 0")
+        mix[label] = share
+    if not sum(mix.values()):
+        raise BadSetting("mix", "stated", "at least one share above 0")
+    return mix
+
+
+@router.get("/gold/suggestions")
+def _suggestions(who: Who, project: str) -> Response:
+    """Items that could become gold, for a person to look at."""
+    fit, sure = refit.find_sure(who.services, project)
+    fits = refit.list_fits(who.services, project)
+    return who.show_project(
+        "Gold",
+        "gold_suggestions",
+        project,
+        fit=fit,
+        waiting=fit is None and any(one.state in ("wanted", "running") for one in fits),
+        found=who.services.gold.describe_suggested(project, sure, _SUGGESTIONS),
+        declined=who.services.gold.get_declined(project),
+        roles=ROLES,
+        tried={},
+    )
+
+
+@router.post("/gold/suggestions")
+def _decide(project: str, form: SentForm, who: Who) -> Response | str:
+    """Approve a suggestion, decline it, or take a decline back."""
+    item, what = form.need("item", most=10_000), form.need("do", most=20)
+    accepted, reason = form.lists.get("accepted", []), form.text("reason", most=5_000)
+    role = form.text("role", most=20)
+    done = {"approve": "approved", "decline": "declined", "again": "reconsidered"}
+    try:
+        if what == "approve":
+            kind = form.choice("role", ROLES)
+            who.services.gold.approve(project, item, accepted=accepted, reason=reason, role=kind)
+        elif what in done:
+            who.services.gold.decline(project, item, again=what == "again")
+        else:
+            raise BadSetting("do", what, "approve, decline or again")
+    except AdjudgeError as fault:
+        tried = {"item": item, "accepted": accepted, "reason": reason, "role": role}
+        return _suggestions(who.again(fault, tried=tried), project)
+    return f"/projects/{project}/gold/suggestions?done={done[what]}"
+
+
+@router.post("/gold/suggestions/fit", dependencies=[PROVEN])
+def _ask_for_fit(project: str, who: Who) -> str:
+    """Ask for the consensus that suggestions come from."""
+    refit.ask(who.services, project, refit.DEFAULT)
+    return f"/projects/{project}/gold/suggestions?done=asked"

@@ -23,7 +23,6 @@ from adjudge.collect.values.judging import (
 from adjudge.collect.values.sides import in_words, is_of_pairs
 from adjudge.collect.web import _joining
 from adjudge.collect.web._forms import PROVEN, SentForm
-from adjudge.collect.web._limiting import newcomer
 from adjudge.collect.web._markup import render
 from adjudge.collect.web._middleware import POLICY
 from adjudge.collect.web._pages import go, is_htmx, money, root, spell_minutes
@@ -106,7 +105,7 @@ def _become(request: Request, arrival: Arrival | tuple[str, str]) -> Response:
     """Make the browser the judge that a link names."""
     state = state_of(request)
     if isinstance(arrival, Arrival):
-        admit = newcomer(request, arrival.project) if arrival.channel == "panel" else None
+        admit = _joining.newcomer(request, arrival.project) if arrival.channel == "panel" else None
         view = state.judging.arrive(arrival, admit=admit)
         project, judge = arrival.project, view.judge
     else:
@@ -132,7 +131,7 @@ def _begin(request: Request, project: str) -> Response:
     if judge is None:
         _joining.welcome(state, project)
         arrival = Arrival(project=project, channel="open", key=make_id(16))
-        judge = state.judging.arrive(arrival, admit=newcomer(request, project)).judge
+        judge = state.judging.arrive(arrival, admit=_joining.newcomer(request, project)).judge
         session.judge_as(project, judge)
     state.judging.consent(judge)
     return go(request, f"/j/{quote(project)}")

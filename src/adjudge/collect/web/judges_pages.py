@@ -9,21 +9,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.rules.two_accuracies import Gap, explain_gap
 from adjudge.collect.values.members import may
 from adjudge.collect.values.requesting import JudgeRow, ProjectHead
-from adjudge.collect.web._forms import PROVEN, SentForm
+from adjudge.collect.web._forms import PROVEN, SentForm, asked_word
 from adjudge.collect.web._joining import invite_link, origin
-from adjudge.collect.web._login import LoggedIn, Who, require_login
-from adjudge.collect.web._pages import go, root
+from adjudge.collect.web._login import LoggedIn, Who, page_router
+from adjudge.collect.web._pages import root
 from adjudge.collect.web._state import state_of
 from adjudge.errors import NotFound, Refused
 
-router = APIRouter(prefix="/projects/{project}/judges", include_in_schema=False)
+router = page_router("/projects/{project}/judges")
 _MOST_INVITES = 1_000
 _MOST_AT_ONCE = 1_000
 _STAGES = ("consent", "training", "working", "warned", "finished", "failed", "blocked")
@@ -72,7 +72,7 @@ def _judges(request: Request, project: str, who: Who) -> Response:
         ]
     return who.show_project(
         "Judges",
-        "requester/judges.html",
+        "judges",
         project,
         project=summary,
         policy=who.services.projects.get_policy(project)[0],
@@ -97,10 +97,10 @@ def _listed(who: LoggedIn, project: str, head: ProjectHead) -> dict[str, Any]:
     given = who.request.query_params
     asked = {
         "search": given.get("search", "")[:200],
-        "stage": given.get("stage", "") if given.get("stage", "") in (*_STAGES, "flagged") else "",
+        "stage": asked_word(who.request, "stage", ("", *_STAGES, "flagged")),
         "advice": given.get("advice", "")[:20],
-        "sort": given.get("sort", "") if given.get("sort", "") in _ORDERS else "last",
-        "turned": "1" if given.get("turned") == "1" else "",
+        "sort": asked_word(who.request, "sort", tuple(_ORDERS)),
+        "turned": asked_word(who.request, "turned", ("", "1")),
     }
     everyone = _seen(who, project)
     chosen = [one for one in everyone if _matches(one, asked)]
@@ -158,7 +158,7 @@ def _matches(one: _SeenJudge, asked: dict[str, str]) -> bool:
 
 
 @router.post("/bulk")
-def _act(request: Request, project: str, form: SentForm, who: Who) -> Response:
+def _act(project: str, form: SentForm, who: Who) -> str:
     """Block, unblock or write to several judges at once."""
     who.services.projects.check_role(project, "manager")
     services = who.services.judges
@@ -168,7 +168,7 @@ def _act(request: Request, project: str, form: SentForm, who: Who) -> Response:
         raise Refused("bad-form", f"{len(chosen):,} judges chosen; wanted 1 to {_MOST_AT_ONCE:,}")
     if act == "message":
         services.send_message(project, chosen, text)
-        return go(request, f"/projects/{project}/judges?done=messaged")
+        return f"/projects/{project}/judges?done=messaged"
     if act not in ("block", "unblock"):
         raise Refused("bad-form", f"do = {act!r}: wanted block, unblock or message")
     known = {row.judge for row in services.get_all(project)}
@@ -177,27 +177,27 @@ def _act(request: Request, project: str, form: SentForm, who: Who) -> Response:
             raise NotFound("judge", judge)
     for judge in chosen:
         (services.block if act == "block" else services.unblock)(project, judge, text[:500])
-    return go(request, f"/projects/{project}/judges?done=bulk-{act}")
+    return f"/projects/{project}/judges?done=bulk-{act}"
 
 
 @router.post("/invites")
-def _invite(request: Request, project: str, form: SentForm) -> Response:
+def _invite(project: str, form: SentForm, who: Who) -> str:
     """Make an invitation for each line."""
-    services = require_login(request).services
     notes = [line.strip()[:200] for line in form.need("notes").splitlines() if line.strip()]
     if len(notes) > _MOST_INVITES:
         raise Refused("bad-form", f"{len(notes):,} invitations; wanted at most {_MOST_INVITES:,}")
     days = form.text("days", most=5)
-    lasting = int(days) if days.isdecimal() else state_of(request).settings.join_days
-    services.judges.invite(project, notes, expires=datetime.now(UTC) + timedelta(days=lasting))
-    return go(request, f"/projects/{project}/judges?done=invited#invites")
+    lasting = int(days) if days.isdecimal() else state_of(who.request).settings.join_days
+    expires = datetime.now(UTC) + timedelta(days=lasting)
+    who.services.judges.invite(project, notes, expires=expires)
+    return f"/projects/{project}/judges?done=invited#invites"
 
 
 @router.post("/invites/{invite}/revoke", dependencies=[PROVEN])
-def _revoke_invite(request: Request, project: str, invite: str, who: Who) -> Response:
+def _revoke_invite(project: str, invite: str, who: Who) -> str:
     """Revoke an invitation."""
     who.services.judges.revoke_invite(project, invite)
-    return go(request, f"/projects/{project}/judges?done=invite-revoked#invites")
+    return f"/projects/{project}/judges?done=invite-revoked#invites"
 
 
 @router.get("/links.csv")
@@ -231,33 +231,33 @@ def _judge(project: str, judge: str, who: Who) -> Response:
     detail = who.services.judges.get(project, judge)
     fitted = {row["judge"]: row for row in _fit_of(who, project)}
     seen = _with_consensus(detail.row, fitted.get(judge, {}))
-    return who.show_project("Judges", "requester/judge.html", project, judge=detail, seen=seen)
+    return who.show_project("Judges", "judge", project, judge=detail, seen=seen)
 
 
 @router.post("/{judge}/name")
-def _rename(request: Request, project: str, judge: str, form: SentForm, who: Who) -> Response:
+def _rename(project: str, judge: str, form: SentForm, who: Who) -> str:
     """Call a judge by another name."""
     who.services.judges.rename(project, judge, form.text("name", most=200))
-    return go(request, f"/projects/{project}/judges/{judge}?done=renamed")
+    return f"/projects/{project}/judges/{judge}?done=renamed"
 
 
 @router.post("/{judge}/message")
-def _message(request: Request, project: str, judge: str, form: SentForm, who: Who) -> Response:
+def _message(project: str, judge: str, form: SentForm, who: Who) -> str:
     """Write to a judge."""
     who.services.projects.check_role(project, "manager")
     who.services.judges.send_message(project, [judge], form.need("text", most=2_000))
-    return go(request, f"/projects/{project}/judges/{judge}?done=messaged")
+    return f"/projects/{project}/judges/{judge}?done=messaged"
 
 
 @router.post("/{judge}/block")
-def _block(request: Request, project: str, judge: str, form: SentForm, who: Who) -> Response:
+def _block(project: str, judge: str, form: SentForm, who: Who) -> str:
     """Block a judge by hand."""
     who.services.judges.block(project, judge, form.text("reason", most=1_000))
-    return go(request, f"/projects/{project}/judges/{judge}?done=blocked")
+    return f"/projects/{project}/judges/{judge}?done=blocked"
 
 
 @router.post("/{judge}/unblock")
-def _unblock(request: Request, project: str, judge: str, form: SentForm, who: Who) -> Response:
+def _unblock(project: str, judge: str, form: SentForm, who: Who) -> str:
     """Unblock a judge."""
     who.services.judges.unblock(project, judge, form.text("reason", most=1_000))
-    return go(request, f"/projects/{project}/judges/{judge}?done=unblocked")
+    return f"/projects/{project}/judges/{judge}?done=unblocked"

@@ -1,68 +1,57 @@
-"""The requester's pages of one project: progress, disagreements, gold, log."""
+"""The requester's pages of one project: progress, disagreements, log, settings, notifications."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import Any
 
-from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
+from fastapi import Request
 from starlette.responses import Response
 
+from adjudge.collect.services.notices import EVENTS
 from adjudge.collect.services.projects import entry_link
 from adjudge.collect.values.requesting import PROJECT_STATES
 from adjudge.collect.values.sides import is_of_pairs
-from adjudge.collect.web import _uploading
-from adjudge.collect.web._forms import Form, SentForm, read_form
+from adjudge.collect.web import _policy_form, _uploading
+from adjudge.collect.web._forms import PROVEN, Form, SentForm, asked_number
 from adjudge.collect.web._joining import dry_run_link, origin
-from adjudge.collect.web._login import Who, require_login
-from adjudge.collect.web._pages import go, root
+from adjudge.collect.web._login import LoggedIn, Who, page_router
+from adjudge.collect.web._pages import root
 from adjudge.collect.web._state import state_of
 from adjudge.collect.web._uploading import KeptFiles
-from adjudge.errors import NotFound, Refused
+from adjudge.errors import BadSetting, Refused
 
-if TYPE_CHECKING:
-    from adjudge.collect.importing import Preview
-
-router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
+router = page_router("/projects/{project}")
 _LOG_LINES = 100
-_MOST_GOLDS = 500  # shown: the most doubtful
 
 
 @router.get("")
-def _show_overview(request: Request, project: str) -> Response:
+def _overview(who: Who, project: str) -> Response:
     """How far the project is."""
-    return _overview(request, project)
-
-
-def _overview(
-    request: Request, project: str, preview: object = None, status: int = 200, kept: str = ""
-) -> Response:
-    who = require_login(request)
     policy, _ = who.services.projects.get_policy(project)
-    link = f"{origin(request)}{root(request)}/j/{project}"
+    link = f"{origin(who.request)}{root(who.request)}/j/{project}"
     progress = who.services.projects.get_progress(project)
     return who.show_project(
         "Overview",
-        "requester/overview.html",
+        "overview",
         project,
-        status=status,
         progress=progress,
         pace=who.services.projects.get_pace(project, progress),
         link=link if "open" in policy.channels else "",
         panel_link=entry_link(link, policy) if "panel" in policy.channels else "",
         panel=policy.panel,
         arms=[arm.name for arm in who.services.arms.get_all(project)],
-        preview=preview,
-        kept=kept,
+        preview=None,
+        kept="",
     )
 
 
 @router.post("/dry-run")
-def _dry_run(request: Request, project: str, form: SentForm, who: Who) -> Response:
+def _dry_run(project: str, form: SentForm, who: Who) -> str:
     """Go the way of a judge, without anything counting."""
     who.services.projects.get_head(project)  # theirs, or it is not there
-    link = dry_run_link(request, project, form.text("arm", most=200))
-    return go(request, link.removeprefix(origin(request) + root(request)))
+    link = dry_run_link(who.request, project, form.text("arm", most=200))
+    return link.removeprefix(origin(who.request) + root(who.request))
 
 
 @router.get("/progress")
@@ -77,39 +66,29 @@ def _progress(request: Request, project: str, who: Who) -> Response:
 
 
 @router.post("/state")
-def _set_state(request: Request, project: str, form: SentForm, who: Who) -> Response:
+def _set_state(project: str, form: SentForm, who: Who) -> str:
     """Open, pause or close the project."""
-    wanted = form.need("state", most=20)
-    for state in PROJECT_STATES:
-        if state == wanted:
-            who.services.projects.set_state(project, state)
-            return go(request, f"/projects/{project}?done=state")
-    raise Refused("bad-form", f"state = {wanted!r}: wanted {', '.join(PROJECT_STATES)}")
+    who.services.projects.set_state(project, form.choice("state", PROJECT_STATES))
+    return f"/projects/{project}?done=state"
 
 
 @router.post("/upload")
-async def _take_upload(request: Request, project: str) -> Response:
+def _take_upload(project: str, who: Who, form: SentForm) -> Response | str:
     """Add items and gold from files, or show what is wrong with them."""
-    who = await run_in_threadpool(require_login, request)  # before the files are read
-    await run_in_threadpool(who.services.projects.get_head, project)
-    form = await read_form(request)
-    files = form.files or await run_in_threadpool(KeptFiles(who).find, form.text("kept", most=40))
+    kept = form.text("kept", most=40)
+    files = form.files or KeptFiles(who).find(kept)
     if not files:
         raise Refused("bad-form", "there is no file in what was sent")
-    preview = await _uploading.read_more(request, files, who.services, project)
-    return await run_in_threadpool(_upload, request, project, form, preview)
-
-
-def _upload(request: Request, project: str, form: Form, preview: Preview) -> Response:
-    who = require_login(request)
+    preview = _uploading.read_more(who.request, files, who.services, project)
     if preview.errors:
-        return _overview(request, project, preview, 422)
+        return _overview(who.showing(422, preview=preview), project)
     if form.text("do") == "check":
-        return _overview(request, project, preview, kept=KeptFiles(who).keep(form.files))
+        kept = KeptFiles(who).keep(form.files)
+        return _overview(who.showing(preview=preview, kept=kept), project)
     who.services.projects.add_items(project, preview.items, preview.golds)
-    if kept := form.text("kept", most=40):
+    if kept:
         KeptFiles(who).forget(kept)
-    return go(request, f"/projects/{project}?done=imported")
+    return f"/projects/{project}?done=imported"
 
 
 @router.get("/disagreements")
@@ -117,73 +96,139 @@ def _disagreements(request: Request, project: str, who: Who) -> Response:
     """Where trusted judges differ, by query."""
     search = request.query_params.get("search", "")[:200]
     topics = who.services.projects.get_disagreements(project, search=search)
-    return who.show_project(
-        "Disagreements", "requester/disagreements.html", project, topics=topics, search=search
-    )
-
-
-@router.get("/gold")
-def _gold(project: str, who: Who) -> Response:
-    """Every gold, the most doubtful first."""
-    golds = who.services.gold.get_all(project)
-    return who.show_project(
-        "Gold",
-        "requester/gold.html",
-        project,
-        golds=golds[:_MOST_GOLDS],
-        total=len(golds),
-        contests=who.services.gold.get_contests(project),
-    )
-
-
-@router.get("/gold/edit")
-def _show_gold(request: Request, project: str, who: Who) -> Response:
-    """One gold, to be changed."""
-    item = request.query_params.get("item", "")
-    found = [entry for entry in who.services.gold.get_all(project) if entry.item == item]
-    if not found:
-        raise NotFound("gold", item)
-    said = [contest for contest in who.services.gold.get_contests(project) if contest.item == item]
-    return who.show_project(
-        "Gold", "requester/gold_edit.html", project, gold=found[0], contests=said
-    )
-
-
-@router.post("/gold")
-def _edit_gold(request: Request, project: str, form: SentForm) -> Response:
-    """Change a gold; every answer to it is graded again."""
-    services = require_login(request).services
-    services.gold.edit(
-        project,
-        form.need("item", most=10_000),
-        accepted=form.lists.get("accepted", []),
-        reason=form.text("reason", most=5_000),
-        role=form.need("role", most=20),
-        active=bool(form.text("active")),
-    )
-    return go(request, f"/projects/{project}/gold?done=gold")
-
-
-@router.post("/contests/{contest}")
-def _settle(request: Request, project: str, contest: int, form: SentForm) -> Response:
-    """Answer a judge who disagreed."""
-    services = require_login(request).services
-    upheld = form.need("upheld", most=5) == "yes"
-    services.gold.settle(project, contest, upheld=upheld, answer=form.text("answer", most=2_000))
-    return go(request, f"/projects/{project}/gold?done=settled")
+    return who.show_project("Disagreements", "disagreements", project, topics=topics, search=search)
 
 
 @router.get("/log")
 def _log(request: Request, project: str, who: Who) -> Response:
     """Every decision, newest first."""
-    given = request.query_params.get("before", "")
-    before = int(given) if given.isdecimal() and len(given) < 18 else None
+    before = asked_number(request, "before")
     entries = who.services.projects.get_log(project, before=before, limit=_LOG_LINES)
+    older = entries[-1].entry if len(entries) == _LOG_LINES else None
     return who.show_project(
-        "Log",
-        "requester/log.html",
-        project,
-        entries=entries,
-        older=entries[-1].entry if len(entries) == _LOG_LINES else None,
-        newer=before is not None,
+        "Log", "log", project, entries=entries, older=older, newer=before is not None
     )
+
+
+# -- settings
+
+
+@router.get("/settings")
+def _settings(who: Who, project: str) -> Response:
+    """Policy and guidelines."""
+    return _show_settings(who, project)
+
+
+def _show_settings(who: LoggedIn, project: str, sent: Form | None = None) -> Response:
+    """``sent``: a policy that has a problem, to be shown as it was typed."""
+    policy, version = who.services.projects.get_policy(project)
+
+    def as_sent(fields: list[_policy_form.Field]) -> list[_policy_form.Field]:
+        return fields if sent is None else [_as_sent(field, sent) for field in fields]
+
+    return who.show_project(
+        "Settings",
+        "settings",
+        project,
+        basics=as_sent(_policy_form.basics(policy)),
+        parts=[
+            replace(part, flags=as_sent(part.flags), fields=as_sent(part.fields))
+            for part in _policy_form.parts(policy)
+        ],
+        undeleted="",
+        version=version,
+        guidelines=who.services.projects.read(project).guidelines,
+    )
+
+
+def _as_sent(field: _policy_form.Field, sent: Form) -> _policy_form.Field:
+    """Return a setting as somebody typed it."""
+    value: Any = sent.fields.get(field.name, field.value)
+    if field.kind == "flag":
+        value = field.name in sent.fields
+    elif field.kind == "several":
+        value = tuple(sent.lists.get(field.name, []))
+    return replace(field, value=value)
+
+
+@router.post("/settings/policy")
+def _set_policy(project: str, form: SentForm, who: Who) -> Response | str:
+    """Change the policy."""
+    policy, _ = who.services.projects.get_policy(project)
+    try:
+        changed = _policy_form.settings(form, policy)
+        if changed:
+            who.services.projects.set_policy(project, changed)
+    except BadSetting as fault:
+        return _show_settings(who.again(fault), project, form)
+    return f"/projects/{project}/settings?done=policy"
+
+
+@router.post("/settings/panel")
+def _set_panel(project: str, form: SentForm, who: Who) -> str:
+    """Set what a panel asks for."""
+    who.services.projects.use_panel(project, form.need("panel", most=40))
+    return f"/projects/{project}/settings?done=panel"
+
+
+@router.post("/settings/guidelines")
+def _set_guidelines(project: str, form: SentForm, who: Who) -> str:
+    """Replace the guidelines."""
+    who.services.projects.set_guidelines(project, form.text("guidelines", most=200_000))
+    return f"/projects/{project}/settings?done=guidelines"
+
+
+@router.post("/delete")
+def _delete(project: str, form: SentForm, who: Who) -> Response | str:
+    """Delete the project, once its name is typed."""
+    known = who.services.projects.get_head(project)
+    if form.text("name", most=1_000) != known.name.strip():
+        undeleted = f"The name of the project is “{known.name}”; it was not deleted."
+        return _show_settings(who.showing(422, undeleted=undeleted), project)
+    who.services.projects.delete(project)
+    return "/projects?done=deleted"
+
+
+# -- notifications
+
+
+@router.get("/notices")
+def _notices(who: Who, project: str) -> Response:
+    """Who is told what, and how the last messages went."""
+    settings = state_of(who.request).settings
+    return who.show_project(
+        "Settings",
+        "notices",
+        project,
+        chosen=who.services.notices.get(project),
+        events=EVENTS,
+        deliveries=who.services.notices.get_deliveries(project),
+        mails=bool(settings.smtp),
+        private=settings.private_webhooks,
+    )
+
+
+@router.post("/notices")
+def _set_notices(request: Request, project: str, form: SentForm, who: Who) -> Response | str:
+    """Change who is told what."""
+    try:
+        who.services.notices.set(
+            project,
+            webhook=form.text("webhook", most=2_000),
+            emails=form.text("emails", most=10_000).replace(",", "\n").split(),
+            events=form.lists.get("event", []),
+            base=f"{origin(request)}{root(request)}/projects/{project}",
+        )
+    except Refused as refusal:
+        return _notices(who.again(refusal), project)
+    return f"/projects/{project}/notices?done=notices"
+
+
+@router.post("/notices/test", dependencies=[PROVEN])
+def _try_notices(project: str, who: Who) -> Response | str:
+    """Send a message by every way, to see whether it arrives."""
+    try:
+        who.services.notices.test(project)
+    except Refused as refusal:
+        return _notices(who.again(refusal, 429 if refusal.code == "too-many" else 422), project)
+    return f"/projects/{project}/notices?done=noticed"

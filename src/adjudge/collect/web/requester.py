@@ -1,21 +1,25 @@
-"""The requester's way in, their account and the list of their projects."""
+"""The requester's way in, their account, the list of their projects, and the members of each."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
+from adjudge.collect.values.members import MEMBER_ROLES, ROLE_WORDS, may
+from adjudge.collect.values.requesting import Scope
 from adjudge.collect.web._forms import PROVEN, SentForm, new_password
+from adjudge.collect.web._joining import member_link
 from adjudge.collect.web._login import (
     LoggedIn,
+    LoginNeeded,
     Who,
     end_session,
+    page_router,
     password_stamp,
-    read_notice,
     require_login,
     start_session,
 )
@@ -25,7 +29,20 @@ from adjudge.collect.web.logs import event
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, Refused, Unavailable
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
+_MEMBERS = "/projects/{project}/members"
+_LONGEST = 3_650  # days that a link may last
+_SCOPES: tuple[Scope, ...] = ("judge", "requester")
+
+
+def _outside(
+    request: Request, template: str, problem: str = "", status: int = 200, **context: Any
+) -> Response:
+    """Return a page for which nobody has to be logged in."""
+    given = {"requester": None, "problem": problem, **context}
+    return state_of(request).pages.show(
+        request, f"requester/{template}.html", status=status, **given
+    )
 
 
 @router.get("/")
@@ -43,20 +60,11 @@ def _show_setup(request: Request, token: str) -> Response:
 
 
 def _setup(request: Request, token: str, name: str, problem: str, status: int = 200) -> Response:
-    pages = state_of(request).pages
-    return pages.show(
-        request,
-        "requester/setup.html",
-        status=status,
-        requester=None,
-        token=token,
-        name=name,
-        problem=problem,
-    )
+    return _outside(request, "setup", problem, status, token=token, name=name)
 
 
 @router.post("/setup/{token}")
-def _set_up(request: Request, token: str, form: SentForm) -> Response:
+def _set_up(request: Request, token: str, form: SentForm) -> Response | str:
     """Make the first requester."""
     services, attempts = state_of(request).services, state_of(request).attempts
     name = form.text("name", most=200)
@@ -67,14 +75,14 @@ def _set_up(request: Request, token: str, form: SentForm) -> Response:
         requester = services.accounts.set_up(token, name, password)
     except Refused as refusal:
         if refusal.code != "bad-token":
-            attempts.withdraw(address)
+            attempts.withdraw([address])
         if refusal.code == "set-up-done":
             raise
         return _setup(request, token, name, str(refusal), 422)
-    attempts.succeeded(address)
+    attempts.forget([address])
     event("set-up")
     start_session(request, requester)
-    return go(request, "/projects")
+    return "/projects"
 
 
 @router.get("/login")
@@ -84,20 +92,12 @@ def _show_login(request: Request) -> Response:
 
 
 def _login(request: Request, name: str, problem: str, after: str, status: int = 200) -> Response:
-    return state_of(request).pages.show(
-        request,
-        "requester/login.html",
-        status=status,
-        requester=None,
-        name=name,
-        problem=problem,
-        next=after[:500],
-        fresh=state_of(request).services.accounts.needs_setup(),
-    )
+    fresh = state_of(request).services.accounts.needs_setup()
+    return _outside(request, "login", problem, status, name=name, next=after[:500], fresh=fresh)
 
 
 @router.post("/login")
-def _log_in(request: Request, form: SentForm) -> Response:
+def _log_in(request: Request, form: SentForm) -> Response | str:
     """Log in; guesses are counted, by name and by address."""
     state = state_of(request)
     name, after = form.text("name", most=200), form.text("next", most=500)
@@ -106,7 +106,7 @@ def _log_in(request: Request, form: SentForm) -> Response:
     try:
         requester = state.services.accounts.log_in(name, form.fields.get("password", "")[:1_000])
     except Unavailable:
-        state.attempts.withdraw(*who)
+        state.attempts.withdraw(who)
         raise
     except Refused as refusal:
         if refusal.code != "bad-login":
@@ -114,18 +114,20 @@ def _log_in(request: Request, form: SentForm) -> Response:
         state.metrics.count("login-failed")
         event("login-failed")
         return _login(request, name, "Name or password is wrong.", after, 401)
-    state.attempts.succeeded(*who)
+    state.attempts.forget(who)
     start_session(request, requester)
     # Only within this server: a path, and not one that a browser takes for another host.
     safe = after.startswith("/") and not after.startswith(("//", "/\\")) and "\\" not in after
-    return go(request, after if safe else "/projects")
+    return after if safe else "/projects"
 
 
 def _begin_attempt(request: Request, *names: str) -> None:
     """Count a try at a password, or refuse it. Refused: ``too-many``."""
-    wait = state_of(request).attempts.begin(*names)
+    state = state_of(request)
+    limit = (state.settings.login_attempts, state.settings.login_minutes * 60)
+    wait = state.attempts.admit(names, [limit])
     if wait > 0:
-        state_of(request).metrics.count("login-limited")
+        state.metrics.count("login-limited")
         minutes = max(1, round(wait / 60))
         raise Refused(
             "too-many",
@@ -139,123 +141,97 @@ def _address(request: Request) -> str:
 
 
 @router.post("/logout", dependencies=[PROVEN])
-def _log_out(request: Request) -> Response:
+def _log_out(request: Request) -> str:
     """Log out."""
     end_session(request)
-    return go(request, "/login")
+    return "/login"
 
 
 @router.get("/account")
-def _show_account(request: Request) -> Response:
+def _account(who: Who) -> Response:
     """Password, API tokens, and for an admin the other requesters."""
-    return _account(require_login(request))
-
-
-def _account(
-    who: LoggedIn,
-    *,
-    secret: str = "",
-    problem: str = "",
-    asked: Mapping[str, str] | None = None,
-    status: int = 200,
-) -> Response:
-    """``asked``: what the form of a token was sent with."""
     projects = who.services.projects.get_all()
-    begun = {"name": "", "scope": "judge", "days": "90"}
-    begun["project"] = who.request.query_params.get("project", "")
+    project = who.request.query_params.get("project", "")
     return who.show(
-        "requester/account.html",
-        status=status,
+        "account",
         tokens=who.services.accounts.get_tokens(),
         projects=projects,
         called={project.slug: project.name for project in projects},
-        asked={**begun, **(asked or {})},
+        asked={"name": "", "scope": "judge", "days": "90", "project": project},
         requesters=who.services.accounts.get_all() if who.requester.admin else [],
-        secret=secret,
-        problem=problem,
-        done=read_notice(who.request),
+        secret="",
     )
 
 
 @router.post("/account/password")
-def _change_password(request: Request, form: SentForm, who: Who) -> Response:
+def _change_password(request: Request, form: SentForm, who: Who) -> Response | str:
     """Change one's own password; every other session of theirs ends."""
     name = (f"name:{who.requester.name.casefold()}",)
     _begin_attempt(request, *name)
     try:
         who.services.accounts.log_in(who.requester.name, form.fields.get("old", "")[:1_000])
     except Refused:
-        return _account(who, problem="The present password is wrong.", status=422)
-    state_of(request).attempts.succeeded(*name)
+        return _account(who.showing(422, problem="The present password is wrong."))
+    state_of(request).attempts.forget(name)
     try:
         who.services.accounts.change_password(who.requester.requester, new_password(form))
     except Refused as refusal:
-        return _account(who, problem=str(refusal), status=422)
+        return _account(who.again(refusal))
     services = state_of(request).services
     services.settings.keep(password_stamp(who.requester.requester), secrets.token_hex(8))
     start_session(request, who.requester)
-    return go(request, "/account?done=password")
+    return "/account?done=password"
 
 
 @router.post("/account/tokens")
 def _make_token(form: SentForm, who: Who) -> Response:
     """Make an API token, and show its secret this once."""
-    days = form.text("days", most=6)
-    if days and not days.isdecimal():
-        raise Refused("bad-form", f"days = {days!r} is no whole number")
-    expires = datetime.now(UTC) + timedelta(days=min(int(days), 36_500)) if days else None
-    scope = form.need("scope", most=20)
-    if scope not in ("judge", "requester"):
-        raise Refused("bad-form", f"scope = {scope!r}: wanted judge or requester")
-    project = form.text("project", most=200) or None
+    days = form.number("days") if form.text("days") else None
+    expires = None if days is None else datetime.now(UTC) + timedelta(days=min(days, 36_500))
+    scope, project = form.choice("scope", _SCOPES), form.text("project", most=200) or None
     try:
         _, secret = who.services.accounts.make_token(
-            form.need("name", most=200),
-            scope="judge" if scope == "judge" else "requester",
-            project=project,
-            expires=expires,
+            form.need("name", most=200), scope=scope, project=project, expires=expires
         )
     except (Refused, BadSetting) as fault:
-        return _account(who, problem=str(fault), asked=form.fields, status=422)
-    return _account(who, secret=secret)
+        asked = {name: form.text(name) for name in ("name", "scope", "days", "project")}
+        return _account(who.again(fault, asked=asked))
+    return _account(who.showing(secret=secret))
 
 
 @router.post("/account/tokens/{token}/revoke", dependencies=[PROVEN])
-def _revoke_token(request: Request, token: str, who: Who) -> Response:
+def _revoke_token(request: Request, token: str, who: Who) -> str:
     """Revoke an API token."""
     who.services.accounts.revoke_token(token)
     state_of(request).tokens.forget()
-    return go(request, "/account?done=token-revoked")
+    return "/account?done=token-revoked"
 
 
 @router.post("/account/requesters")
-def _add_requester(request: Request, form: SentForm, who: Who) -> Response:
+def _add_requester(form: SentForm, who: Who) -> Response | str:
     """Let somebody else log in, as an admin may."""
     try:
         who.services.accounts.add(
             form.need("name", most=200), new_password(form), admin=bool(form.text("admin"))
         )
     except Refused as refusal:
-        if refusal.code == "admin-only":
-            raise
-        return _account(who, problem=str(refusal), status=422)
-    return go(request, "/account?done=requester")
+        return _account(who.again(refusal))
+    return "/account?done=requester"
 
 
 @router.post("/account/requesters/{requester}/projects", dependencies=[PROVEN])
-def _end_guest(request: Request, requester: str, who: Who) -> Response:
+def _end_guest(requester: str, who: Who) -> str:
     """Let somebody who came by a link make projects of their own, as an admin may."""
     who.services.accounts.end_guest(requester)
-    return go(request, "/account?done=guest-ended")
+    return "/account?done=guest-ended"
 
 
 @router.get("/projects")
-def _projects(request: Request, who: Who) -> Response:
+def _projects(who: Who) -> Response:
     """The requester's projects."""
     return who.show(
-        "requester/projects.html",
+        "projects",
         projects=who.services.projects.get_all(),
-        done=read_notice(request),
         tour=who.services.settings.get(_toured(who)) is None,
     )
 
@@ -266,17 +242,135 @@ def _toured(who: LoggedIn) -> str:
 
 
 @router.post("/account/tour", dependencies=[PROVEN])
-def _leave_tour(request: Request, who: Who) -> Response:
+def _leave_tour(who: Who) -> str:
     """Show the tour no more."""
     who.services.settings.keep(_toured(who), True)
-    return go(request, "/projects")
+    return "/projects"
 
 
 @router.post("/projects/starter", dependencies=[PROVEN])
-def _make_starter(request: Request, who: Who) -> Response:
+def _make_starter(who: Who) -> str:
     """Make the starter project, to look around in."""
     from adjudge.collect import starter
 
     made = who.services.projects.create(starter.make_starter())
     who.services.projects.set_state(made.slug, "open")
-    return go(request, f"/projects/{made.slug}?done=starter")
+    return f"/projects/{made.slug}?done=starter"
+
+
+# -- members
+
+
+@router.get(_MEMBERS)
+def _members(request: Request, project: str, who: Who) -> Response:
+    """Who may do what, and links for others."""
+    summary = who.services.projects.get_head(project)
+    links = []
+    if may(summary.role, "owner"):
+        links = [
+            (link, member_link(request, link)) for link in who.services.members.get_links(project)
+        ]
+    return who.show_project(
+        "Members",
+        "members",
+        project,
+        project=summary,
+        members=who.services.members.get_all(project),
+        links=links,
+        now=datetime.now(UTC),
+        roles=ROLE_WORDS,
+    )
+
+
+@router.post(f"{_MEMBERS}/links")
+def _invite_member(project: str, form: SentForm, who: Who) -> str:
+    """Make a link for one person."""
+    days = form.number("days")
+    if not 1 <= days <= _LONGEST:
+        raise Refused("bad-form", f"days = {days}: wanted 1 to {_LONGEST:,}")
+    who.services.members.invite(
+        project,
+        form.choice("role", MEMBER_ROLES),
+        note=form.text("note", most=200),
+        expires=datetime.now(UTC) + timedelta(days=days),
+    )
+    return f"/projects/{project}/members?done=member-invited#links"
+
+
+@router.post(f"{_MEMBERS}/links/{{link}}/revoke", dependencies=[PROVEN])
+def _revoke_link(project: str, link: str, who: Who) -> str:
+    """Revoke a link."""
+    who.services.members.revoke_link(project, link)
+    return f"/projects/{project}/members?done=member-link-revoked#links"
+
+
+@router.post(f"{_MEMBERS}/{{member}}")
+def _set_role(project: str, member: str, form: SentForm, who: Who) -> str:
+    """Give a member another role."""
+    who.services.members.set_role(project, member, form.choice("role", MEMBER_ROLES))
+    return f"/projects/{project}/members?done=member-role"
+
+
+@router.post(f"{_MEMBERS}/{{member}}/remove", dependencies=[PROVEN])
+def _remove(project: str, member: str, who: Who) -> str:
+    """Let somebody be a member no more."""
+    who.services.members.remove(project, member)
+    if member == who.requester.requester:
+        return "/projects?done=left"
+    return f"/projects/{project}/members?done=member-removed"
+
+
+# -- becoming a member
+
+
+def _known(request: Request) -> LoggedIn | None:
+    try:
+        return require_login(request)
+    except LoginNeeded:
+        return None
+
+
+@router.get("/member/{link}")
+def _arrive(request: Request, link: str) -> Response:
+    """The page of a link: join with the account that one has, or make one."""
+    return _landing(request, link, "")
+
+
+def _landing(
+    request: Request, link: str, name: str, problem: str = "", status: int = 200
+) -> Response:
+    who, found = _known(request), state_of(request).services.members.find_link(link)
+    words = "; ".join(ROLE_WORDS[one] for one in MEMBER_ROLES if may(found.role, one))
+    return _outside(
+        request,
+        "join",
+        problem,
+        status,
+        requester=None if who is None else who.requester,
+        link=found,
+        words=words.replace(", changes nothing; also", "; also"),
+        name=name,
+    )
+
+
+@router.post("/member/{link}", dependencies=[PROVEN])
+def _join(link: str, who: Who) -> str:
+    """Become a member with the account that is logged in."""
+    joined = who.services.members.join(link)
+    return f"/projects/{joined.project}?done=member-joined"
+
+
+@router.post("/member/{link}/account")
+def _join_new(request: Request, link: str, form: SentForm) -> Response | str:
+    """Make an account, and become a member with it."""
+    members, name = state_of(request).services.members, form.text("name", most=200)
+    found = members.find_link(link)
+    try:
+        requester = members.join_new(link, name, new_password(form))
+    except Refused as refusal:
+        if refusal.code not in ("bad-form", "name-taken"):
+            raise
+        return _landing(request, link, name, str(refusal), 422)
+    event("member-account")
+    start_session(request, requester)
+    return f"/projects/{found.project}?done=member-joined"

@@ -3,73 +3,227 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from adjudge.collect.consensus.refit import name_of
+from adjudge.collect.rules.golds import for_screening, for_training
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.judging import AskedQuestion
-from adjudge.collect.values.project import COLOURS, GoldEntry, Project
+from adjudge.collect.values.project import COLOURS, GoldEntry, Item, Project
+from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.collect.values.requesting import ProjectHead
-from adjudge.collect.values.sides import PAIR_SCALE, PAIR_SCALE_WITHOUT_TIES, is_of_pairs
+from adjudge.collect.values.sides import PAIR_SCALE, PAIR_SCALE_WITHOUT_TIES, in_words, is_of_pairs
 from adjudge.collect.web import _uploading
-from adjudge.collect.web._beginning import (
-    PRESETS,
-    STARTING_SCALE,
-    check_list,
-    preset_policy,
-    read_colours,
-    read_question_form,
-    read_scale,
-    some_of,
-    words_for,
-)
-from adjudge.collect.web._forms import Form, SentForm, read_form
-from adjudge.collect.web._login import LoggedIn, Who, require_login
-from adjudge.collect.web._pages import go
+from adjudge.collect.web._forms import Form, SentForm, read_grade
+from adjudge.collect.web._login import LoggedIn, Who, page_router
 from adjudge.collect.web._state import state_of
 from adjudge.collect.web._uploading import KeptFiles
 from adjudge.data.labels import likely_order
-from adjudge.data.scale import Scale
-from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
+from adjudge.data.scale import Scale, as_number, canonical
+from adjudge.data.source import count_of
+from adjudge.errors import AdjudgeError, BadSetting, Refused
 
 if TYPE_CHECKING:
     from adjudge.collect.importing import ImportLimits, Preview
 
-router = APIRouter(include_in_schema=False)
+
+STARTING_SCALE = Scale(
+    labels=("Not relevant", "Partly relevant", "Relevant"),
+    ordinal=True,
+    relevant=("Partly relevant", "Relevant"),
+    grades=(0.0, 1.0, 2.0),
+)
+PRESETS = {
+    "open": ("Open link", "Whoever has the link may judge; three judgments a pair, unpaid."),
+    "colleagues": ("Colleagues", "By invitation only; three judgments a pair, unpaid."),
+    "prolific": ("Prolific", "Participants of a panel; five judgments a pair; set the pay next."),
+    "pilot": ("Quick pilot", "One judgment a pair, no training, two pages a judge, to try it out."),
+}
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "open": {"channels": ["open", "invite", "api"], "judgments_per_item": 3},
+    "colleagues": {"channels": ["invite", "api"], "judgments_per_item": 3},
+    "prolific": {"channels": ["panel", "api"], "judgments_per_item": 5},
+    "pilot": {"channels": ["open", "invite", "api"], "judgments_per_item": 1, "training": False,
+              "max_pages": 2},
+}  # fmt: skip
+_AT_FIRST = Policy()
+_OF_PANELS = ("panel", "participant_parameter", "return_link", "code_finished", "code_failed",
+              "code_blocked", "code_nothing_left")  # fmt: skip
+_SAY_WHEN = ": say when, with an example."  # what guidelines to begin with ask for
+_SHOWN = 12  # items offered to be made gold
+_SECONDS = 12.0  # that a judgment takes, roughly
+_ENOUGH = 10  # gold that checks judges at all
+
+
+def _preset_policy(name: str, policy: Policy = _AT_FIRST, *, pairs: bool = False) -> dict[str, Any]:
+    """The settings of a preset; those of a panel go when it is left.
+
+    ``pairs``: with those of a new project of pairs: two results take longer to read than one.
+    """
+    if name not in _SETTINGS:
+        raise BadSetting("preset", name, " or ".join(_SETTINGS))
+    left = policy.panel not in ("none", name)
+    gone = {one: getattr(_AT_FIRST, one) for one in _OF_PANELS} if left else {}
+    paired = {"queries_per_page": 5, "results_per_query": 2} if pairs else {}
+    return {"training": True, "max_pages": None, **paired, **gone, **_SETTINGS[name]}
+
+
+def _words_for(scale: Scale) -> str:
+    """Guidelines to begin with."""
+    pairs = is_of_pairs(scale.labels)
+    first = "Read the query, then the result, and say how well it answers the query."
+    if pairs:
+        first = "Read the query, then both results, and say which of the two is better."
+    labels = scale.labels if pairs else reversed(scale.labels)
+    lines = [f"- **{in_words(label, pairs)}**{_SAY_WHEN}" for label in labels]
+    return "\n".join([first, "", *lines])
+
+
+def _read_scale(form: Form) -> Scale:
+    """Return the labels of a form with their grades; ordered by them where that is wanted."""
+    rows = [(canonical(row["label"]), row["grade"]) for row in form.rows("label", "grade")]
+    pairs = [(label, read_grade(label, grade)) for label, grade in rows if label]
+    if len(pairs) < 2:
+        raise BadSetting("labels", len(pairs), "two labels at least")
+    ordered = bool(form.text("ordered"))
+    if ordered:
+        pairs.sort(key=lambda pair: pair[1])
+    return Scale(
+        labels=tuple(label for label, _ in pairs),
+        ordinal=ordered,
+        relevant=tuple(label for label, grade in pairs if grade > 0),
+        grades=tuple(grade for _, grade in pairs),
+    )
+
+
+def _read_colours(form: Form) -> dict[str, str]:
+    """Return the colours of the labels of a form, of those that have one."""
+    rows = [(canonical(row["label"]), row["colour"]) for row in form.rows("label", "colour")]
+    return {label: colour for label, colour in rows if label and colour}
+
+
+def _read_questions(form: Form) -> list[FurtherQuestion]:
+    """Return the further questions of a form; one without a name is left out."""
+    made: list[FurtherQuestion] = []
+    for row in form.rows("q-name", "q-text", "q-kind", "q-labels", "q-share", "q-required"):
+        name, text, kind, labels, share, required = map(str.strip, row.values())
+        number = as_number(share)
+        if name and number is None:
+            raise BadSetting(f"share of {name}", share, "a number, such as 1 or 0.2")
+        if name and number is not None:
+            labels = "" if kind == "words" else labels
+            made.append(
+                FurtherQuestion(
+                    name=name,
+                    text=text,
+                    kind=kind,  # type: ignore[arg-type]  # it is checked there
+                    labels=labels,
+                    required=required != "no",
+                    share=number,
+                )
+            )
+    return made
+
+
+def _some_of(items: Sequence[Item]) -> list[Item]:
+    """A few items from all over, to be made gold."""
+    step = max(1, len(items) // _SHOWN)
+    return list(items[::step][:_SHOWN])
+
+
+@dataclass(frozen=True, slots=True)
+class _ChecklistEntry:
+    """One thing to see to before a project is opened."""
+
+    good: bool
+    text: str
+    at: str = ""  # where it is seen to, below on the page or beyond
+    mend: str = ""  # what the link there is called
+
+
+def _check_list(project: Project, policy: Policy) -> list[_ChecklistEntry]:
+    """What there is, and what judges would miss."""
+    known = {gold.item for gold in project.golds}
+    work = sum(item.name not in known for item in project.items)
+    trained = {g.accepted[0] for g in project.golds if g.role in ("training", "both")}
+    pairs = is_of_pairs(project.scale.labels)
+    untrained = [in_words(label, pairs) for label in project.scale.labels if label not in trained]
+    answers = work * policy.judgments_per_item
+    said = project.guidelines.strip()
+    begun = not said or _SAY_WHEN in said
+    paid = policy.pay_per_page > 0
+    return [
+        _ChecklistEntry(work > 0, f"{count_of(work, 'pair')} to judge"),
+        _ChecklistEntry(
+            not begun,
+            "guidelines are written" if not begun else
+            "the guidelines do not say yet when each label is right",
+            *(("#guide", "Write them") if begun else ()),
+        ),
+        _ChecklistEntry(
+            not untrained or not policy.training,
+            "every label has training gold" if not untrained else "no training is wanted"
+            if not policy.training else f"no training gold for {', '.join(untrained)}",
+            *(("#gold", "Give some") if untrained and policy.training else ()),
+        ),
+        _gold_entry(project, policy, len(known)),
+        _ChecklistEntry(
+            paid or policy.panel == "none",
+            f"{policy.pay_per_page} {policy.currency} a page" if paid else
+            "unpaid" if policy.panel == "none" else "the panel wants pay",
+            *(() if paid or policy.panel == "none" else ("/settings", "Set it")),
+        ),
+        _ChecklistEntry(
+            True,
+            f"{count_of(answers, 'judgment')}, about {_how_long(answers * _SECONDS / 60)} of "
+            f"judging in all ({_SECONDS:.0f} seconds each)",
+        ),
+    ]  # fmt: skip
+
+
+def _how_long(minutes: float) -> str:
+    if minutes < 90:
+        return count_of(round(minutes), "minute")
+    return f"{minutes / 60:.1f} hours" if minutes < 600 else f"{minutes / 60:,.0f} hours"
+
+
+def _gold_entry(project: Project, policy: Policy, known: int) -> _ChecklistEntry:
+    """Whether there is gold to check judges by: enough, and more than the training tells them."""
+    if known < _ENOUGH:
+        text = f"{count_of(known, 'gold pair')}: with {_ENOUGH} or more, judges are checked while "
+        return _ChecklistEntry(False, f"{text}they work", "#gold", "Pick them")
+    hidden = sum(for_screening(gold.role) for gold in project.golds)
+    told = sum(for_training(gold.role) for gold in project.golds)
+    both = sum(gold.role == "both" for gold in project.golds)
+    taken = max(0, min(policy.training_pairs, told) - (told - both)) if policy.training else 0
+    if policy.screening and hidden <= taken:
+        text = (
+            f"{count_of(known, 'gold pair')}, and the training tells the labels of all that would "
+            "be hidden"
+        )
+        return _ChecklistEntry(False, f"{text} in the work", "/settings", "Shorten it")
+    return _ChecklistEntry(True, count_of(known, "gold pair"))
+
+
+router = page_router()
 
 
 @router.get("/projects/new")
-def _show_new_project(request: Request) -> Response:
+def _new(who: Who) -> Response:
     """Where files are given."""
-    return _new(require_login(request))
-
-
-def _new(
-    who: LoggedIn,
-    *,
-    name: str = "",
-    preview: Preview | None = None,
-    problem: str = "",
-    kept: str = "",
-    columns: object = (),
-    status: int = 200,
-) -> Response:
     from adjudge.collect.importing.tables import PARTS
 
     settings = state_of(who.request).settings
     return who.show(
-        "requester/new.html",
-        status=status,
-        name=name,
-        preview=preview,
-        problem=problem,
-        kept=kept,
-        columns=columns,
+        "new",
+        name="",
+        preview=None,
+        kept="",
+        columns=(),
         parts=PARTS,
         most=settings.upload_bytes,
         rows=settings.upload_rows,
@@ -77,45 +231,42 @@ def _new(
 
 
 @router.post("/projects/upload")
-async def _create_project(request: Request) -> Response:
+def _create(who: Who, form: SentForm) -> Response | str:
     """Make a draft of the files, or show what is wrong with them; they are kept either way."""
-    await run_in_threadpool(require_login, request)  # before the files are read
-    form = await read_form(request)
-    return await run_in_threadpool(_create, request, form)
-
-
-def _create(request: Request, form: Form) -> Response:
-    who = require_login(request)
     name, labels = form.text("name", most=200), form.text("labels", most=2_000)
     kept = form.text("kept", most=40)
     files = form.files or KeptFiles(who).find(kept)
     if not files:
         problem = "There is no file in what was sent: choose one, or drop it on the page."
-        return _new(who, name=name, problem=problem, status=422)
-    name = name or PurePosixPath(files[0][0]).stem.replace("_", " ").strip().capitalize()
+        return _new(who.showing(422, name=name, problem=problem))
     if len(files) == 1 and _is_archive(files[0][1]):
-        return _restore(who, form.text("name", most=200), *files[0])
+        return _restore(who, name, *files[0])
+    name = name or PurePosixPath(files[0][0]).stem.replace("_", " ").strip().capitalize()
     if form.files:
         kept = KeptFiles(who).keep(files)
     by_hand = _by_hand(form)
     preview: Preview | None = None
     try:
         scale = Scale.parse(labels) if labels else None
-        preview = _uploading.read_waiting(request, files, scale, columns=by_hand)
+        preview = _uploading.read(who.request, files, scale, columns=by_hand)
         if preview.errors:
             columns = _columns(who, files, by_hand)
-            return _new(who, name=name, preview=preview, kept=kept, columns=columns, status=422)
+            shown = who.showing(422, name=name, preview=preview, kept=kept, columns=columns)
+            return _new(shown)
         scale = scale or _scale_of(preview)
-        guidelines = form.text("guidelines", most=200_000) or words_for(scale)
-        policy = preset_policy("open", pairs=is_of_pairs(scale.labels))
-        made = who.services.projects.create(
-            Project(name=name, scale=scale, guidelines=guidelines, items=preview.items,
-                    golds=preview.golds, policy=policy)
-        )  # fmt: skip
-    except (Refused, AdjudgeError) as fault:
-        return _new(who, name=name, preview=preview, problem=str(fault), kept=kept, status=422)
+        project = Project(
+            name=name,
+            scale=scale,
+            guidelines=form.text("guidelines", most=200_000) or _words_for(scale),
+            items=preview.items,
+            golds=preview.golds,
+            policy=_preset_policy("open", pairs=is_of_pairs(scale.labels)),
+        )
+        made = who.services.projects.create(project)
+    except AdjudgeError as fault:
+        return _new(who.again(fault, name=name, preview=preview, kept=kept))
     who.services.settings.keep(f"new:{name_of(made)}", {"files": kept, "columns": by_hand})
-    return go(request, f"/projects/{made.slug}/begin?done=read")
+    return f"/projects/{made.slug}/begin?done=read"
 
 
 def _is_archive(body: bytes) -> bool:
@@ -123,7 +274,7 @@ def _is_archive(body: bytes) -> bool:
     return body.startswith(b"PK") and b"project.json" in body and b"items.jsonl" in body
 
 
-def _restore(who: LoggedIn, name: str, file: str, body: bytes) -> Response:
+def _restore(who: LoggedIn, name: str, file: str, body: bytes) -> Response | str:
     """Make a project again from its archive; its answers stay there."""
     from adjudge.collect.importing import Upload
     from adjudge.collect.services.archive import read_archive
@@ -131,9 +282,9 @@ def _restore(who: LoggedIn, name: str, file: str, body: bytes) -> Response:
     try:
         project = read_archive(Upload(name=file, body=body), _limits(who))
         made = who.services.projects.create(replace(project, name=name or project.name))
-    except (Refused, AdjudgeError) as fault:
-        return _new(who, name=name, problem=str(fault), status=422)
-    return go(who.request, f"/projects/{made.slug}/begin?done=restored")
+    except AdjudgeError as fault:
+        return _new(who.again(fault, name=name))
+    return f"/projects/{made.slug}/begin?done=restored"
 
 
 def _scale_of(preview: Preview) -> Scale:
@@ -180,63 +331,55 @@ def _limits(who: LoggedIn) -> ImportLimits:
 
 
 @router.get("/projects/{project}/begin")
-def _show_begin(request: Request, project: str) -> Response:
+def _begin(who: Who, project: str) -> Response:
     """A draft, looked over before it is opened."""
-    return _begin(require_login(request), project)
-
-
-def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Response:
     from adjudge.collect.importing.tables import PARTS
 
-    summary, project = who.services.projects.get_head(slug), who.services.projects.read(slug)
-    policy = who.services.projects.get_policy(slug)[0]
-    _, held = _find_held(who, summary)
-    files = KeptFiles(who).find(held["files"]) if summary.state == "draft" else []
-    scale = project.scale
-    golds = {gold.item: gold.accepted for gold in project.golds}
-    work = [item for item in project.items if item.name not in golds]
+    summary, held = who.services.projects.get_head(project), who.services.projects.read(project)
+    policy = who.services.projects.get_policy(project)[0]
+    _, kept = _find_held(who, summary)
+    files = KeptFiles(who).find(kept["files"]) if summary.state == "draft" else []
+    scale = held.scale
+    golds = {gold.item: gold.accepted for gold in held.golds}
+    work = [item for item in held.items if item.name not in golds]
     return who.show_project(
         "Overview",
-        "requester/begin.html",
-        slug,
+        "begin",
+        project,
         project=summary,
-        status=status,
-        problem=problem,
-        columns=_columns(who, files, held["columns"]),
+        columns=_columns(who, files, kept["columns"]),
         parts=PARTS,
-        first=next(iter(project.items), None),
+        first=next(iter(held.items), None),
         others=("can't judge", "page broken"),
         scale=scale,
         grades=[f"{grade:g}" for grade in _grades(scale)],
         golds=golds,
-        candidates=some_of(work),
-        guidelines=project.guidelines,
+        candidates=_some_of(work),
+        guidelines=held.guidelines,
         presets=PRESETS,
         policy=policy,
         colours=COLOURS,
-        chosen_colours=project.colours,
-        questions=list(project.questions),
+        chosen_colours=held.colours,
+        questions=list(held.questions),
         shown_questions=[
             AskedQuestion(name=one.name, text=one.text, labels=one.choices, required=one.required)
-            for one in project.questions
+            for one in held.questions
         ],
-        checks=check_list(project, policy),
-    )  # fmt: skip
+        checks=_check_list(held, policy),
+    )
 
 
 @router.post("/projects/{project}/begin")
-def _save(request: Request, project: str, form: SentForm, who: Who) -> Response:
+def _save(project: str, form: SentForm, who: Who) -> Response | str:
     """Save a part of the draft, or open it."""
     if who.services.projects.get_head(project).state != "draft":
         raise Refused("not-draft", "this project is no draft any more: its settings change it now")
     try:
         done = _do(who, project, form)
-    except NotFound:
-        raise
     except AdjudgeError as fault:
-        return _begin(who, project, str(fault), 422)
+        return _begin(who.again(fault), project)
     after = "" if done.startswith("opened") else "/begin"
-    return go(request, f"/projects/{project}{after}?done={done}")
+    return f"/projects/{project}{after}?done={done}"
 
 
 def _do(who: LoggedIn, slug: str, form: Form) -> str:
@@ -244,9 +387,9 @@ def _do(who: LoggedIn, slug: str, form: Form) -> str:
     if what == "columns":
         _map_again(who, slug, _by_hand(form))
     elif what == "labels":
-        projects.set_scale(slug, read_scale(form), colours=read_colours(form))
+        projects.set_scale(slug, _read_scale(form), colours=_read_colours(form))
     elif what == "questions":
-        projects.set_questions(slug, read_question_form(form))
+        projects.set_questions(slug, _read_questions(form))
     elif what == "ties":
         projects.set_scale(slug, PAIR_SCALE if form.text("ties") else PAIR_SCALE_WITHOUT_TIES)
     elif what == "guidelines":
@@ -259,7 +402,7 @@ def _do(who: LoggedIn, slug: str, form: Form) -> str:
         projects.add_items(slug, (), entries)
     elif what == "preset":
         preset = form.need("preset", most=20)
-        projects.set_policy(slug, preset_policy(preset, projects.get_policy(slug)[0]))
+        projects.set_policy(slug, _preset_policy(preset, projects.get_policy(slug)[0]))
         if preset == "prolific":
             projects.use_panel(slug, "prolific")
     elif what == "open":
@@ -280,7 +423,7 @@ def _map_again(who: LoggedIn, slug: str, by_hand: dict[str, str]) -> None:
     if not files:
         raise BadSetting("files", "nothing", "files that are still kept: send them again")
     scale = who.services.projects.get_scale(slug)
-    preview = _uploading.read_waiting(who.request, files, scale, columns=by_hand).check()
+    preview = _uploading.read(who.request, files, scale, columns=by_hand).check()
     who.services.projects.replace_items(slug, preview.items, preview.golds)
     who.services.settings.keep(name, {**held, "columns": by_hand})
 

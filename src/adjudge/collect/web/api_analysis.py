@@ -1,0 +1,196 @@
+"""The API of what is made of answers: consensus by question, report by arm, plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from fastapi import Query
+from pydantic import Field
+
+from adjudge.collect.consensus import planner, refit
+from adjudge.collect.consensus.planner import Asked, ProjectPlan, Wish
+from adjudge.collect.services.arms import preset_arms, read_arms
+from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.values.arms import ArmReport
+from adjudge.collect.values.questions import FurtherQuestion
+from adjudge.collect.web._api import (
+    ApiModel,
+    ArmIn,
+    Listed,
+    Name,
+    PublicId,
+    QuestionIn,
+    Services,
+    Shares,
+    Short,
+    Slug,
+    api_router,
+)
+from adjudge.errors import BadSetting
+
+router = api_router("analysis")
+_Resamples = Annotated[int, Field(ge=0, le=10_000)]
+_Seed = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class _QuestionsIn(ApiModel):
+    """The further questions that a project is to have."""
+
+    questions: list[QuestionIn] = Field(max_length=20)
+
+
+class _ModelIn(ApiModel):
+    """The model to fit, and to the answers to which question; empty for the first."""
+
+    model: Literal[refit.MODEL_NAMES]  # type: ignore[valid-type]
+    question: Short = ""
+
+
+class _ArmsIn(ApiModel):
+    """Arms in their order, or the name of a preset; ``population`` is what that mix stands for."""
+
+    arms: list[ArmIn] = Field(default=[], max_length=50)
+    preset: Short = ""
+    population: Shares | None = None
+
+
+class _ReportIn(ApiModel):
+    """What to measure arms by: the true labels of judged items, by the items' names."""
+
+    test: dict[Name, Name] = Field(min_length=1, max_length=200_000)
+    resamples: _Resamples = 400
+    seed: _Seed = 0
+
+
+class _WishIn(ApiModel):
+    """What a plan is for; pay and share of gold are the policy's if they are not given."""
+
+    accuracy: Annotated[float, Field(gt=0, lt=1)]
+    pay_per_page: Short | None = None
+    gold_share: Annotated[float, Field(ge=0, le=0.9)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmsOut:
+    """The arms, without what is as in the project, and what is wrong with them."""
+
+    arms: list[dict[str, Any]]
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOut:
+    """The plan that is waited for, and the last one that was made."""
+
+    asked: Asked | None
+    plan: ProjectPlan | None
+
+
+@router.get("/projects/{project}/questions")
+def _list_questions(services: Services, project: Slug) -> Listed[FurtherQuestion]:
+    """The further questions, beside the first."""
+    return Listed(services.projects.get_questions(project))
+
+
+@router.put("/projects/{project}/questions")
+def _set_questions(
+    services: Services, project: Slug, body: _QuestionsIn
+) -> Listed[FurtherQuestion]:
+    """Replace the further questions, while nobody has judged."""
+    services.projects.set_questions(project, [one.value() for one in body.questions])
+    return Listed(services.projects.get_questions(project))
+
+
+@router.get("/projects/{project}/consensus")
+def _list_fits(
+    services: Services, project: Slug, question: Annotated[Short, Query()] = ""
+) -> Listed[refit.ModelFit]:
+    """Which models are fitted."""
+    return Listed(refit.list_fits(services, project, question=question))
+
+
+@router.post("/projects/{project}/consensus", status_code=202)
+def _ask_for_fit(services: Services, project: Slug, body: _ModelIn) -> Listed[refit.ModelFit]:
+    """Ask for a fit of a model; it is made in the background."""
+    refit.ask(services, project, body.model, question=body.question)
+    return Listed(refit.list_fits(services, project, question=body.question))
+
+
+@router.get("/projects/{project}/consensus/{model}")
+def _read_fit(
+    services: Services,
+    project: Slug,
+    model: PublicId,
+    page: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    question: Annotated[Short, Query()] = "",
+) -> Listed[dict[str, Any]]:
+    """A page of the labels by a model, the least sure first."""
+    return Listed(refit.read_labels(services, project, model, page, question=question))
+
+
+@router.get("/projects/{project}/arms")
+def _read_project_arms(services: Services, project: Slug) -> ArmsOut:
+    """The arms of a project's experiment, and what is wrong with them."""
+    arms = [arm.to_dict() for arm in services.arms.get_all(project)]
+    return ArmsOut(arms, services.arms.get_warnings(project))
+
+
+@router.put("/projects/{project}/arms")
+def _set_project_arms(services: Services, project: Slug, body: _ArmsIn) -> ArmsOut:
+    """Set the arms; once a judge has come, they can only be added to."""
+    labels = services.projects.get_head(project).labels
+    gold = services.exports.get_gold(project)
+    known = gold.texts() if gold is not None else []
+    if body.preset and body.arms:
+        raise BadSetting("preset", body.preset, "either arms or preset")
+    if body.preset:
+        made = preset_arms(body.preset, labels=labels, gold=known)
+    else:
+        given = {"arms": [arm.given() for arm in body.arms], "population": body.population}
+        made = read_arms(given, labels=labels, gold=known)
+    services.arms.set_all(project, made)
+    return _read_project_arms(services, project)
+
+
+@router.get("/projects/{project}/arms/report")
+def _read_arm_report(
+    services: Services,
+    project: Slug,
+    resamples: Annotated[_Resamples, Query()] = 400,
+    seed: Annotated[_Seed, Query()] = 0,
+) -> ArmReport:
+    """Funnel, judges and majority vote by arm, against the project's gold."""
+    return services.arms.report(project, resamples=resamples, seed=seed)
+
+
+@router.post("/projects/{project}/arms/report")
+def _make_arm_report(services: Services, project: Slug, body: _ReportIn) -> ArmReport:
+    """The same against true labels of items that were judged as work; nothing of them is kept."""
+    import pyarrow as pa
+
+    from adjudge.data.gold import Gold
+
+    columns = {"item": list(body.test), "gold": list(body.test.values())}
+    test = Gold.from_table(pa.table(columns), source="the test labels")
+    return services.arms.report(project, test=test, resamples=body.resamples, seed=body.seed)
+
+
+@router.get("/projects/{project}/plan")
+def _read_plan(services: Services, project: Slug) -> PlanOut:
+    """The last plan that was made, and the one that is being made."""
+    return _plan(services, project)
+
+
+@router.post("/projects/{project}/plan", status_code=202)
+def _ask_for_plan(services: Services, project: Slug, body: _WishIn) -> PlanOut:
+    """Ask for a plan of judgments, golds and money; it is made in the background."""
+    policy, _ = services.projects.get_policy(project)
+    pay = policy.pay_per_page if body.pay_per_page is None else body.pay_per_page
+    share = policy.screening_share if body.gold_share is None else body.gold_share
+    planner.ask(services, project, Wish.checked(body.accuracy, pay, share))
+    return _plan(services, project)
+
+
+def _plan(services: RequesterServices, project: str) -> PlanOut:
+    return PlanOut(planner.read_asked(services, project), planner.read_plan(services, project))
