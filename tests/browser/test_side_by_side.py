@@ -17,9 +17,8 @@ from playwright.sync_api import Page, expect
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.model_judge.endpoint import Endpoint
-from adjudge.collect.model_judge.judging import ModelTally, judge
+from adjudge.collect.model_judge.judging import HttpWork, ModelTally, judge
 from adjudge.collect.model_judge.ledger import AnswerLedger
-from adjudge.collect.model_judge.work import HttpWork
 from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.data.comparisons import Comparisons
 from adjudge.models.pairs.bradley_terry import BradleyTerry

@@ -20,8 +20,7 @@ from adjudge.errors import BadData, BadSetting
 if TYPE_CHECKING:
     from adjudge.collect.model_judge.endpoint import Endpoint
     from adjudge.collect.model_judge.items import Answers
-    from adjudge.collect.model_judge.judging import ModelTally
-    from adjudge.collect.model_judge.work import Work
+    from adjudge.collect.model_judge.judging import ModelTally, Work
 
 _GRADES = "0<1<2<3"
 
@@ -239,13 +238,13 @@ def _judge_project(
 def _work(project: str, key: str, server: str | None, database: str) -> Work:
     """Where the pages come from: the database here, or a server elsewhere."""
     if server is not None:
-        from adjudge.collect.model_judge.work import HttpWork
+        from adjudge.collect.model_judge.judging import HttpWork
 
         token = os.environ.get("ADJUDGE_TOKEN")
         if not token:
             raise BadSetting("ADJUDGE_TOKEN", None, "a token of the server in the environment")
         return HttpWork(server, project, token, key)
-    from adjudge.collect.model_judge.work import InProcessWork
+    from adjudge.collect.model_judge.judging import InProcessWork
     from adjudge.collect.services.judging import JudgingService
     from adjudge.collect.store.database import Database
 
@@ -253,7 +252,7 @@ def _work(project: str, key: str, server: str | None, database: str) -> Work:
 
 
 def _cost(asked: Endpoint) -> float:
-    return asked.usage.cost(asked.budget.price_in, asked.budget.price_out)
+    return asked.budget.cost(asked.usage.prompt_tokens, asked.usage.completion_tokens)
 
 
 def _spent(asked: Endpoint) -> str:

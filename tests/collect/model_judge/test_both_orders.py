@@ -9,12 +9,18 @@ from typing import Any
 
 import pytest
 
-from adjudge.collect.model_judge._question import NO_ANSWER, BesideQuestion, Question, Reply
-from adjudge.collect.model_judge._samples import _key_of
 from adjudge.collect.model_judge.endpoint import Endpoint
-from adjudge.collect.model_judge.judging import ModelTally, Work, _settle, _SideTally, judge
-from adjudge.collect.model_judge.ledger import AnswerLedger
-from adjudge.collect.model_judge.work import HttpWork, InProcessWork
+from adjudge.collect.model_judge.judging import (
+    HttpWork,
+    InProcessWork,
+    ModelTally,
+    Work,
+    _settle,
+    _SideTally,
+    judge,
+)
+from adjudge.collect.model_judge.ledger import AnswerLedger, _key_of
+from adjudge.collect.model_judge.prompts import NO_ANSWER, BesideQuestion, Question, Reply
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from compared import better, paired_project
@@ -135,8 +141,9 @@ def test_the_side_taken_has_an_interval() -> None:
 def test_old_ledgers_know_questions_of_single_results() -> None:
     """The key of what has nothing beside it is what it was before there were pairs."""
     single = Question(query="q", title="t")
-    assert _key_of("m", "g", ("A", "B"), single) == "68bf686d2a0e5650318c46949b8dac87"
+    asked = Endpoint(url="http://x", model="m")
+    assert _key_of(asked, "g", ("A", "B"), single, 0) == "68bf686d2a0e5650318c46949b8dac87"
     pair = Question(query="q", title="t", beside=BesideQuestion(title="u"))
-    keys = {_key_of("m", "g", LABELS, one) for one in (pair, pair.mirrored)}
+    keys = {_key_of(asked, "g", LABELS, one, 0) for one in (pair, pair.mirrored)}
     assert len(keys) == 2
     assert pair.mirrored.mirrored == pair

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from adjudge.collect.model_judge.endpoint import Endpoint, SpendingLimit
-from adjudge.collect.model_judge.judging import ModelTally, Work, judge
+from adjudge.collect.model_judge.judging import HttpWork, InProcessWork, ModelTally, Work, judge
 from adjudge.collect.model_judge.ledger import AnswerLedger
-from adjudge.collect.model_judge.work import HttpWork, InProcessWork
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.errors import BadData, EndpointFailed, Refused, Unavailable
@@ -205,7 +204,7 @@ def test_the_same_over_http(speaker: Any, tmp_path: Path) -> None:
 def test_a_server_that_is_away_is_waited_for_and_then_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adjudge.collect.model_judge.work._WAITS", (0.01,))
+    monkeypatch.setattr("adjudge.collect.model_judge.judging._WAITS", (0.01,))
     work = HttpWork("http://127.0.0.1:9", "lamps", "t", "m")
     with pytest.raises(Unavailable, match="the server gave no answer"):
         work.project()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.collect.model_judge._question import Question, Reply
-from adjudge.collect.model_judge.prompts import PROMPTS, prompt_named
+from adjudge.collect.model_judge.prompts import PROMPTS, Question, Reply, prompt_named
 from adjudge.errors import BadData, BadSetting, UnknownName
 
 GRADES = ("0", "1", "2", "3")
@@ -50,9 +49,7 @@ def test_scores_that_are_not(content: str) -> None:
 def test_labels_it_is_not_made_for() -> None:
     with pytest.raises(BadSetting) as caught:
         UMBRELA.check(("Good", "Bad"))
-    assert str(caught.value) == (
-        "--prompt = 'umbrela': wanted the labels 0, 1, 2, 3, not Good, Bad"
-    )
+    assert str(caught.value) == ("prompt = 'umbrela': wanted the labels 0, 1, 2, 3, not Good, Bad")
     UMBRELA.check(("3", "2", "1", "0"))
     PROMPTS["guidelines"].check(("Good", "Bad"))
 

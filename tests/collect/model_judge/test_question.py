@@ -6,8 +6,14 @@ import json
 
 import pytest
 
-from adjudge.collect.model_judge._question import NO_ANSWER, Question, Reply
-from adjudge.collect.model_judge.prompts import _messages, _parse, _schema
+from adjudge.collect.model_judge.prompts import (
+    NO_ANSWER,
+    Question,
+    Reply,
+    _messages,
+    _parse,
+    _schema,
+)
 from adjudge.errors import BadData
 
 LABELS = ("Matching", "Not Matching", "2")

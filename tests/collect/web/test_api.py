@@ -188,7 +188,7 @@ def test_a_requester_does_by_script_what_her_pages_do(site: Site, ada: Api) -> N
     assert made["state"] == "draft"
     csv = b"item,topic,query,title\ni9,q,q,t9\n"
     checked = ada("POST", f"/projects/{slug}/import?check=true", files={"files": ("x.csv", csv)})
-    assert checked == {"stored": False, "items": 1, "golds": 0, "notes": []}
+    assert checked == {"stored": False, "items": 1, "golds": 0, "notes": [], "changes": None}
     done = ada("POST", f"/projects/{slug}/import", files={"files": ("x.csv", csv)})
     assert done["changes"]["added"] == 1
     bad = b"item,topic,query,title,gold\ni10,q,q,t,zzz\n"
@@ -240,7 +240,7 @@ def test_a_requester_does_by_script_what_her_pages_do(site: Site, ada: Api) -> N
         ("POST", "/projects", {"json": {"name": ""}}, 422, "bad-request"),
         ("POST", "/projects", {"json": {"name": "x", "labels": "a,,b"}}, 422, "bad-data"),
         ("POST", "/projects", {"json": {"name": "x\0", "labels": "a,b"}}, 422, "bad-request"),
-        ("GET", "/projects/%00", {}, 422, "bad-request"),
+        ("GET", "/projects/%00", {}, 404, "not-found"),
     ],
 )
 def test_every_error_has_one_shape(

@@ -121,9 +121,9 @@ def test_gold_is_forecast_and_split_by_design(site: Site, ada: Browser) -> None:
     ada.get(f"{here}?done=designed")
     assert re.search(r"Good \d+ 8 4 4 Bad \d+ 8 2 6", ada.words)
     for bad, words in (
-        ({"training": "many"}, "training = 'many': wanted a whole number"),
+        ({"training": "many"}, "training = 'many'"),
         ({"mix": "odd"}, "mix = 'odd': wanted uniform, any, stated"),
-        ({"share-0": "x"}, "share of Good = 'x': wanted a number"),
+        ({"share-0": "x"}, "share of Good = 'x'"),
         ({"share-0": "nan"}, "share of Good = 'nan': wanted a number of at least 0"),
         ({"share-0": "0", "share-1": ""}, "wanted at least one share above 0"),
     ):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,8 +17,7 @@ from typing import Any
 import httpx
 import numpy as np
 
-from adjudge.collect.model_judge._question import NO_ANSWER, Question, Reply
-from adjudge.collect.model_judge.prompts import GUIDELINES, Prompt
+from adjudge.collect.model_judge.prompts import GUIDELINES, NO_ANSWER, Prompt, Question, Reply
 from adjudge.errors import BadData, BadSetting, BudgetSpent, EndpointFailed, shown
 
 _LETTERS = 2  # of a token; English has about four, so this is on the safe side
@@ -35,10 +35,6 @@ class _Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
-    def cost(self, prompt: float, completion: float) -> float:
-        """Money, at so much a million tokens."""
-        return (self.prompt_tokens * prompt + self.completion_tokens * completion) / 1e6
-
 
 @dataclass(slots=True, kw_only=True)
 class SpendingLimit:
@@ -53,21 +49,25 @@ class SpendingLimit:
 
     def __post_init__(self) -> None:
         if self.money is not None and not self.price_in and not self.price_out:
-            raise BadSetting("--budget", self.money, "prices beside it: --price-in and --price-out")
+            raise BadSetting("budget", self.money, "price-in or price-out too")
+
+    def cost(self, prompt: int, completion: int) -> float:
+        """Return the price of tokens of prompts and completions."""
+        return (prompt * self.price_in + completion * self.price_out) / 1e6
 
     @contextmanager
     def holding(self, usage: _Usage, letters: int, answer: int) -> Iterator[None]:
         """Set aside what a request may cost; refuse it where that is more than is left."""
         asked = letters // _LETTERS + 1
         tokens = asked + answer
-        money = (asked * self.price_in + answer * self.price_out) / 1e6
+        money = self.cost(asked, answer)
         spent = usage.prompt_tokens + usage.completion_tokens
         if self.tokens is not None and spent + self._held_tokens + tokens > self.tokens:
             raise BudgetSpent(
                 f"{spent:,} of {self.tokens:,} tokens are spent, and the next request may take "
                 f"{tokens:,}"
             )
-        cost = usage.cost(self.price_in, self.price_out)
+        cost = self.cost(usage.prompt_tokens, usage.completion_tokens)
         if self.money is not None and cost + self._held_money + money > self.money:
             raise BudgetSpent(
                 f"{cost:.4f} of {self.money:g} is spent, and the next request may cost {money:.4f}"
@@ -111,9 +111,9 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         if not self.url.startswith(("http://", "https://")):
-            raise BadSetting("--endpoint", self.url, "an address such as https://host/v1")
+            raise BadSetting("endpoint", self.url, "an address such as https://host/v1")
         if not self.model:
-            raise BadSetting("--model", self.model, "the name of a model of the endpoint")
+            raise BadSetting("model", self.model, "the name of a model of the endpoint")
 
     async def __aenter__(self) -> Endpoint:
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
@@ -130,8 +130,8 @@ class Endpoint:
         tokens, cost = 0, 0.0
         for _ in range(self.rereads + 1):
             done = await self._complete(said, labels)
-            tokens += done.tokens
-            cost += self._cost(done)
+            tokens += done.prompt_tokens + done.completion_tokens
+            cost += self.budget.cost(done.prompt_tokens, done.completion_tokens)
             try:
                 reply = self.prompt.parse(done.content, labels)
             except BadData:
@@ -141,11 +141,6 @@ class Endpoint:
             return replace(reply, logprob=logprob, version=done.version, tokens=tokens, cost=cost)
         reason = "The model gave no answer that could be read."
         return Reply(label=NO_ANSWER, reason=reason, tokens=tokens, cost=cost)
-
-    def _cost(self, done: _Completion) -> float:
-        """The price of one completion."""
-        paid = done.prompt_tokens * self.budget.price_in
-        return (paid + done.completion_tokens * self.budget.price_out) / 1e6
 
     async def _complete(self, said: list[Any], labels: tuple[str, ...]) -> _Completion:
         """One completion, tried again after passing faults."""
@@ -225,42 +220,25 @@ class Endpoint:
 
 
 def _label_logprob(choice: dict[str, Any], content: str, label: str) -> float | None:
-    """The log-probability of a label in an answer; None where the endpoint does not tell.
+    """Return the log-probability of a label in an answer; None where the endpoint has none.
 
-    The tokens of the answer are laid end to end; those that overlap the last place where the label
-    stands, as a word of its own, count together.
+    The tokens of the answer are joined; those that overlap the last occurrence of the label, as a
+    word of its own, count together.
     """
-    told = choice.get("logprobs")
-    tokens = told.get("content") if isinstance(told, dict) else None
-    if not isinstance(tokens, list):
-        return None
-    spans: list[tuple[int, int, float]] = []
-    end = 0
     try:
-        for entry in tokens:
-            text = str(entry["token"])
-            spans.append((end, end + len(text), float(entry["logprob"])))
-            end += len(text)
+        tokens = [(str(e["token"]), float(e["logprob"])) for e in choice["logprobs"]["content"]]
     except (KeyError, TypeError, ValueError):
         return None
-    laid = "".join(str(entry["token"]) for entry in tokens)
-    begin = _last_word(laid, label)
-    if begin < 0 or content.strip() not in laid:
+    joined = "".join(text for text, _ in tokens)
+    places = [*re.finditer(rf"(?<![^\W_]){re.escape(label)}(?![^\W_])", joined)]
+    if not places or content.strip() not in joined:
         return None
-    found = [value for a, b, value in spans if a < begin + len(label) and b > begin]
-    total = sum(found)
-    return min(total, 0.0) if found and math.isfinite(total) else None
-
-
-def _last_word(text: str, word: str) -> int:
-    """Where a word stands last, with no letter or digit beside it; -1 if nowhere."""
-    at = text.rfind(word)
-    while at >= 0:
-        before, after = text[at - 1 : at], text[at + len(word) : at + len(word) + 1]
-        if not before.isalnum() and not after.isalnum():
-            return at
-        at = text.rfind(word, 0, at)
-    return -1
+    begin, total, end = places[-1].start(), 0.0, 0
+    for text, value in tokens:
+        start, end = end, end + len(text)
+        if start < begin + len(label) and end > begin:
+            total += value
+    return min(total, 0.0) if math.isfinite(total) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,10 +250,6 @@ class _Completion:
     version: str
     prompt_tokens: int
     completion_tokens: int
-
-    @property
-    def tokens(self) -> int:
-        return self.prompt_tokens + self.completion_tokens
 
 
 class _Unusable(Exception):

@@ -15,10 +15,9 @@ from typing import Any
 import pyarrow as pa
 
 from adjudge.collect.importing import SHOWN, ImportLimits, Upload, find_roles, read_table
-from adjudge.collect.model_judge._question import NO_ANSWER, Question
-from adjudge.collect.model_judge._samples import SampledAnswers, ask_samples
 from adjudge.collect.model_judge.endpoint import Endpoint
-from adjudge.collect.model_judge.ledger import AnswerLedger
+from adjudge.collect.model_judge.ledger import AnswerLedger, SampledAnswers, ask_samples
+from adjudge.collect.model_judge.prompts import NO_ANSWER, Question
 from adjudge.data.formats.opening import read_bytes
 from adjudge.errors import BadData, BudgetSpent, shown
 

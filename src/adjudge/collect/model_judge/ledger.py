@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from adjudge.collect.model_judge._question import Reply
+from adjudge.collect.model_judge.endpoint import Endpoint
+from adjudge.collect.model_judge.prompts import NO_ANSWER, Question, Reply
 from adjudge.errors import BadData
 
 
@@ -29,37 +33,31 @@ class AnswerLedger:
     @classmethod
     @contextmanager
     def opened(cls, path: Path) -> Iterator[AnswerLedger]:
-        """The ledger in a file, which is made if it is not there."""
+        """Open the ledger in a file, which is made if it is not there."""
         made = cls(path)
-        whole = made._read() if path.exists() else ""
-        if path.exists() and whole and not whole.endswith("\n"):
-            kept = whole[: whole.rfind("\n") + 1]
-            part = path.with_name(f".{path.name}.part")
-            part.write_text(kept, "utf-8")
-            part.replace(path)
+        if path.exists():
+            made._read()
         try:
-            with path.open("a", encoding="utf-8") as file:
-                made._file = file
+            with path.open("a", encoding="utf-8") as made._file:
                 yield made
         except OSError as fault:
             raise BadData(f"cannot be written ({fault.strerror})", source=str(path)) from None
 
-    def _read(self) -> str:
-        text = self.path.read_text("utf-8", errors="replace")
-        lines = text.split("\n")
-        for number, line in enumerate(lines[:-1], start=1):
+    def _read(self) -> None:
+        *lines, cut = self.path.read_text("utf-8", errors="replace").split("\n")
+        for number, line in enumerate(lines, start=1):
             try:
                 record = json.loads(line)
-                self.answers[record["key"]] = _reply(record)
-            except (ValueError, KeyError, TypeError):
+                key = record.pop("key")
+                self.answers[key] = Reply(**record)
+            except (ValueError, KeyError, TypeError, AttributeError):
                 raise BadData(
                     "is no line of a ledger of answers", source=self.path.name, line=number
                 ) from None
-        return text
-
-    def get(self, key: str) -> Reply | None:
-        """The answer to what was asked, if it was."""
-        return self.answers.get(key)
+        if cut:
+            part = self.path.with_name(f".{self.path.name}.part")
+            part.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+            part.replace(self.path)
 
     def put(self, key: str, reply: Reply) -> None:
         """Keep an answer."""
@@ -70,14 +68,54 @@ class AnswerLedger:
             os.fsync(self._file.fileno())
 
 
-def _reply(record: dict[str, Any]) -> Reply:
-    """The answer of a line; what stands beside an answer is missing in older ledgers."""
-    logprob = record.get("logprob")
-    return Reply(
-        label=record["label"],
-        reason=record["reason"],
-        logprob=None if logprob is None else float(logprob),
-        version=str(record.get("version", "")),
-        tokens=int(record.get("tokens", 0)),
-        cost=float(record.get("cost", 0.0)),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledAnswers:
+    """The answers to one question, and how many of them were known already."""
+
+    replies: tuple[Reply, ...]
+    known: int
+
+    @property
+    def commonest(self) -> Reply:
+        """The answer that was given most often; of equals the first. No answer counts last."""
+        usable = [reply for reply in self.replies if reply.label != NO_ANSWER] or self.replies
+        label = Counter(reply.label for reply in usable).most_common(1)[0][0]
+        return next(reply for reply in usable if reply.label == label)
+
+
+async def ask_samples(
+    question: Question,
+    *,
+    guidelines: str,
+    labels: tuple[str, ...],
+    endpoint: Endpoint,
+    ledger: AnswerLedger,
+    room: asyncio.Semaphore,
+    samples: int = 1,
+) -> SampledAnswers:
+    """The answers of a model to one question, from the ledger as far as it has them."""
+    replies, known = [], 0
+    for sample in range(samples):
+        key = _key_of(endpoint, guidelines, labels, question, sample)
+        reply = ledger.answers.get(key)
+        if reply is None:
+            async with room:
+                reply = await endpoint.ask(question, guidelines=guidelines, labels=labels)
+            ledger.put(key, reply)
+        else:
+            known += 1
+        replies.append(reply)
+    return SampledAnswers(replies=tuple(replies), known=known)
+
+
+def _key_of(
+    endpoint: Endpoint, guidelines: str, labels: tuple[str, ...], question: Question, sample: int
+) -> str:
+    """Return what was asked as a short text: anything that may change the answer changes it."""
+    words = {name: part for name, part in asdict(question).items() if part is not None}
+    asked: list[Any] = [endpoint.model, guidelines, labels, words]
+    how = (endpoint.prompt.name, endpoint.temperature, sample)
+    if how != ("guidelines", 0.0, 0):  # which the oldest ledgers do not say
+        asked += how
+    said = json.dumps(asked, ensure_ascii=False)
+    return hashlib.sha256(said.encode()).hexdigest()[:32]

@@ -15,12 +15,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from adjudge.collect.model_judge._question import NO_ANSWER, Question, Reply
 from adjudge.errors import BadData, BadSetting, UnknownName, shown
 
+NO_ANSWER = "can't judge"
 _LONGEST_REASON = 1_000  # characters of a reason that are kept
 _USUAL = "Say how well the result answers the query."
 _SYSTEM = """\
@@ -73,6 +73,65 @@ _FINAL = re.compile(r"^\W*final score\W*?([0-3])\W*$", re.IGNORECASE | re.MULTIL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BesideQuestion:
+    """The right one of two results."""
+
+    title: str = ""
+    text: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A query and its result to judge, or two of which the better is asked for."""
+
+    query: str
+    need: str = ""
+    category: str = ""
+    title: str = ""
+    text: str = ""
+    url: str = ""
+    beside: BesideQuestion | None = None
+
+    @property
+    def mirrored(self) -> Question:
+        """The question with the sides of its two results changed."""
+        if self.beside is None:
+            return self
+        own = BesideQuestion(title=self.title, text=self.text, url=self.url)
+        other = self.beside
+        return replace(self, title=other.title, text=other.text, url=other.url, beside=own)
+
+    def words(self) -> str:
+        """The question as text, each part under its name; parts that are empty are left out."""
+        parts = {
+            "Query": self.query,
+            "What the person needs": self.need,
+            "Category searched": self.category,
+        }
+        sides: dict[str, Question | BesideQuestion] = {"Result": self}
+        if self.beside is not None:
+            sides = {"Left result": self, "Right result": self.beside}
+        for name, side in sides.items():
+            titled = {"title": side.title, "text": side.text, "address": side.url}
+            parts |= {f"{name} {part}": value for part, value in titled.items()}
+        return "\n".join(f"{name}: {value}" for name, value in parts.items() if value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model answered: a label of the scale, or that it cannot judge, and why."""
+
+    label: str
+    reason: str = ""
+    # What stands beside an answer, and does not make it another one.
+    logprob: float | None = field(default=None, compare=False)  # of the label
+    version: str = field(default="", compare=False)  # of the model, as the endpoint named it
+    tokens: int = field(default=0, compare=False)  # of question and answer
+    cost: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """How a model is asked, and how its answer is read."""
 
@@ -86,7 +145,7 @@ class Prompt:
         """Refuse labels that the prompt is not made for."""
         if self.wanted is not None and set(labels) != set(self.wanted):
             raise BadSetting(
-                "--prompt",
+                "prompt",
                 self.name,
                 f"the labels {', '.join(self.wanted)}, not {', '.join(labels)}",
             )
