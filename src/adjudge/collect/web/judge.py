@@ -15,14 +15,13 @@ from adjudge.collect.values.judging import (
     MOST_PAGES_LEFT,
     Answer,
     Arrival,
-    Feedback,
     JudgeView,
     Page,
     ProjectView,
 )
-from adjudge.collect.values.sides import in_words, is_of_pairs
+from adjudge.collect.values.sides import is_of_pairs
 from adjudge.collect.web import _joining
-from adjudge.collect.web._forms import PROVEN, SentForm
+from adjudge.collect.web._forms import PROVEN, SentForm, asked_number
 from adjudge.collect.web._markup import render
 from adjudge.collect.web._middleware import POLICY
 from adjudge.collect.web._pages import go, is_htmx, money, root, spell_minutes
@@ -248,7 +247,7 @@ def _show_outcome(request: Request, project: str, page: str, judge: _Judge) -> R
     seen = state.judging.answered(judge, page)
     rows = {row.row: (group, row) for group in seen.groups for row in group.rows}
     misses = [
-        _miss(entry, *rows[entry.row])
+        (entry, *rows[entry.row])
         for entry in outcome.feedback
         if not entry.right and entry.row in rows
     ]
@@ -266,16 +265,10 @@ def _show_outcome(request: Request, project: str, page: str, judge: _Judge) -> R
         total=len(rows),
         right=len(rows) - len(misses) if training else 0,
         stored=outcome.stored,
-        again=_again(request),
+        again=asked_number(request, "again") or 0,
         left=_left(request, view),
         on="Go on" if view.stage not in _OVER else "See how it ended",
     )
-
-
-def _again(request: Request) -> int:
-    """How many answers were not stored, since the page had been sent before from elsewhere."""
-    given = request.query_params.get("again", "")
-    return int(given) if given.isdecimal() and len(given) < 6 else 0
 
 
 def _left(request: Request, view: JudgeView) -> str:
@@ -286,20 +279,6 @@ def _left(request: Request, view: JudgeView) -> str:
     if left >= MOST_PAGES_LEFT:
         return f"{left} and more pages"
     return f"about {left} page{'' if left == 1 else 's'}" if left else "nothing"
-
-
-def _miss(entry: Feedback, group: Any, row: Any) -> dict[str, Any]:
-    """A missed gold with what was seen."""
-    sides = [row] if row.beside is None else [row, row.beside]
-    return {
-        "row": entry.row,
-        "given": in_words(entry.given, entry.of_pairs),
-        "accepted": [in_words(label, entry.of_pairs) for label in entry.accepted],
-        "reason": entry.reason,
-        "contested": entry.contested,
-        "query": group.query,
-        "title": " / ".join(one.title or one.text or one.url for one in sides),
-    }
 
 
 @router.post("/j/{project}/pages/{page}/contest")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,6 @@ from adjudge.collect.web._state import state_of
 from adjudge.collect.web._uploading import KeptFiles
 from adjudge.data.labels import likely_order
 from adjudge.data.scale import Scale, as_number, canonical
-from adjudge.data.source import count_of
 from adjudge.errors import AdjudgeError, BadSetting, Refused
 
 if TYPE_CHECKING:
@@ -135,78 +134,30 @@ def _some_of(items: Sequence[Item]) -> list[Item]:
     return list(items[::step][:_SHOWN])
 
 
-@dataclass(frozen=True, slots=True)
-class _ChecklistEntry:
-    """One thing to see to before a project is opened."""
-
-    good: bool
-    text: str
-    at: str = ""  # where it is seen to, below on the page or beyond
-    mend: str = ""  # what the link there is called
-
-
-def _check_list(project: Project, policy: Policy) -> list[_ChecklistEntry]:
-    """What there is, and what judges would miss."""
-    known = {gold.item for gold in project.golds}
+def _check_list(project: Project, policy: Policy) -> dict[str, Any]:
+    """Return what there is to judge and to check judges by, which the page puts into words."""
+    golds, labels = project.golds, project.scale.labels
+    pairs = is_of_pairs(labels)
+    known = {gold.item for gold in golds}
+    trained = {gold.accepted[0] for gold in golds if gold.role in ("training", "both")}
     work = sum(item.name not in known for item in project.items)
-    trained = {g.accepted[0] for g in project.golds if g.role in ("training", "both")}
-    pairs = is_of_pairs(project.scale.labels)
-    untrained = [in_words(label, pairs) for label in project.scale.labels if label not in trained]
     answers = work * policy.judgments_per_item
-    said = project.guidelines.strip()
-    begun = not said or _SAY_WHEN in said
-    paid = policy.pay_per_page > 0
-    return [
-        _ChecklistEntry(work > 0, f"{count_of(work, 'pair')} to judge"),
-        _ChecklistEntry(
-            not begun,
-            "guidelines are written" if not begun else
-            "the guidelines do not say yet when each label is right",
-            *(("#guide", "Write them") if begun else ()),
-        ),
-        _ChecklistEntry(
-            not untrained or not policy.training,
-            "every label has training gold" if not untrained else "no training is wanted"
-            if not policy.training else f"no training gold for {', '.join(untrained)}",
-            *(("#gold", "Give some") if untrained and policy.training else ()),
-        ),
-        _gold_entry(project, policy, len(known)),
-        _ChecklistEntry(
-            paid or policy.panel == "none",
-            f"{policy.pay_per_page} {policy.currency} a page" if paid else
-            "unpaid" if policy.panel == "none" else "the panel wants pay",
-            *(() if paid or policy.panel == "none" else ("/settings", "Set it")),
-        ),
-        _ChecklistEntry(
-            True,
-            f"{count_of(answers, 'judgment')}, about {_how_long(answers * _SECONDS / 60)} of "
-            f"judging in all ({_SECONDS:.0f} seconds each)",
-        ),
-    ]  # fmt: skip
-
-
-def _how_long(minutes: float) -> str:
-    if minutes < 90:
-        return count_of(round(minutes), "minute")
-    return f"{minutes / 60:.1f} hours" if minutes < 600 else f"{minutes / 60:,.0f} hours"
-
-
-def _gold_entry(project: Project, policy: Policy, known: int) -> _ChecklistEntry:
-    """Whether there is gold to check judges by: enough, and more than the training tells them."""
-    if known < _ENOUGH:
-        text = f"{count_of(known, 'gold pair')}: with {_ENOUGH} or more, judges are checked while "
-        return _ChecklistEntry(False, f"{text}they work", "#gold", "Pick them")
-    hidden = sum(for_screening(gold.role) for gold in project.golds)
-    told = sum(for_training(gold.role) for gold in project.golds)
-    both = sum(gold.role == "both" for gold in project.golds)
-    taken = max(0, min(policy.training_pairs, told) - (told - both)) if policy.training else 0
-    if policy.screening and hidden <= taken:
-        text = (
-            f"{count_of(known, 'gold pair')}, and the training tells the labels of all that would "
-            "be hidden"
-        )
-        return _ChecklistEntry(False, f"{text} in the work", "/settings", "Shorten it")
-    return _ChecklistEntry(True, count_of(known, "gold pair"))
+    training = sum(for_training(gold.role) for gold in golds)
+    both = sum(gold.role == "both" for gold in golds)
+    taken = max(0, min(policy.training_pairs, training) - (training - both))
+    hidden = sum(for_screening(gold.role) for gold in golds)
+    return {
+        "work": work,
+        "written": bool(project.guidelines.strip()) and _SAY_WHEN not in project.guidelines,
+        "untrained": [in_words(label, pairs) for label in labels if label not in trained],
+        "golds": len(known),
+        "enough": _ENOUGH,
+        # whether the training gives away the labels of all gold that would be hidden
+        "given_away": policy.screening and hidden <= (taken if policy.training else 0),
+        "answers": answers,
+        "seconds": _SECONDS,
+        "minutes": answers * _SECONDS / 60,
+    }
 
 
 router = page_router()
