@@ -30,8 +30,8 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     "a header only": (HEAD, "bad.csv: there are no judgments: the table has a header and no rows"),
     "no known header": (
         "foo,bar\n1,2\n",
-        "bad.csv, line 1: no known format fits a file that begins 'foo,bar'; wanted a header such "
-        "as 'item,judge,label' (or topic and document); its columns are foo, bar; --item "
+        "bad.csv, line 1: no known format fits a file that begins 'foo,bar'; expected a header "
+        "such as 'item,judge,label' (or topic and document); its columns are foo, bar; --item "
         "COLUMN --judge COLUMN --label COLUMN names the column; --format NAME names the format",
     ),
     "gold only": (
@@ -63,12 +63,12 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     "a NUL byte in the header": (
         "it\0em,judge,label\na,x,1\n",
-        "bad.csv, line 1: a NUL byte in the header; wanted text; --encoding utf-16 names "
+        "bad.csv, line 1: there is a NUL byte in the header; --encoding utf-16 names "
         "another encoding",
     ),
     "a row cut short": (
         HEAD + "a,x,1\nb,x\n",
-        "bad.csv, line 3: 2 cells where the header has 3",
+        "bad.csv, line 3: expected 3 cells as in the header, got 2",
     ),
     "a bad row after a quoted newline": (
         HEAD + '"a\nb",x,1\nc,,1\n',
@@ -245,7 +245,7 @@ def test_a_parquet_file_cut_short(adjudge: Run, folder: Path) -> None:
     ended = adjudge("consensus", "cut.parquet")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == (
-        "error: cut.parquet: is cut short, or no Parquet file (Parquet magic bytes not found in "
+        "error: cut.parquet: this is not a complete Parquet file (Parquet magic bytes not found in "
         "footer. Either the file is corrupted or this is not a parquet file.)\n"
     )
 
@@ -256,8 +256,8 @@ def test_a_bad_line_of_jsonl(adjudge: Run, folder: Path) -> None:
     ended = adjudge("consensus", "bad.jsonl")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == (
-        "error: bad.jsonl, line 2: '{nonsense' is no JSON object (Expecting property name enclosed "
-        "in double quotes at character 2)\n"
+        "error: bad.jsonl, line 2: expected a JSON object, got '{nonsense' (Expecting property name "
+        "enclosed in double quotes: line 1 column 2 (char 1))\n"
     )
 
 
@@ -331,9 +331,7 @@ def test_random_bytes_named_parquet_are_one_line(adjudge: Run, folder: Path, see
     (folder / "x.parquet").write_bytes(random.Random(seed).randbytes(3_000))
     ended = adjudge("consensus", "x.parquet")
     assert ended.code == 2
-    assert ended.err == (
-        "error: x.parquet: is cut short, or no Parquet file (it does not begin as one)\n"
-    )
+    assert ended.err == ("error: x.parquet: this is not a complete Parquet file\n")
     text = bytes(b or 32 for b in random.Random(seed).randbytes(3_000))
     (folder / "x.csv").write_bytes(b"item,judge,label\n" + text)
     assert adjudge("consensus", "x.csv").err.count("\n") == 1

@@ -185,14 +185,14 @@ def test_a_header_again_is_refused(text: str, line: int, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("name", "pack", "told"),
     [
-        ("odd.csv.xz", lzma.compress, "is packed with xz; unpack it first"),
-        ("odd.csv", gzip.compress, "is packed with gzip, but not called so"),
+        ("odd.csv.xz", lzma.compress, "got a file packed with xz; unpack it first"),
+        ("odd.csv", gzip.compress, "got a file packed with gzip"),
         (
             "odd.csv.zst",
             lambda t: pa.Codec("zstd").compress(t, asbytes=True),
-            "is packed with Zstandard",
+            "got a file packed with Zstandard",
         ),
-        ("odd.xls", lambda t: b"\xd0\xcf\x11\xe0\xa1\xb1" + bytes(len(t)), "save as CSV"),
+        ("odd.xls", lambda t: b"\xd0\xcf\x11\xe0\xa1\xb1" + bytes(len(t)), "save it as CSV"),
     ],
 )
 def test_what_is_packed_is_called_so(

@@ -57,9 +57,7 @@ def test_a_file_of_another_format_is_named_with_its_line(tmp_path: Path) -> None
     path.write_text("7 0 a 1\n")
     with pytest.raises(BadData) as raised:
         Run.read(path)
-    assert raised.value.sentence == (
-        "crowd.qrels, line 1: 4 fields; wanted 6: topic Q0 document rank score tag"
-    )
+    assert (raised.value.place, raised.value.code) == ("crowd.qrels, line 1", "wrong-width")
 
 
 @pytest.mark.parametrize(

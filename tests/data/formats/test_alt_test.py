@@ -10,6 +10,7 @@ import pytest
 
 from adjudge.data.formats import Content, read, write
 from adjudge.errors import BadData
+from faults import fault_of
 
 
 def kept(folder: Path, content: Any) -> Path:
@@ -45,20 +46,17 @@ def test_there_and_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"ann": {"a": 1}, "bob": 3}', "people.json, judge 'bob': 3 is no object; wanted a label"),
-        ('{"ann": {"a": 1, "b": [1, 2]}}', "judge 'ann', item 'b': 2 labels ([1, 2]) where one"),
-        ('{"ann": {"a": null}}', "people.json: there is no judgment in this file"),
-        ('{"ann": {"a": 1}', "people.json, line 1: is no JSON"),
-        ('{"ann": {"a": 1, "b": "x"}}', "other labels are numbers"),
+        ('{"ann": {"a": 1}, "bob": 3}', ", judge 'bob', item 1: not-an-object"),
+        ('{"ann": {"a": 1, "b": [1, 2]}}', ", judge 'ann', item 'b': not-one-label"),
+        ('{"ann": {"a": null}}', ": no-judgments"),
+        ('{"ann": {"a": 1}', ", line 1: invalid-json"),
+        ('{"ann": {"a": 1, "b": "x"}}', ", judge 'ann', item 'b', column label: mixed-labels"),
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(BadData) as caught:
         read(kept(tmp_path, content))
-    assert (
-        message in caught.value.sentence
-        or "is text, but the labels before it" in caught.value.sentence
-    )
+    assert fault_of(caught.value) == f"people.json{message}"
 
 
 def test_a_bad_judge_can_be_left_out(tmp_path: Path) -> None:

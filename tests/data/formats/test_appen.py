@@ -18,6 +18,7 @@ from adjudge.data.formats import Content, read, write
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData
+from faults import fault_of
 
 HEADER = (
     "_unit_id,_created_at,_golden,_id,_missed,_started_at,_tainted,_channel,_trust,_worker_id,"
@@ -109,9 +110,7 @@ def test_question_is_the_column_with_gold_or_the_one_named(tmp_path: Path) -> No
     path = report(tmp_path, "u1,j1,false,good,Delta,late,,", header=header)
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "f1.csv: there are 2 questions (sentiment, reason); wanted one"
-    )
+    assert fault_of(caught.value) == ("f1.csv: several-questions")
     content = read(path, question="reason")
     assert judged(content) == {("u1", "j1", "late")}
     assert content.judgments is not None
@@ -119,9 +118,7 @@ def test_question_is_the_column_with_gold_or_the_one_named(tmp_path: Path) -> No
     assert judged(read(path, question="airline")) == {("u1", "j1", "Delta")}
     with pytest.raises(BadData) as caught:
         read(path, question="mood")
-    assert caught.value.sentence == (
-        "f1.csv: there is no question 'mood'; there is sentiment, reason"
-    )
+    assert fault_of(caught.value) == ("f1.csv: unknown-question")
 
 
 def test_no_gold_column_at_all(tmp_path: Path) -> None:
@@ -287,4 +284,4 @@ def test_aggregated_report(tmp_path: Path) -> None:
 def test_reports_want_what_they_hold(tmp_path: Path) -> None:
     with pytest.raises(BadData) as caught:
         write(Content(gold=Gold.of({"a": 1})), tmp_path / "x.csv", format="appen")
-    assert caught.value.sentence == "appen holds judgments, and there are none to write (only gold)"
+    assert fault_of(caught.value) == "nothing-to-write"

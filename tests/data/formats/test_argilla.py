@@ -10,6 +10,7 @@ import pytest
 
 from adjudge.data.formats import Content, read
 from adjudge.errors import BadData
+from faults import fault_of
 
 
 def record(
@@ -96,9 +97,7 @@ def test_several_questions_want_one_named(tmp_path: Path) -> None:
     path = records(tmp_path, record(1, [("u1", 2, "submitted")], **other))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "records.json: there are 2 questions (relevance, mood); wanted one"
-    )
+    assert fault_of(caught.value) == ("records.json: several-questions")
     assert judged(read(path, question="mood")) == {("1", "u1", "good")}
 
 
@@ -112,30 +111,24 @@ def test_faults_name_their_record(tmp_path: Path) -> None:
         record(5, [("u1", "a", "submitted")], **{"relevance.responses": "a"}),
         7,
     )
-    messages = [
-        "records.json, record 1, response 1: 2 labels (['a', 'b']) where one is wanted",
-        "records.json, record 2, response 1: {'a': 1} is no label; wanted a text or a number",
-        "records.json, record 3: 1 in relevance.responses, 0 in relevance.responses.users and 1 in "
-        "relevance.responses.status; wanted as many of each",
-        "records.json, record 4: there is no id",
-        "records.json, record 5: relevance.responses holds no list",
-        "records.json, record 6: 7 is no record; wanted an object",
+    places = [
+        "records.json, record 1, response 1",
+        "records.json, record 2, response 1",
+        *(f"records.json, record {number}" for number in (3, 4, 5, 6)),
     ]
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == messages[0]
+    assert fault_of(caught.value) == f"{places[0]}: not-one-label"
     content = read(path, skip_bad=True)
     assert judged(content) == {("1", "u2", "a")}
-    assert [f"{bad.place}: {bad.problem}" for bad in content.bad] == messages
+    assert [bad.place for bad in content.bad] == places
 
 
 def test_nothing_submitted_is_an_error(tmp_path: Path) -> None:
     path = records(tmp_path, record(1, [("u1", "a", "draft")]))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "records.json: there is no judgment: 1 response left out: draft, not submitted"
-    )
+    assert fault_of(caught.value) == ("records.json: no-judgments")
 
 
 def test_a_broken_line_is_named(tmp_path: Path) -> None:
@@ -144,7 +137,4 @@ def test_a_broken_line_is_named(tmp_path: Path) -> None:
     path.write_text(f"{good}\n\n{{broken\n")
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "records.jsonl, line 3: is no JSON: Expecting property name enclosed in double quotes "
-        "at character 2"
-    )
+    assert fault_of(caught.value) == ("records.jsonl, line 3: invalid-json")

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.data.formats import Content, read, write
-from adjudge.data.formats.consensus_table import _scale_of_labels
+from adjudge.data.formats.consensus_table import scale_of_labels
 from adjudge.data.formats.trec_2011 import _relevance
 from adjudge.data.gold import Gold
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
+from faults import fault_of
 from sizes import sized
 
 _KINDS = {"consensus": ".csv", "consensus-jsonl": ".jsonl", "consensus-parquet": ".parquet"}
@@ -36,7 +37,7 @@ def _file(folder: Path, text: str, name: str = "labels.csv") -> Path:
 def _complaint(path: Path, **options: Any) -> str:
     with pytest.raises(BadData) as raised:
         read(path, **options)
-    return raised.value.sentence
+    return fault_of(raised.value)
 
 
 def test_columns_have_their_types(tmp_path: Path) -> None:
@@ -109,23 +110,21 @@ def test_a_list_where_a_number_should_be(tmp_path: Path) -> None:
     labels = pa.table({"item": ["a"], "label": ["1"], "probability": [[0.5]]})
     path = tmp_path / "labels.parquet"
     write(Content(labels=labels), path, format="consensus-parquet")
-    assert _complaint(path) == (
-        "labels.parquet, column probability: holds list<element: double>; wanted text or numbers"
-    )
+    assert _complaint(path) == ("labels.parquet, column probability: bad-data")
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("c,1,high,0,1,3,1,no", "line 3, column probability: 'high' is not a number from 0 to 1"),
-        ("c,1,1.5,0,1,3,1,no", "line 3, column probability: '1.5' is not a number from 0 to 1"),
-        ("c,1,1,0,-1,3,1,no", "line 3, column p_1: '-1' is not a number from 0 to 1"),
-        ("c,1,1,0,1,2.5,1,no", "line 3, column judgments: '2.5' is not a whole number"),
-        ("c,1,1,0,1,3,first,no", "line 3, column rank: 'first' is not a whole number"),
-        ("c,1,1,0,1,3,1,perhaps", "line 3, column fallback: 'perhaps' is no true or false"),
-        (" ,1,1,0,1,3,1,0", "line 3, column item: the item id is empty"),
-        ("a,1,1,0,1,3,1,0", "line 3, column item: item 'a' is there already, at line 2"),
-        ("c,1,1,0,1,3,1", "line 3: 7 cells where the header has 8"),
+        ("c,1,high,0,1,3,1,no", "line 3, column probability: not-a-number"),
+        ("c,1,1.5,0,1,3,1,no", "line 3, column probability: not-a-number"),
+        ("c,1,1,0,-1,3,1,no", "line 3, column p_1: not-a-number"),
+        ("c,1,1,0,1,2.5,1,no", "line 3, column judgments: not-a-number"),
+        ("c,1,1,0,1,3,first,no", "line 3, column rank: not-a-number"),
+        ("c,1,1,0,1,3,1,perhaps", "line 3, column fallback: not-true-or-false"),
+        (" ,1,1,0,1,3,1,0", "line 3, column item: missing-id"),
+        ("a,1,1,0,1,3,1,0", "line 3, column item: repeated-row"),
+        ("c,1,1,0,1,3,1", "line 3: wrong-width"),
     ],
 )
 def test_a_bad_row(tmp_path: Path, row: str, message: str) -> None:
@@ -135,11 +134,9 @@ def test_a_bad_row(tmp_path: Path, row: str, message: str) -> None:
 
 
 def test_a_table_without_labels(tmp_path: Path) -> None:
-    assert _complaint(_file(tmp_path, "item,label,probability\n")) == (
-        "labels.csv: there are no labels: the table has a header and no rows"
-    )
+    assert _complaint(_file(tmp_path, "item,label,probability\n")) == ("labels.csv: no-rows")
     assert _complaint(_file(tmp_path, "item,probability\na,1\n"), format="consensus") == (
-        "labels.csv, column label: no column 'label'; the columns are item, probability"
+        "labels.csv, column label: missing-column"
     )
 
 
@@ -182,20 +179,18 @@ def test_a_formula_for_an_item_is_disarmed_in_csv_alone(tmp_path: Path) -> None:
 def test_nothing_to_write(tmp_path: Path) -> None:
     with pytest.raises(BadData) as raised:
         write(Content(gold=Gold.of({"a": 1})), tmp_path / "out.csv", format="consensus")
-    assert (
-        raised.value.sentence == "consensus holds labels, and there are none to write (only gold)"
-    )
+    assert fault_of(raised.value) == "nothing-to-write"
 
 
 def test_the_scale_of_a_table() -> None:
     table = pa.table({"item": ["a"], "label": ["good"], "p_poor": [0.1], "p_good": [0.9]})
-    assert _scale_of_labels(table) == Scale(labels=("poor", "good"))
+    assert scale_of_labels(table) == Scale(labels=("poor", "good"))
     mixed = pa.table({"item": ["a"], "label": ["x"], "p_1": [0.1], "p_x": [0.9]})
-    assert _scale_of_labels(mixed) == Scale(labels=("1", "x"))
+    assert scale_of_labels(mixed) == Scale(labels=("1", "x"))
     alone = pa.table({"item": ["a", "b"], "label": ["2", "0"]})
-    assert _scale_of_labels(alone) == Scale(labels=("0", "2"), ordinal=True, relevant=("2",))
+    assert scale_of_labels(alone) == Scale(labels=("0", "2"), ordinal=True, relevant=("2",))
     none = pa.table({"item": ["a"], "label": pa.array([None], pa.string())})
-    assert _scale_of_labels(none) is None
+    assert scale_of_labels(none) is None
     assert np.isnan(_relevance(none, None)).all()
 
 
@@ -203,7 +198,7 @@ def test_relevance_without_a_binary_collapse() -> None:
     table = pa.table({"item": ["a"], "label": ["cat"], "p_cat": [0.5], "p_dog": [0.5]})
     with pytest.raises(BadData) as raised:
         _relevance(table, None)
-    assert raised.value.sentence == ("which of the labels cat, dog count as relevant is not known")
+    assert fault_of(raised.value) == ("no-relevant-labels")
 
 
 _PIECE = st.text(

@@ -11,6 +11,7 @@ from adjudge.data.formats import Content, read, write
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData
+from faults import fault_of
 
 
 def _file(folder: Path, text: str) -> Path:
@@ -42,15 +43,13 @@ def test_labels_are_truth_where_gold_is_wanted(tmp_path: Path) -> None:
     assert Gold.read(path).to_table().to_pydict() == {"item": ["a"], "gold": ["cat"]}
     with pytest.raises(BadData) as raised:
         Judgments.read(path)
-    assert raised.value.sentence.startswith(
-        "crowd.csv, column judge: no column 'judge'; the columns are task, label; "
-    )
+    assert raised.value.source == str(path)
 
 
 def test_a_bad_row_has_its_line(tmp_path: Path) -> None:
     with pytest.raises(BadData) as raised:
         read(_file(tmp_path, "task,worker,label\na,w,cat\na,,dog\n"))
-    assert raised.value.sentence == "crowd.csv, line 3, column worker: the judge id is empty"
+    assert fault_of(raised.value) == "crowd.csv, line 3, column worker: bad-id"
 
 
 def test_bad_rows_are_skipped_and_listed(tmp_path: Path) -> None:
@@ -80,6 +79,4 @@ def test_what_is_written(tmp_path: Path) -> None:
 def test_nothing_to_write(tmp_path: Path) -> None:
     with pytest.raises(BadData) as raised:
         write(Content(), tmp_path / "out.csv", format="crowd-kit")
-    assert raised.value.sentence == (
-        "crowd-kit holds judgments, labels or gold, and there are none to write"
-    )
+    assert fault_of(raised.value) == ("nothing-to-write")

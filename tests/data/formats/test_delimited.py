@@ -15,6 +15,7 @@ from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimit
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File
 from adjudge.errors import BadData
+from faults import fault_of
 from sizes import sized
 
 
@@ -36,7 +37,7 @@ def _rows(path: Path, options: Options | None = None, **shape: object) -> list[l
 def _complaint(path: Path, options: Options | None = None, **shape: object) -> str:
     with pytest.raises(BadData) as raised:
         _rows(path, options, **shape)
-    return raised.value.sentence
+    return fault_of(raised.value)
 
 
 def test_cells_are_text_whatever_they_look_like(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_a_header_and_nothing_else_is_an_empty_table(tmp_path: Path, text: str) 
 
 @pytest.mark.parametrize("text", ["\n\n", "\ufeff", "\r\n"])
 def test_blank_lines_alone(tmp_path: Path, text: str) -> None:
-    assert _complaint(_file(tmp_path, text)) == "judgments.csv: there is nothing in the file"
+    assert _complaint(_file(tmp_path, text)) == "judgments.csv: empty-file"
 
 
 def test_columns_without_a_name_are_called_by_their_place(tmp_path: Path) -> None:
@@ -107,13 +108,13 @@ def test_columns_without_a_name_are_called_by_their_place(tmp_path: Path) -> Non
 
 def test_a_name_twice_in_the_header(tmp_path: Path) -> None:
     assert _complaint(_file(tmp_path, "\na,b, a\n1,2,3\n")) == (
-        "judgments.csv, line 2, column a: the header names the column 'a' twice"
+        "judgments.csv, line 2, column a: repeated-column"
     )
 
 
 def test_a_nul_byte_in_the_header(tmp_path: Path) -> None:
     assert _complaint(_file(tmp_path, "a,b\n1,2\n".encode("utf-16-le"))) == (
-        "judgments.csv, line 1: a NUL byte in the header; wanted text"
+        "judgments.csv, line 1: bad-encoding"
     )
 
 
@@ -122,16 +123,16 @@ def test_a_nul_byte_in_the_header(tmp_path: Path) -> None:
 )
 def test_a_ragged_row(tmp_path: Path, row: str, cells: str) -> None:
     path = _file(tmp_path, f'a,b\n1,"2\n"\n\n{row}\n6,7\n')
-    assert _complaint(path) == f"judgments.csv, line 5: {cells} where the header has 2"
+    assert _complaint(path) == "judgments.csv, line 5: wrong-width"
 
 
 def test_ragged_rows_are_skipped_and_listed(tmp_path: Path) -> None:
     path = _file(tmp_path, "a,b\n1,2\n3\n4,5\n\n6,7,8\n9,0\n")
     table, source = read_delimited(File.at(path), Options(skip_bad=True))
     assert table.to_pydict() == {"a": ["1", "4", "9"], "b": ["2", "5", "0"]}
-    assert [(bad.row, bad.place, bad.problem) for bad in source.skipped] == [
-        (1, "judgments.csv, line 3", "1 cell where the header has 2"),
-        (3, "judgments.csv, line 6", "3 cells where the header has 2"),
+    assert [(bad.row, bad.place) for bad in source.skipped] == [
+        (1, "judgments.csv, line 3"),
+        (3, "judgments.csv, line 6"),
     ]
     assert str(source.error(2, "so")) == "judgments.csv, line 7: so"
 
@@ -139,7 +140,7 @@ def test_ragged_rows_are_skipped_and_listed(tmp_path: Path) -> None:
 def test_a_quote_never_closed_does_not_swallow_the_rest(tmp_path: Path) -> None:
     rest = "".join(f"{i},{i}\n" for i in range(100_000))
     path = _file(tmp_path, f'a,b\n1,2\n"3,4\n{rest}')
-    assert _complaint(path) == "judgments.csv, line 3: a quote opened in this row is never closed"
+    assert _complaint(path) == "judgments.csv, line 3: open-quote"
 
 
 def test_an_odd_quote_within_a_cell_is_only_a_quote(tmp_path: Path) -> None:
@@ -153,14 +154,12 @@ def test_quotes_are_cells_where_the_format_has_none(tmp_path: Path) -> None:
 
 def test_latin_1_read_as_utf_8(tmp_path: Path) -> None:
     path = _file(tmp_path, "a,b\n1,2\ncafé,3\n".encode("latin-1"))
-    assert _complaint(path) == ("judgments.csv, line 3: byte 0xe9 is not UTF-8; wanted UTF-8")
+    assert _complaint(path) == ("judgments.csv, line 3: bad-encoding")
 
 
 def test_utf_8_read_as_ascii(tmp_path: Path) -> None:
     path = _file(tmp_path, "a,b\n1,2\ncafé,3\n")
-    assert _complaint(path, Options(encoding="ascii")) == (
-        "judgments.csv, line 3: byte 0xc3 is not ascii; wanted ascii"
-    )
+    assert _complaint(path, Options(encoding="ascii")) == ("judgments.csv, line 3: bad-encoding")
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252", "utf-8"])
@@ -188,10 +187,7 @@ def test_compressed_files(tmp_path: Path) -> None:
 def test_a_compressed_file_cut_short(tmp_path: Path) -> None:
     text = "a,b\n" + "".join(f"{i},{i * 7919 % 10007}\n" for i in range(100_000))
     path = _file(tmp_path, gzip.compress(text.encode())[:-100_000], "judgments.csv.gz")
-    assert _complaint(path) == (
-        "judgments.csv.gz: is cut short, or no gz file "
-        "(Compressed file ended before the end-of-stream marker was reached)"
-    )
+    assert _complaint(path) == ("judgments.csv.gz: unreadable-file")
 
 
 def test_the_delimiter_is_a_tab_if_the_header_has_as_many_as_commas(tmp_path: Path) -> None:

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.data.formats._exports import chosen_question, pair_columns
 from adjudge.data.formats.format import Options
+from adjudge.data.formats.tables import choose_question, pair_columns
 from adjudge.errors import BadData
+from faults import fault_of
 
 
 def test_the_only_question_needs_no_name() -> None:
-    assert chosen_question(["q", "q"], Options(), "f", "answer", "a column") == "q"
+    assert choose_question(["q", "q"], Options(), "f", "answer") == "q"
 
 
 def test_no_question_is_an_error() -> None:
     with pytest.raises(BadData) as caught:
-        chosen_question([], Options(), "f.csv", "answer", "a column")
-    assert caught.value.sentence == "f.csv: there is no answer; wanted a column"
+        choose_question([], Options(), "f.csv", "answer")
+    assert fault_of(caught.value) == "f.csv: no-question"
 
 
 def test_a_prefix_may_be_said() -> None:
     found = ["b", "a.b"]
-    assert chosen_question(found, Options(question="b"), "f", "answer", "a column") == "b"
-    assert chosen_question(found, Options(question="a.b"), "f", "answer", "a column") == "a.b"
-    assert (
-        chosen_question(found, Options(question="Answer.a.b"), "f", "answer", "a column") == "a.b"
-    )
-    assert chosen_question(found, Options(question="OUTPUT:b"), "f", "answer", "a column") == "b"
+    assert choose_question(found, Options(question="b"), "f", "answer") == "b"
+    assert choose_question(found, Options(question="a.b"), "f", "answer") == "a.b"
+    assert choose_question(found, Options(question="Answer.a.b"), "f", "answer") == "a.b"
+    assert choose_question(found, Options(question="OUTPUT:b"), "f", "answer") == "b"
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
+from faults import fault_of
 
 
 def answer(value: object, name: str = "relevance", kind: str = "choices") -> dict[str, Any]:
@@ -131,10 +132,7 @@ def test_two_golds_of_one_task(tmp_path: Path) -> None:
     )
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "project-1.json, task 2, annotation 2, column relevance: "
-        "item '2' has relevance 'b' here but 'a' at task 2, annotation 1; wanted one"
-    )
+    assert fault_of(caught.value) == ("project-1.json, task 2, annotation 2, column gold: bad-data")
 
 
 def test_predictions_are_judgments_of_models(tmp_path: Path) -> None:
@@ -177,9 +175,7 @@ def test_nothing_left_is_an_error(tmp_path: Path) -> None:
     path = export(tmp_path, task(1, annotation(answer(["b"]), was_cancelled=True)))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "project-1.json: there is no judgment: 1 annotation left out: cancelled"
-    )
+    assert fault_of(caught.value) == ("project-1.json: no-judgments")
 
 
 def test_several_questions_want_one_named(tmp_path: Path) -> None:
@@ -188,9 +184,7 @@ def test_several_questions_want_one_named(tmp_path: Path) -> None:
     path = export(tmp_path, task(1, both | {"result": [*both["result"], text]}))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "project-1.json: there are 2 questions (relevance, quality); wanted one"
-    )
+    assert fault_of(caught.value) == ("project-1.json: several-questions")
     assert judged(read(path, question="quality")) == {("1", "10", "4")}
 
 
@@ -204,20 +198,20 @@ def test_faults_name_task_and_annotation(tmp_path: Path) -> None:
         task(5, annotation(answer(["b"]), by=None)),
         task(6, annotation(answer(["b"]), created_at="noon")),
     )
-    messages = [
-        "project-1.json, task 1, annotation 2: 2 labels (['a', 'b']) where one is wanted",
-        "project-1.json, task 2, annotation 1: 2 answers to 'relevance' where one is wanted",
-        "project-1.json, task 3: 'no task' is no task; wanted an object",
-        "project-1.json, task 4: there is no id",
-        "project-1.json, task 5, annotation 1, column completed_by: the judge id is empty",
+    places = [
+        "project-1.json, task 1, annotation 2",
+        "project-1.json, task 2, annotation 1",
+        "project-1.json, task 3",
+        "project-1.json, task 4",
+        "project-1.json, task 5, annotation 1, column judge",
     ]
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == messages[0]
+    assert fault_of(caught.value) == f"{places[0]}: not-one-label"
     content = read(path, skip_bad=True)
     assert judged(content) == {("1", "10", "a"), ("6", "10", "b")}
-    assert sorted(f"{bad.place}: {bad.problem}" for bad in content.bad) == messages
-    assert content.notes[-1].startswith("column created_at: 1 of its values is no time")
+    assert sorted(bad.place for bad in content.bad) == places
+    assert content.notes[-1].startswith("column time: 1 of its values is no time")
 
 
 def test_gold_off_the_scale_names_its_annotation(tmp_path: Path) -> None:
@@ -227,8 +221,8 @@ def test_gold_off_the_scale_names_its_annotation(tmp_path: Path) -> None:
     )
     with pytest.raises(BadData) as caught:
         read(path, scale=Scale.parse("0<1"))
-    assert caught.value.sentence == (
-        "project-1.json, task 1, annotation 2: gold '7' is not on the scale 0 < 1"
+    assert fault_of(caught.value) == (
+        "project-1.json, task 1, annotation 2, column gold: label-off-scale"
     )
     content = read(path, scale=Scale.parse("0<1"), skip_bad=True)
     assert content.gold is None
@@ -240,9 +234,7 @@ def test_broken_json_names_its_line(tmp_path: Path) -> None:
     path.write_text('[\n{"id": 1, "annotations": [], "data": }\n]')
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "project-1.json, line 2: is no JSON: Expecting value at character 38"
-    )
+    assert fault_of(caught.value) == ("project-1.json, line 2: invalid-json")
 
 
 letters = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
@@ -301,21 +293,16 @@ def test_labels_and_gold_of_two_kinds(tmp_path: Path) -> None:
     path = export(tmp_path, task(1, annotation(answer(["1"]))), task(2, annotation(answer(["no"]))))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence.startswith(
-        "project-1.json, task 2, annotation 1, column relevance: 'no' is text, but "
-    )
+    place = "project-1.json, task 2, annotation 1, column label"
+    assert fault_of(caught.value) == f"{place}: mixed-labels"
     truth = annotation(answer(["no"]), ground_truth=True)
     path = export(tmp_path, task(1, annotation(answer(["1"]))), task(2, truth))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "project-1.json, column gold: gold 'no' of item '2' is not on the scale 1"
-    )
+    assert caught.value.value == "no"
 
 
 def test_there_must_be_something_to_write(tmp_path: Path) -> None:
     with pytest.raises(BadData) as caught:
         write(Content(), tmp_path / "x.json", format="label-studio")
-    assert caught.value.sentence == (
-        "label-studio holds judgments, and there are none to write (only nothing)"
-    )
+    assert fault_of(caught.value) == ("nothing-to-write")

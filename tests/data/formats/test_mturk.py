@@ -12,6 +12,7 @@ import pytest
 
 from adjudge.data.formats import Content, read
 from adjudge.errors import BadData
+from faults import fault_of
 
 HEADER = """
 HITId HITTypeId Title Description Keywords Reward CreationTime MaxAssignments RequesterAnnotation
@@ -148,10 +149,7 @@ def test_nothing_left_is_an_error(tmp_path: Path) -> None:
     )
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "Batch_1_batch_results.csv: there is no judgment left: "
-        "1 row left out: rejected by the requester"
-    )
+    assert fault_of(caught.value) == ("Batch_1_batch_results.csv: no-judgments")
 
 
 def test_several_questions_want_one_named(tmp_path: Path) -> None:
@@ -162,14 +160,10 @@ def test_several_questions_want_one_named(tmp_path: Path) -> None:
     )
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "Batch_1_batch_results.csv: there are 2 answers (comment, relevance); wanted one"
-    )
+    assert fault_of(caught.value) == ("Batch_1_batch_results.csv: several-questions")
     with pytest.raises(BadData) as caught:
         read(path, question="grade")
-    assert caught.value.sentence == (
-        "Batch_1_batch_results.csv: there is no answer 'grade'; there is comment, relevance"
-    )
+    assert fault_of(caught.value) == ("Batch_1_batch_results.csv: unknown-question")
     for name in ("relevance", "Answer.relevance"):
         assert judged(read(path, question=name)) == {("H1", "W1", "1")}
 
@@ -199,16 +193,13 @@ def test_two_choices_are_a_fault_with_its_line(tmp_path: Path) -> None:
         {"HITId": "H1", "WorkerId": "W1"} | dict(zip(columns, ["false", "true"], strict=True)),
         {"HITId": "H1", "WorkerId": "W2"} | dict(zip(columns, ["true", "true"], strict=True)),
     )
-    message = (
-        "Batch_1_batch_results.csv, line 3, column Answer.grade: "
-        "0, 1 are all true where one label is wanted"
-    )
+    place = "Batch_1_batch_results.csv, line 3, column Answer.grade"
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == message
+    assert fault_of(caught.value) == f"{place}: not-one-label"
     content = read(path, skip_bad=True)
     assert judged(content) == {("H1", "W1", "1")}
-    assert [f"{bad.place}: {bad.problem}" for bad in content.bad] == [message]
+    assert [bad.place for bad in content.bad] == [place]
 
 
 def test_answers_packed_in_json(tmp_path: Path) -> None:
@@ -243,9 +234,8 @@ def test_packed_answers_that_are_no_json(tmp_path: Path) -> None:
     )
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "Batch_1_batch_results.csv, line 3, column Answer.taskAnswers: "
-        "is no JSON of answers (no object of answers)"
+    assert fault_of(caught.value) == (
+        "Batch_1_batch_results.csv, line 3, column Answer.taskAnswers: invalid-json"
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 from adjudge.data.formats import Content, read, write
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
+from faults import fault_of
 
 
 def labels_of(*rows: tuple[str, str, str]) -> pa.Table:
@@ -62,10 +63,7 @@ def test_words_without_order_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "judgments.json"
     with pytest.raises(BadData) as caught:
         write(Content(labels=table, scale=Scale.parse("cat,dog")), path, format="opensearch")
-    assert caught.value.sentence == (
-        "opensearch rates with numbers, and label 'cat' is none; "
-        "wanted numbers, or an ordered scale"
-    )
+    assert fault_of(caught.value) == ("labels-not-numbers")
     assert not path.exists()
 
 
@@ -73,10 +71,7 @@ def test_items_without_document_are_refused(tmp_path: Path) -> None:
     table = labels_of(("q1", "a", "1")).drop_columns(["document"])
     with pytest.raises(BadData) as caught:
         write(Content(labels=table), tmp_path / "j.json", format="opensearch")
-    assert caught.value.sentence == (
-        "column document: opensearch wants a query and a document for each item, and the document "
-        "of these is not known; wanted judgments read with topic and document"
-    )
+    assert fault_of(caught.value) == ("column document: missing-column")
 
 
 def test_a_file_without_ratings(tmp_path: Path) -> None:
@@ -84,7 +79,7 @@ def test_a_file_without_ratings(tmp_path: Path) -> None:
     path.write_text("{}")
     with pytest.raises(BadData) as caught:
         read(path, format="opensearch")
-    assert caught.value.sentence == "j.json: there is no rating in this file"
+    assert fault_of(caught.value) == "j.json: no-judgments"
 
 
 def test_ratings_come_back_as_gold(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from adjudge.data.formats import Content, named, read, write
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData
+from faults import fault_of
 from sizes import sized
 
 _MOST = min(settings.default.max_examples, sized(12, full=400))  # each writes and reads a file
@@ -124,7 +125,7 @@ def test_ids_of_nothing_but_white_space_are_bad(
     place = {"parquet": "row 2", "jsonl": "line 2"}.get(name, "line 3")
     with pytest.raises(BadData) as raised:
         read(path)
-    assert raised.value.sentence == f"{path.name}, {place}, column {role}: the {role} id is empty"
+    assert fault_of(raised.value) == f"{path.name}, {place}, column {role}: bad-id"
 
 
 def _with(judgments: Judgments, part: str, names: Any) -> Judgments:
@@ -160,7 +161,7 @@ def test_the_csv_that_is_written(tmp_path: Path) -> None:
 def test_nothing_to_write(tmp_path: Path) -> None:
     with pytest.raises(BadData) as raised:
         write(Content(), tmp_path / "out.csv", format="csv")
-    assert raised.value.sentence == "plain holds judgments or gold, and there are none to write"
+    assert fault_of(raised.value) == "nothing-to-write"
     assert not (tmp_path / "out.csv").exists()
 
 

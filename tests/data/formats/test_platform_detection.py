@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.data.formats import SIGNATURES, detect, read
+from adjudge.data.formats import detect, formats, read
 from adjudge.data.formats.opening import File
 
 TASK = {"id": 1, "data": {"text": "x"}, "annotations": [{"result": [], "completed_by": 1}]}
@@ -54,8 +54,8 @@ OTHERS = [
 def takers(text: str) -> set[str]:
     """The formats, but for the general one, that would take a file for their own."""
     file = File.of("sample", text.encode())
-    known = {name: rules for name, (_, *rules) in SIGNATURES.items() if name != "csv"}
-    return {name for name, rules in known.items() if any(rule(file, name) for rule in rules)}
+    every = formats().values()
+    return {one.name for one in every if one.name != "csv" and one.fits and one.fits(file)}
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -18,6 +18,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
+from faults import fault_of
 
 
 def text_file(folder: Path, name: str, *lines: str) -> Path:
@@ -58,7 +59,7 @@ def test_a_query_without_ratings_is_no_fault(tmp_path: Path) -> None:
     path = text_file(tmp_path, "case.csv", *lines, "a,b,c,d", "e,f")
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == "case.csv, line 5: 4 cells where the header has 3"
+    assert fault_of(caught.value) == "case.csv, line 5: wrong-width"
     content = read(path, skip_bad=True)
     assert [bad.place for bad in content.bad] == ["case.csv, line 5", "case.csv, line 6"]
 
@@ -67,19 +68,14 @@ def test_case_faults_have_their_lines_after_lonely_queries(tmp_path: Path) -> No
     lines = ("query,docid,rating", "lonely", "blue,d2,", "red,d1,3", "red,d1,2")
     with pytest.raises(BadData) as caught:
         read(text_file(tmp_path, "case.csv", *lines))
-    assert caught.value.sentence == (
-        "case.csv, line 5, column rating: "
-        "item 'red/d1' has rating '2' here but '3' at line 4; wanted one"
-    )
+    assert fault_of(caught.value) == ("case.csv, line 5, column rating: bad-data")
 
 
 def test_case_off_the_scale(tmp_path: Path) -> None:
     path = text_file(tmp_path, "case.csv", "query,docid,rating", "red,d1,7")
     with pytest.raises(BadData) as caught:
         read(path, scale=Scale.parse("0<1"))
-    assert caught.value.sentence == (
-        "case.csv, column gold: gold '7' of item 'red/d1' is not on the scale 0 < 1"
-    )
+    assert fault_of(caught.value) == ("case.csv, column gold: bad-data")
 
 
 def test_labels_are_written_as_a_case(tmp_path: Path) -> None:
@@ -105,10 +101,7 @@ def test_labels_are_written_as_a_case(tmp_path: Path) -> None:
 def test_a_case_wants_queries_and_documents(tmp_path: Path) -> None:
     with pytest.raises(BadData) as caught:
         write(Content(gold=Gold.of({"a": 1})), tmp_path / "c.csv", format="quepid-case")
-    assert caught.value.sentence == (
-        "column topic: quepid-case wants a query and a document for each item, and the topic "
-        "of these is not known; wanted judgments read with topic and document"
-    )
+    assert fault_of(caught.value) == ("column topic: missing-column")
 
 
 @pytest.mark.parametrize("header", ["query,docid,Ann,b@x.org", "Query,Doc_Id,Ann,b@x.org"])
@@ -134,13 +127,11 @@ def test_book_faults_have_their_lines(tmp_path: Path) -> None:
     )
     with pytest.raises(BadData) as caught:
         read(path, scale=Scale.parse("0<1"))
-    assert caught.value.sentence == (
-        "book.csv, line 4, column rating: '9' is not on the scale 0 < 1"
-    )
+    assert fault_of(caught.value) == ("book.csv, line 4, column label: label-off-scale")
     content = read(path, scale=Scale.parse("0<1"), skip_bad=True)
     assert len(judged(content)) == 3
     assert [bad.place for bad in content.bad] == [
-        "book.csv, line 4, column rating",
+        "book.csv, line 4, column label",
         "book.csv, line 5, column query",
     ]
 
@@ -149,7 +140,7 @@ def test_a_book_without_judgments(tmp_path: Path) -> None:
     path = text_file(tmp_path, "book.csv", "query,docid,Ann", "q,d1,")
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == "book.csv: there is no judgment in this book"
+    assert fault_of(caught.value) == "book.csv: no-judgments"
 
 
 def book(*pairs: object, **more: object) -> dict[str, Any]:
@@ -223,30 +214,30 @@ def test_book_in_json_names_the_place_of_faults(tmp_path: Path) -> None:
             scale="0,1",
         ),
     )
-    messages = [
-        "book.json, pair 2, judgement 1, column rating: '9' is not on the scale 0 < 1",
-        "book.json, pair 2, judgement 2: 2 labels ([0, 1]) where one is wanted",
-        "book.json, pair 2, judgement 3: 'x' is no judgement; wanted an object",
-        "book.json, pair 3, judgement 1, column query_text: the topic id is empty",
-        "book.json, pair 4: 3 is no pair; wanted an object",
+    places = [
+        "book.json, pair 2, judgment 1, column label",
+        "book.json, pair 2, judgment 2",
+        "book.json, pair 2, judgment 3",
+        "book.json, pair 3, judgment 1, column topic",
+        "book.json, pair 4",
     ]
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == messages[1]  # a fault of shape is met before one of value
+    assert fault_of(caught.value) == f"{places[1]}: not-one-label"  # before those of values
     content = read(path, skip_bad=True)
     assert judged(content) == {("red", "d1", "a", "1")}
-    assert sorted(f"{bad.place}: {bad.problem}" for bad in content.bad) == messages
+    assert sorted(bad.place for bad in content.bad) == places
 
 
 def test_json_that_is_no_book(tmp_path: Path) -> None:
     path = json_file(tmp_path, {"query_doc_pairs": {}})
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == "book.json: there is no list query_doc_pairs"
+    assert fault_of(caught.value) == "book.json: no-judgments"
     path = json_file(tmp_path, book(pair("q", "d")))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == "book.json: there is no judgment in this book"
+    assert fault_of(caught.value) == "book.json: no-judgments"
 
 
 letters = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1)
@@ -309,17 +300,11 @@ def test_what_a_wide_book_cannot_hold(tmp_path: Path) -> None:
     twice = Judgments.from_table(pa.table(columns | {"judge": ["a", "a"]}))
     with pytest.raises(BadData) as caught:
         write(Content(judgments=twice), tmp_path / "b.csv", format="quepid-book")
-    assert caught.value.sentence == (
-        "judge 'a' has 2 judgments of item 'q/d', and a book in CSV has room for one; "
-        "wanted quepid-book-json"
-    )
+    assert fault_of(caught.value) == ("repeated-judgment")
     named = Judgments.from_table(pa.table(columns | {"judge": ["a", "Query"]}))
     with pytest.raises(BadData) as caught:
         write(Content(judgments=named), tmp_path / "b.csv", format="quepid-book")
-    assert caught.value.sentence == (
-        "a book in CSV has a column a judge, and 'Query' is no name for one; "
-        "wanted quepid-book-json"
-    )
+    assert fault_of(caught.value) == ("bad-judge-name")
     write(Content(judgments=twice), tmp_path / "b.json", format="quepid-book-json")
     assert len(read(tmp_path / "b.json").judgments or ()) == 2
 

@@ -6,17 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.data.formats._records import (
-    RecordRows,
-    as_text,
-    read_json,
-    read_records,
-    scalars,
-    single,
-)
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File
+from adjudge.data.formats.records import (
+    RecordRows,
+    as_text,
+    inputs_of,
+    read_json,
+    read_records,
+    single,
+)
 from adjudge.errors import BadData
+from faults import fault_of
 
 
 def test_values_as_text() -> None:
@@ -39,14 +40,18 @@ def test_single_labels() -> None:
     assert single([]) == (None, "")
     assert single("  ") == (None, "")
     assert single(0) == ("0", "")
-    assert single(["a", "b"]) == (None, "2 labels (['a', 'b']) where one is wanted")
-    assert single([{"a": 1}]) == (None, "{'a': 1} is no label; wanted a text or a number")
+    assert single(["a", "b"]) == (None, "expected one label, got 2: ['a', 'b']")
+    assert single([{"a": 1}]) == (
+        None,
+        "expected text or a number as the label, got {'a': 1}",
+    )
 
 
-def test_only_what_fits_a_cell() -> None:
+def test_only_what_fits_a_cell_describes_an_item() -> None:
     found = {"a": 1, "b": "x", "c": None, "d": [], "e": {}, "f": False}
-    assert scalars(found) == {"a": 1, "b": "x", "f": False}
-    assert scalars(None) == {}
+    assert inputs_of(found) == {"input.a": 1, "input.b": "x", "input.f": False}
+    assert inputs_of('{"a": 1}') == {"input.a": 1}
+    assert inputs_of(None) == {}
 
 
 def test_records_of_an_array_or_of_lines(tmp_path: Path) -> None:
@@ -67,7 +72,7 @@ def test_files_that_are_no_json(tmp_path: Path) -> None:
     path.write_bytes(b'{"a":\n"\xff"}')
     with pytest.raises(BadData) as caught:
         read_json(File.at(path, "utf-8"))
-    assert caught.value.sentence == ("r.json, line 2: byte 0xff is not UTF-8; wanted UTF-8")
+    assert fault_of(caught.value) == ("r.json, line 2: bad-encoding")
     assert read_json(File.at(path, "latin-1")) == {"a": "ÿ"}
     path.write_text("[" * 100_000)
     with pytest.raises(BadData):
@@ -75,13 +80,13 @@ def test_files_that_are_no_json(tmp_path: Path) -> None:
     path.write_bytes(b"")
     with pytest.raises(BadData) as caught:
         read_json(File.at(path))
-    assert caught.value.sentence == "r.json: the file is empty (0 bytes)"
+    assert fault_of(caught.value) == "r.json: empty-file"
 
 
 def test_rows_know_their_places() -> None:
     rows = RecordRows(File.of("r.json", b""), Options(skip_bad=True))
     rows.add("task 1", {"a": 1})
-    rows.fault("task 2", "is odd")
+    rows.fault("task 2", "is odd", code="odd")
     rows.add("task 3", {"b": None, "a": "2"})
     assert rows.table("z", "a").to_pylist() == [
         {"z": None, "a": "1", "b": None},
@@ -89,7 +94,5 @@ def test_rows_know_their_places() -> None:
     ]
     assert rows.values("a") == ["1", "2"]
     assert str(rows.source.error(1, "no", column="a")) == "r.json, task 3, column a: no"
-    assert [(bad.place, bad.problem) for bad in rows.source.skipped] == [
-        ("r.json, task 2", "is odd")
-    ]
+    assert [(bad.place,) for bad in rows.source.skipped] == [("r.json, task 2",)]
     assert len(rows) == 2

@@ -9,6 +9,7 @@ import pytest
 
 from adjudge.data.formats import read
 from adjudge.errors import BadData
+from faults import fault_of
 
 
 def _file(folder: Path, text: str) -> Path:
@@ -35,39 +36,35 @@ def test_a_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("7 Q0 b 2 1.5", "line 3: 5 fields; wanted 6: topic Q0 document rank score tag"),
-        ("7 Q0 b 2 1.5 my tag", "line 3: 7 fields; wanted 6: topic Q0 document rank score tag"),
-        ("7 Q0 b two 1.5 t", "line 3, column rank: 'two' is no whole number"),
-        ("7 Q0 b 2.5 1.5 t", "line 3, column rank: '2.5' is no whole number"),
-        ("7 Q0 b 2 high t", "line 3, column score: 'high' is no number"),
-        ("7 Q0 b 2 nan t", "line 3, column score: 'nan' is no number"),
-        ("7 Q0 b 2 1e999 t", "line 3, column score: '1e999' is no number"),
+        ("7 Q0 b 2 1.5", "line 3: wrong-width"),
+        ("7 Q0 b 2 1.5 my tag", "line 3: wrong-width"),
+        ("7 Q0 b two 1.5 t", "line 3, column rank: not-a-whole-number"),
+        ("7 Q0 b 2.5 1.5 t", "line 3, column rank: not-a-whole-number"),
+        ("7 Q0 b 2 high t", "line 3, column score: not-a-number"),
+        ("7 Q0 b 2 nan t", "line 3, column score: not-a-number"),
+        ("7 Q0 b 2 1e999 t", "line 3, column score: not-a-number"),
         (
             "7 Q0 a 2 1.5 t",
-            "line 3, column document: document 'a' of topic '7' is on line 1 already",
+            "line 3, column document: repeated-row",
         ),
-        ("7 Q0 b\0 2 1.5 t", "line 3, column document: a NUL byte in an id"),
+        ("7 Q0 b\0 2 1.5 t", "line 3, column document: bad-id"),
     ],
 )
 def test_a_bad_line(tmp_path: Path, line: str, message: str) -> None:
     path = _file(tmp_path, f"7 Q0 a 1 2.5 t\n\n{line}\n8 Q0 a 1 1 t\n9 Q0 a 1 1 t\n")
     with pytest.raises(BadData) as raised:
         read(path)
-    assert raised.value.sentence == f"bm25.run, {message}"
+    assert fault_of(raised.value) == f"bm25.run, {message}"
 
 
 def test_bad_lines_are_skipped_and_listed(tmp_path: Path) -> None:
     text = "7 Q0 a 1 x t\n7 Q0 a 1 9 t\n7 Q0 b\n7 Q0 a 2 8 t\n7 Q0 c 3 7 t\n"
     content = read(_file(tmp_path, text), format="run", skip_bad=True)
     assert content.run["document"].to_pylist() == ["a", "c"]
-    assert [(bad.row, bad.place, bad.problem) for bad in content.bad] == [
-        (0, "bm25.run, line 1, column score", "'x' is no number"),
-        (2, "bm25.run, line 3", "3 fields; wanted 6: topic Q0 document rank score tag"),
-        (
-            3,
-            "bm25.run, line 4, column document",
-            "document 'a' of topic '7' is on line 2 already",
-        ),
+    assert [(bad.row, bad.place) for bad in content.bad] == [
+        (0, "bm25.run, line 1, column score"),
+        (2, "bm25.run, line 3"),
+        (3, "bm25.run, line 4, column document"),
     ]
 
 

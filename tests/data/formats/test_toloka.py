@@ -9,6 +9,7 @@ import pytest
 
 from adjudge.data.formats import Content, read
 from adjudge.errors import BadData
+from faults import fault_of
 
 HEADER = (
     "INPUT:query\tINPUT:docid\tOUTPUT:result\tGOLDEN:result\tHINT:text\tHINT:default_language\t"
@@ -111,10 +112,7 @@ def test_inputs_are_the_item_without_a_task_id(tmp_path: Path) -> None:
     path = pool(tmp_path, "a/b\tc\tleft\tw1", "a\tb/c\tright\tw1", header=header)
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "assignments.tsv: two tasks have inputs that read the same when joined; "
-        "wanted a column ASSIGNMENT:task_id"
-    )
+    assert fault_of(caught.value) == ("assignments.tsv, column ASSIGNMENT:task_id: missing-column")
 
 
 def test_pair_of_inputs_is_the_item_without_a_task_id(tmp_path: Path) -> None:
@@ -140,9 +138,7 @@ def test_several_outputs_want_one_named(tmp_path: Path) -> None:
     path = pool(tmp_path, "a.png\tcat\tnice\tw1", header=header)
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "assignments.tsv: there are 2 outputs (result, comment); wanted one"
-    )
+    assert fault_of(caught.value) == ("assignments.tsv: several-questions")
     assert judged(read(path, question="result")) == {("a.png", "w1", "cat")}
     assert judged(read(path, question="OUTPUT:comment")) == {("a.png", "w1", "nice")}
 
@@ -151,10 +147,7 @@ def test_nothing_to_tell_items_apart(tmp_path: Path) -> None:
     path = pool(tmp_path, "cat\tw1", header="OUTPUT:result\tASSIGNMENT:worker_id")
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "assignments.tsv: no column ASSIGNMENT:task_id and no column INPUT:<field>; "
-        "wanted what tells items apart"
-    )
+    assert fault_of(caught.value) == ("assignments.tsv, column ASSIGNMENT:task_id: missing-column")
 
 
 def test_a_fault_has_its_line(tmp_path: Path) -> None:
@@ -167,8 +160,8 @@ def test_a_fault_has_its_line(tmp_path: Path) -> None:
     )
     with pytest.raises(BadData) as caught:
         read(path)
-    assert caught.value.sentence == (
-        "assignments.tsv, line 5, column ASSIGNMENT:worker_id: the judge id is empty"
+    assert fault_of(caught.value) == (
+        "assignments.tsv, line 5, column ASSIGNMENT:worker_id: bad-id"
     )
     content = read(path, skip_bad=True)
     assert judged(content) == {("t1", "w2", "1")}

@@ -15,6 +15,7 @@ from adjudge.data.formats.trec_rf10 import (
 )
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
+from faults import fault_of
 
 _TEXT = """topicID\tworkerID\tdocID\tgold\tlabel
 7\tw1\td1\t-1\t0
@@ -90,26 +91,21 @@ def test_the_graded_subset(small: Content) -> None:
 def test_a_subset_of_no_gold() -> None:
     with pytest.raises(BadData) as raised:
         trec_2011_subset(Content())
-    assert raised.value.sentence == "the subset wants judgments and gold"
+    assert fault_of(raised.value) == "missing-gold"
 
 
 def test_a_scale_named(tmp_path: Path) -> None:
     (tmp_path / "rf10.tsv").write_text(_TEXT)
     with pytest.raises(BadData) as raised:
         read(tmp_path / "rf10.tsv", scale=Scale.parse("0<1<2"))
-    assert (
-        raised.value.sentence
-        == "rf10.tsv, line 3, column label: '-2' is not on the scale 0 < 1 < 2"
-    )
+    assert fault_of(raised.value) == "rf10.tsv, line 3, column label: label-off-scale"
 
 
 def test_a_label_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "rf10.tsv").write_text(_TEXT + "8\tw3\td2\t0\t3\n")
     with pytest.raises(BadData) as raised:
         read(tmp_path / "rf10.tsv")
-    assert raised.value.sentence == (
-        "rf10.tsv, line 9, column label: '3' is not on the scale -2 < 0 < 1 < 2"
-    )
+    assert fault_of(raised.value) == ("rf10.tsv, line 9, column label: label-off-scale")
 
 
 def test_the_counts_of_the_whole_file(whole: Content) -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from adjudge.data.formats import read
 from adjudge.errors import BadData
+from faults import fault_of
 
 RECORDS = [{"thing": i % 3, "by": f"j{i % 2}", "found": i % 2} for i in range(6)]
 LINES = "".join(json.dumps(record) + "\n" for record in RECORDS)
 LONG = "x" * 70_000  # longer than the beginning that is looked at
 START = "no known format fits this JSON: "
-END = "; wanted records with item, judge and label"
 
 JSON = {
     "list": (json.dumps(RECORDS), "its keys are thing, by, found"),
@@ -66,7 +66,8 @@ def test_json_that_is_not_known_is_told_by_its_keys(tmp_path: Path, name: str, e
     path.write_text(text)
     with pytest.raises(BadData) as fault:
         read(path)
-    assert fault.value.sentence == f"{path.name}: {START}{keys}{END}"
+    assert fault_of(fault.value) == f"{path.name}: unknown-format"
+    assert fault.value.problem == f"{START}{keys}"
 
 
 @pytest.mark.parametrize("name", ["list", "indented", "marked", "lines", "under a key"])

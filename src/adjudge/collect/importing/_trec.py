@@ -10,7 +10,7 @@ from adjudge.collect.importing._documents import Document, read_blocks, read_doc
 from adjudge.collect.importing._preview import Gathering
 from adjudge.collect.importing._upload import Upload
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.run import is_run_row
+from adjudge.data.formats.trec import is_run_row
 from adjudge.errors import BadData, shown
 
 # A run of each kind of character is taken whole, and no two runs can share one.

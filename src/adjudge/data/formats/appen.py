@@ -14,30 +14,21 @@ The aggregated report has a row an item, and is only written: from labels.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from adjudge.data._gold_table import gold_from_table
-from adjudge.data._instants import KIND, american, instants, seconds_between
-from adjudge.data.build import load_table
-from adjudge.data.formats._exports import (
-    asked_questions,
-    chosen_question,
-    first_rows,
-    is_blank,
-    is_word,
-    leave_out,
-    pair_columns,
-    with_reasons,
-)
-from adjudge.data.formats._multi_select import one_question_an_option
-from adjudge.data.formats.delimited import read_delimited
+from adjudge.data._instants import KIND, american
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.opening import File
+from adjudge.data.formats.recognition import header
+from adjudge.data.formats.tables import (
+    Table,
+    asked_questions,
+    choose_question,
+    with_column,
+)
 from adjudge.data.formats.writing import write_csv
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
@@ -45,134 +36,66 @@ from adjudge.data.names import as_names, look_up
 from adjudge.data.source import Source, count_of
 
 _ITEM, _JUDGE = "_unit_id", "_worker_id"
-_OWN = (_ITEM, _JUDGE, "_created_at", "_started_at", "_tainted", "_golden")
 _SURE = ":confidence"
 _QUESTION = "label"  # what a written report calls its question
 
 
-def _read(file: File, options: Options) -> Content:
-    """The judgments of a full report, with the gold of its test questions."""
-    table, source = read_delimited(file, options, spelt=_spelt, columns=_columns, guarded=True)
-    questions = _asked(table.column_names)
+def _question(table: Any, source: Source, options: Options) -> tuple[Any, str]:
+    """Choose the question, and leave out the gold of test questions with several answers."""
+    names = table.column_names
+    questions = [name for name in names if f"{name}_gold" in names]
     if not questions:
-        inputs = [name for name in table.column_names if not name.startswith("_")]
+        inputs = [name for name in names if not name.startswith("_")]
         questions = asked_questions(table, _ITEM, inputs) or inputs
-    if options.question is not None and options.question in table.column_names:
-        questions.append(options.question)
-    question = chosen_question(questions, options, source.name, "question", "a column for it")
-    table, notes = leave_out(table, source, _reasons(table, question))
-    table = _timed(table, source)
-    table, several = _one_gold(table, f"{question}_gold")
-    roles = _roles(table.column_names, question)
-    asked = _asked(table.column_names)
-    fields = [
-        name
-        for name in table.column_names
-        if not name.startswith("_") and not _is_about(name, {*asked, question})
-    ]
-    table, roles, choices = one_question_an_option(table, source, roles, options, lines=True)
-    judgments, gold = load_table(
-        table,
-        scale=options.scale,
-        source=source,
-        roles=roles,
-        fields=() if choices else tuple(fields),
-    )
-    if gold is not None:
-        gold = _described(gold, table, roles, question)
-    return Content(
-        judgments=judgments, gold=gold, bad=source.skipped, notes=notes + several, options=choices
-    )
+    if options.question in names:
+        questions.append(str(options.question))
+    question = choose_question(questions, options, source.name, "question")
+    gold = f"{question}_gold"
+    if gold in names:
+        several = pc.match_substring_regex(pc.utf8_trim_whitespace(table[gold]), r"[\r\n]")
+        units = pc.count_distinct(table[_ITEM].filter(several)).as_py()
+        if units:
+            what = count_of(units, "test question")
+            source.remark(f"{what} without gold: several answers accepted")
+            table = with_column(table, gold, pc.if_else(several, "", table[gold]))
+    return table, question
 
 
-def _read_aggregated(file: File, options: Options) -> Content:
-    """The aggregated answer of each unit, as gold."""
-    table, source = read_delimited(file, options, spelt=_spelt, guarded=True)
-    rated = [name.removesuffix(_SURE) for name in table.column_names if name.endswith(_SURE)]
-    questions = [name for name in rated if name in table.column_names]
-    question = chosen_question(questions, options, source.name, "question", f"a column *{_SURE}")
-    known = {"topic": "topic", "document": "document"}
-    roles = {"item": _ITEM, "gold": question}
-    roles |= {part: name for part, name in known.items() if name in table.column_names}
-    gold = gold_from_table(table, source=source, roles=roles, scale=options.truths)
-    return Content(gold=gold, bad=source.skipped)
+def _inputs(columns: list[str], question: str) -> list[str]:
+    """Return the columns that are neither the platform's, nor a question or about one."""
+    asked = {question, *(name for name in columns if f"{name}_gold" in columns)}
+    about = {f"{name}{end}" for name in asked for end in ("", "_gold", "_gold_reason")}
+    return [name for name in columns if not name.startswith("_") and name not in about]
 
 
-def _spelt(name: str) -> str:
-    """A column's name as a report has it: what the platform adds to it is in small letters."""
-    if name.startswith("_"):
-        return name.lower()
-    for end in ("_gold", "_gold_reason", _SURE):
-        if name.lower().endswith(end):
-            return name[: -len(end)] + end
-    return name
+def _aggregated_question(table: Any, source: Source, options: Options) -> tuple[Any, str]:
+    """Choose the question among the columns that have their confidence next to them."""
+    names = table.column_names
+    found = [name for name in names if f"{name}{_SURE}" in names]
+    return table, choose_question(found, options, source.name, "question")
 
 
-def _columns(header: list[str]) -> list[str]:
-    return [name for name in header if name in _OWN or not name.startswith("_")]
-
-
-def _asked(columns: list[str]) -> list[str]:
-    """The columns that have their gold beside them, and so are questions."""
-    return [name for name in columns if f"{name}_gold" in columns]
-
-
-def _is_about(name: str, questions: set[str]) -> bool:
-    """Whether a column is an answer or the gold of a question, and so no input."""
-    return name in questions or any(
-        name in (f"{question}_gold", f"{question}_gold_reason") for question in questions
-    )
-
-
-def _reasons(table: Any, question: str) -> dict[str, Any]:
-    reasons = {}
-    if "_tainted" in table.column_names:
-        reasons["tainted, of a judge who lost trust"] = is_word(table["_tainted"], "true", "1")
-    return reasons | {"no answer": is_blank(table[question])}
-
-
-def _timed(table: Any, source: Source) -> Any:
-    """The table with its times read, and the seconds between start and end."""
-    for name in ("_started_at", "_created_at"):
-        if name in table.column_names:
-            place = table.column_names.index(name)
-            table = table.set_column(place, name, instants(table[name], source, name))
-    if {"_started_at", "_created_at"} <= set(table.column_names):
-        seconds = seconds_between(table["_started_at"], table["_created_at"])
-        table = table.append_column("_seconds", seconds)
-    return table
-
-
-def _one_gold(table: Any, column: str) -> tuple[Any, tuple[str, ...]]:
-    """The table without the gold of test questions that accept several answers, and a note."""
-    if column not in table.column_names:
-        return table, ()
-    gold = table[column]
-    several = pc.match_substring_regex(pc.utf8_trim_whitespace(gold), r"[\r\n]")
-    if not pc.any(several).as_py():
-        return table, ()
-    units = pc.count_distinct(table[_ITEM].filter(several)).as_py()
-    note = f"{count_of(units, 'test question')} without gold: several answers accepted"
-    place = table.column_names.index(column)
-    return table.set_column(place, column, pc.if_else(several, "", gold)), (note,)
-
-
-def _roles(columns: list[str], question: str) -> dict[str, str]:
-    """Which column plays which role in a full report."""
-    inputs = [n for n in columns if not n.startswith("_") and not _is_about(n, {question})]
-    roles = {"item": _ITEM, "judge": _JUDGE, "label": question} | pair_columns(inputs)
-    others = {"time": "_created_at", "seconds": "_seconds", "gold": f"{question}_gold"}
-    return roles | {role: name for role, name in others.items() if name in columns}
-
-
-def _described(gold: Gold, table: Any, roles: dict[str, str], question: str) -> Gold:
-    """The gold with its reasons, and with the units marked that were planted."""
-    honeypot = np.ones(len(gold), dtype=np.bool_)
-    if "_golden" in table.column_names:
-        honeypot = is_word(table["_golden"], "true", "1")[first_rows(gold, table, roles)]
-    gold = replace(gold, honeypot=honeypot)
-    reason = f"{question}_gold_reason"
-    return with_reasons(gold, table, roles, reason) if reason in table.column_names else gold
+_FULL = Table(
+    roles={"item": _ITEM, "judge": _JUDGE},
+    answers="*",
+    inputs=_inputs,
+    gold="*_gold",
+    reason="*_gold_reason",
+    times=("_started_at", "_created_at"),
+    skips=(("_tainted", ("true", "1"), "tainted, of a judge who lost trust"),),
+    honeypots=True,
+    planted="_golden",
+    choices="lines",
+    guarded=True,
+    prepare=_question,
+)
+_AGGREGATED = Table(
+    roles={"item": _ITEM, "topic": "topic", "document": "document"},
+    gold="*",
+    guarded=True,
+    prepare=_aggregated_question,
+    known=(f"*{_SURE}",),
+)
 
 
 def _write_full(content: Content, file: IO[bytes]) -> None:
@@ -205,7 +128,7 @@ def _write_full(content: Content, file: IO[bytes]) -> None:
         "_ip": blank,
         _QUESTION: table["label"],
     }
-    columns |= _inputs(judgments, table, pa.array(judgments.item), columns)
+    columns |= _input_columns(judgments, table, pa.array(judgments.item), columns)
     columns |= {f"{_QUESTION}_gold": gold, f"{_QUESTION}_gold_reason": reason}
     write_csv(pa.table(columns), file, guard=True)
 
@@ -233,7 +156,7 @@ def _write_aggregated(content: Content, file: IO[bytes]) -> None:
     if judgments is not None and judgments.fields is not None:
         codes = look_up(labels["item"], judgments.items)
         where = pa.array(codes, mask=codes < 0)
-    columns |= _inputs(judgments, labels, where, columns)
+    columns |= _input_columns(judgments, labels, where, columns)
     columns |= {f"{_QUESTION}_gold": gold, f"{_QUESTION}_gold_reason": reason}
     write_csv(pa.table(columns), file, guard=True)
 
@@ -251,7 +174,7 @@ def _gold_of(gold: Gold | None, items: Any) -> tuple[Any, Any, Any]:
     return values, reasons, pa.array(np.append(marks, False)[found])
 
 
-def _inputs(
+def _input_columns(
     judgments: Judgments | None, table: Any, where: Any, taken: dict[str, Any]
 ) -> dict[str, Any]:
     """Topic, document and fields of each row, but for names that the report needs itself."""
@@ -284,7 +207,8 @@ FORMATS = (
         asks=True,
         reads=("judgments", "gold"),
         writes=("judgments",),
-        read=_read,
+        fits=header("_unit_id", "_worker_id"),
+        read=_FULL.read,
         write=_write_full,
     ),
     Format(
@@ -292,7 +216,8 @@ FORMATS = (
         title="Appen (CrowdFlower) aggregated report: _unit_id, <question>, <question>:confidence",
         reads=("gold",),
         writes=("labels",),
-        read=_read_aggregated,
+        fits=header("_unit_id", "*:confidence"),
+        read=_AGGREGATED.read,
         write=_write_aggregated,
     ),
 )

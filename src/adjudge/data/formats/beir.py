@@ -9,28 +9,30 @@ import json
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from adjudge.data._gold_table import gold_from_table
-from adjudge.data.formats import BEIR as HEADER
-from adjudge.data.formats._ratings import graded
-from adjudge.data.formats._spaced import check_rows, numbers_of
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
+from adjudge.data.formats.ratings import graded
+from adjudge.data.formats.recognition import any_of, header, holding
+from adjudge.data.formats.several import join_gold
+from adjudge.data.formats.spaced import check_rows
+from adjudge.data.formats.trec import number_fault
 from adjudge.data.formats.writing import write_csv, write_table, written_folder
 from adjudge.data.gold import Gold
 from adjudge.data.names import as_names, look_up
 from adjudge.data.source import BadRow
 from adjudge.errors import BadData, shown
 
+_HEADER = ("query-id", "corpus-id", "score")
 _FILES = frozenset({"qrels/test.tsv", "corpus.jsonl", "queries.jsonl"})
 
 
 def _read(file: File, options: Options) -> Content:
-    """Gold from the qrels; from a folder also the texts of the judged pairs.
+    """Read gold from the qrels; from a folder also the texts of the judged pairs.
 
     Of several files of qrels in a folder all are read, or the one that ``question`` names.
     """
@@ -38,14 +40,18 @@ def _read(file: File, options: Options) -> Content:
     if not path.is_dir():
         gold, bad = _read_qrels(file, options)
         return Content(gold=gold, bad=bad)
-    files = sorted((path / "qrels").glob("*.tsv"))
-    if options.question is not None:
-        files = [file for file in files if file.stem == options.question]
+    files = sorted((path / "qrels").glob(f"{options.question or '*'}.tsv"))
     if not files:
-        wanted = f"qrels/{options.question or '*'}.tsv"
-        raise BadData(f"there is no {wanted} in this folder", source=str(path), expected=wanted)
+        expected = f"qrels/{options.question or '*'}.tsv"
+        raise BadData(
+            f"there is no {expected} in this folder",
+            source=str(path),
+            value=options.question,
+            expected=expected,
+            code="missing-file",
+        )
     parts = [_read_qrels(File.at(file, options.encoding), options) for file in files]
-    gold = _merged([part for part, _ in parts])
+    gold = join_gold([part for part, _ in parts])
     return Content(
         gold=gold,
         texts=_read_texts(path, gold, options),
@@ -53,52 +59,22 @@ def _read(file: File, options: Options) -> Content:
     )
 
 
-def _spelt(name: str) -> str:
-    """A column's name as BEIR has it, whatever its case."""
-    return name.lower() if name.lower() in HEADER else name
-
-
 def _read_qrels(file: File, options: Options) -> tuple[Gold, tuple[BadRow, ...]]:
-    """The gold of one file of qrels, and the rows of it that were skipped."""
-    table, source = read_delimited(file, options, spelt=_spelt, guarded=True)
-    missing = [name for name in HEADER if name not in table.column_names]
-    if missing:
-        raise source.error(
-            None,
-            f"no column {missing[0]!r}; the columns are {', '.join(table.column_names)}",
-            column=missing[0],
-            expected=missing[0],
-        )
-    _, wrong = numbers_of(table["score"], whole=True)
-    table = check_rows(
-        table, source, [(wrong, "score", lambda _, value: f"{shown(value)} is no whole number")]
-    )
+    """Return the gold of one file of qrels, and the rows of it that were skipped."""
+
+    def spell(name: str) -> str:
+        return name.lower() if name.lower() in _HEADER else name
+
+    table, source = read_delimited(file, options, spelt=spell, guarded=True)
+    for name in _HEADER:
+        table_has = table.column_names
+        if name not in table_has:
+            problem = f"no column {name!r}; the columns are {', '.join(table_has)}"
+            raise source.error(None, problem, column=name, expected=name, code="missing-column")
+    table = check_rows(table, source, [number_fault(table, "score", whole=True)])
     roles = {"topic": "query-id", "document": "corpus-id", "gold": "score"}
     gold = gold_from_table(table, source=source, roles=roles, scale=options.truths)
     return gold, source.skipped
-
-
-def _merged(parts: list[Gold]) -> Gold:
-    """The gold of several files as one; two scores for a pair are an error that names both."""
-    if len(parts) == 1:
-        return parts[0]
-    tables = [part.to_table() for part in parts]
-    for at, (part, table) in enumerate(zip(parts, tables, strict=True)):
-        for other, before in zip(parts[:at], tables[:at], strict=True):
-            where = look_up(table["item"], before["item"].combine_chunks())
-            known = np.flatnonzero(where >= 0)
-            here = table["gold"].take(pa.array(known))
-            there = before["gold"].take(pa.array(where[known]))
-            row = pc.index(pc.not_equal(here, there), True).as_py()
-            if row >= 0:
-                item = table["item"][int(known[row])].as_py()
-                raise BadData(
-                    f"item {shown(item)} has score {shown(here[row].as_py())} here but "
-                    f"{shown(there[row].as_py())} in {other.source}; wanted one",
-                    source=part.source,
-                    column="score",
-                )
-    return gold_from_table(pa.concat_tables(tables), source="qrels")
 
 
 def _read_texts(folder: Path, gold: Gold, options: Options) -> Any:
@@ -133,10 +109,11 @@ def _read_words(
             key = str(record["_id"])
         except (ValueError, KeyError, TypeError):
             raise BadData(
-                f"{shown(line.strip())} is no JSON object with an _id",
+                f"expected a JSON object with an _id, got {shown(line.strip())}",
                 source=path.name,
                 line=number,
-                expected="an object with _id",
+                expected="a JSON object with an _id",
+                code="invalid-json",
             ) from None
         if key in wanted and key not in words:
             words[key] = tuple(None if record.get(n) is None else str(record[n]) for n in names)
@@ -145,7 +122,7 @@ def _read_words(
 
 def _write(content: Content, file: IO[bytes]) -> None:
     """The labels, or else the gold, as one file of qrels."""
-    table = pa.table(graded(content, "beir").columns, names=list(HEADER))
+    table = pa.table(graded(content, "beir").columns, names=list(_HEADER))
     write_csv(table, file, delimiter="\t", guard=True)
 
 
@@ -206,6 +183,7 @@ FORMATS = (
         reads=("gold",),
         writes=("labels", "gold"),
         extension=".tsv",
+        fits=any_of(header(*_HEADER, lacks="judge"), holding("qrels/*.tsv")),
         read=_read,
         write=_write,
         write_folder=_write_folder,

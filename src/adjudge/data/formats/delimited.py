@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import csv
 import io
-import mmap
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import IO, Any
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from adjudge.data.formats._faults import check_closed, locate_fault, not_text, note_ragged
+from adjudge.data.formats._unknown import unknown
 from adjudge.data.formats.format import Options
-from adjudge.data.formats.opening import File, reading
+from adjudge.data.formats.opening import File, not_text, reading
 from adjudge.data.formats.writing import unguarded
 from adjudge.data.source import Source
 from adjudge.errors import BadData, Remedy, shown
@@ -29,8 +30,7 @@ from adjudge.errors import BadData, Remedy, shown
 _BLOCK = 1 << 20
 _LARGE = 1 << 26  # bytes of a file for which larger blocks pay, and dictionaries instead of text
 CODED = pa.dictionary(pa.int32(), pa.string())
-_BLOCK_SIZES = (1 << 20, 1 << 26, 1 << 30)  # Arrow's own, then larger ones for very long rows
-_BLOCK_SIZES_LARGE = (1 << 23, 1 << 26, 1 << 30)
+_BLOCK_SIZES = (1 << 23, 1 << 26, 1 << 30)  # larger ones for very long rows
 
 
 @dataclass(frozen=True)
@@ -45,28 +45,30 @@ class Delimited:
     spelt: Callable[[str], str] = str  # how the format spells a name that a header may not
 
     def _walk(self) -> Iterator[tuple[int, int, list[str]]]:
-        """Every record that is not blank, with its first and last line; the slow way."""
-        with reading(self.file.path), self.file.open() as raw:
-            # The one for UTF-8 takes a byte-order mark off.
-            encoding = "utf-8-sig" if self.file.codec == "utf-8" else self.file.encoding
-            text = io.TextIOWrapper(raw, encoding=encoding, errors="replace", newline="")
-            yield from self._parse(text)
-
-    def _parse(self, lines: Iterable[str]) -> Iterator[tuple[int, int, list[str]]]:
+        """Return every record that is not blank, with its first and last line; the slow way."""
         csv.field_size_limit(2**31 - 1)
         quoting: Any = csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
-        reader = csv.reader(lines, delimiter=self.delimiter, quoting=quoting, strict=self.strict)
+        # The one for UTF-8 takes a byte-order mark off.
+        encoding = "utf-8-sig" if self.file.codec == "utf-8" else self.file.encoding
         line = 1
-        try:
-            for cells in reader:
-                if cells:
-                    yield line, reader.line_num, cells
-                line = reader.line_num + 1
-        except csv.Error as fault:
-            raise BadData(f"is no CSV ({fault})", source=self.file.name, line=line) from None
+        with reading(self.file.path), self.file.open() as raw:
+            text = io.TextIOWrapper(raw, encoding=encoding, errors="replace", newline="")
+            rows = csv.reader(text, delimiter=self.delimiter, quoting=quoting, strict=self.strict)
+            try:
+                for cells in rows:
+                    if cells:
+                        yield line, rows.line_num, cells
+                    line = rows.line_num + 1
+            except csv.Error as fault:
+                raise BadData(
+                    f"this is not valid CSV ({fault})",
+                    source=self.file.name,
+                    line=line,
+                    code="invalid-csv",
+                ) from None
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
-        """Every record with the line it starts on, header not included; the slow way."""
+        """Return every record with the line it starts on, without the header; the slow way."""
         for line, _, cells in islice(self._walk(), 1 if self.names is None else 0, None):
             yield line, cells
 
@@ -77,17 +79,7 @@ class Delimited:
 
     @cached_property
     def _first(self) -> list[tuple[int, int, list[str]]]:
-        """The first two records that are not blank, from the beginning of the file if it has them.
-
-        What comes last in the beginning may be cut off there, and then counts for nothing.
-        """
-        if self.file.whole:
-            return list(islice(self._walk(), 2))
-        text = self.file.start.decode(self.file.codec, errors="replace").removeprefix("\ufeff")
-        lines = list(io.StringIO(text, newline=""))[:-1]
-        found = list(islice(self._parse(lines), 2))
-        if len(found) == 2 and found[1][1] < len(lines):
-            return found
+        """The first two records that are not blank."""
         return list(islice(self._walk(), 2))
 
     @property
@@ -104,61 +96,49 @@ class Delimited:
         named = [cell or f"column {place}" for place, cell in enumerate(cells, start=1)]
         return [self.spelt(name) for name in named]
 
-    @property
-    def header_line(self) -> int:
-        """The line on which the header starts."""
-        return self._first[0][0] if self._first else 1
-
-    @property
-    def header_lines(self) -> int:
-        """How many lines go before the first row: the header's, and blank ones before it."""
-        if self.names is not None:
-            return 0
-        return self._first[0][1] if self._first else 1
-
     def check_header(self) -> None:
         """Refuse a header that is not there, names a column twice or holds a NUL byte."""
         if not self.header:
-            raise BadData("there is nothing in the file", source=self.file.name)
-        seen = set()
-        for name in self.header:
-            if "\0" in name:
-                if not self.file.start.isascii():  # packed, it may be
-                    from adjudge.data.formats._unknown import unknown
-
-                    raise unknown(self.file)
-                raise BadData(
-                    "a NUL byte in the header; wanted text",
-                    source=self.file.name,
-                    line=self.header_line,
-                    code="bad-encoding",
-                    remedies=(Remedy("encoding", "utf-16"),),
-                )
-            if name in seen:
-                raise BadData(
-                    f"the header names the column {shown(name)} twice",
-                    source=self.file.name,
-                    line=self.header_line,
-                    column=name,
-                )
-            seen.add(name)
+            raise BadData("there is nothing in the file", source=self.file.name, code="empty-file")
+        line = self._first[0][0] if self._first else 1
+        if any("\0" in name for name in self.header):
+            if not self.file.start.isascii():  # packed, it may be
+                raise unknown(self.file)
+            raise BadData(
+                "there is a NUL byte in the header",
+                source=self.file.name,
+                line=line,
+                expected="text",
+                code="bad-encoding",
+                remedies=[Remedy("encoding", "utf-16")],
+            )
+        twice = [name for name, count in Counter(self.header).items() if count > 1]
+        if twice:
+            raise BadData(
+                f"the header names the column {shown(twice[0])} twice",
+                source=self.file.name,
+                line=line,
+                column=twice[0],
+                expected="each column once",
+                code="repeated-column",
+            )
 
     def line_of(self, row: int) -> int:
-        """The line of a row, counted from 0 without header."""
+        """Return the line of a row, counted from 0 without header."""
         return self.lines[row]
 
     def for_arrow(self, block: int) -> Any:
-        """How Arrow is to read it, so many bytes together."""
+        """Return how Arrow reads it, so many bytes together."""
         return pa.csv.ReadOptions(
             column_names=self.header,
-            skip_rows=self.header_lines,
+            skip_rows=0 if self.names is not None else self._first[0][1],
             encoding="utf8" if self.file.codec == "utf-8" else self.file.encoding,
             block_size=block,
         )
 
 
 def delimiter_of(file: File) -> str:
-    """A tab if the header has one and not more commas, else what makes most columns of it."""
+    """Return a tab if the header has one and not more commas, else what makes most columns."""
     widths = {mark: len(Delimited(file, mark).header) for mark in "\t,;|"}
     if widths["\t"] > 1 and widths["\t"] >= widths[","]:
         return "\t"
@@ -177,7 +157,7 @@ def read_delimited(
     guarded: bool = False,
     coded: Callable[[list[str]], list[str]] | None = None,
 ) -> tuple[Any, Source]:
-    """A delimited file as a table of text columns, and the source that can name its lines.
+    """Return a delimited file as a table of text columns, and the source that knows its lines.
 
     The delimiter is the one that the header shows, unless it is given. ``spelt`` makes of a name in
     the header, perhaps in another case, the one that the format has.
@@ -199,13 +179,13 @@ def read_delimited(
     with reading(file.path):
         quotes = _count_quotes(file) if quoted else 0
         if quotes % 2:
-            check_closed(shape)
+            _check_closed(shape)
         table, ragged = _read_arrow(shape, options, kinds, newlines=quotes > 0)
     if CODED in kinds.values():
         table = table.unify_dictionaries()
         pa.default_memory_pool().release_unused()  # the dictionaries of the blocks
     if ragged:
-        note_ragged(shape, source)
+        _note_ragged(shape, source)
     if guarded:
         table = unguarded(table)
     return table, source
@@ -219,7 +199,7 @@ def is_large(file: File) -> bool:
 def _read_arrow(
     shape: Delimited, options: Options, kinds: dict[str, Any], *, newlines: bool
 ) -> tuple[Any, bool]:
-    """The table as Arrow reads it, and whether it had to leave rows out."""
+    """Return the table as Arrow reads it, and whether it left rows out."""
     ragged: list[Any] = []
 
     def on_ragged(row: Any) -> str:
@@ -227,7 +207,7 @@ def _read_arrow(
         return "skip"
 
     file = shape.file
-    sizes = _BLOCK_SIZES_LARGE if is_large(file) else _BLOCK_SIZES
+    sizes = (_BLOCK if not is_large(file) else _BLOCK_SIZES[0], *_BLOCK_SIZES[1:])
     for size in sizes:
         try:
             table = pa.csv.read_csv(
@@ -251,7 +231,7 @@ def _read_arrow(
             if "straddling" in str(error) and size != sizes[-1]:
                 ragged.clear()
                 continue
-            raise locate_fault(shape, error) from None
+            raise _located(shape, error) from None
         except UnicodeDecodeError:
             raise not_text(file) from None
         break
@@ -259,22 +239,61 @@ def _read_arrow(
 
 
 def _count_quotes(file: File) -> int:
-    """How many double quotes there are in the file: none is common, and lets Arrow go faster."""
-    if file.whole:
-        return file.start.count(b'"')
-    if file.path.suffix not in {".gz", ".bz2"} and file.path.is_file():
-        with file.open() as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            if data.find(b'"') < 0:  # a look is far cheaper than a count, and copies nothing
-                return 0
-            raw.seek(0)
-            return _count_in(raw)
+    """Return how many double quotes there are; a file without them is read faster."""
     with file.open() as raw:
-        return _count_in(raw)
+        return sum(block.count(b'"') for block in iter(lambda: raw.read(_BLOCK), b""))
 
 
-def _count_in(raw: IO[bytes]) -> int:
-    total = 0
-    while block := raw.read(_BLOCK):
-        if b'"' in block:  # a look is far cheaper than a count
-            total += block.count(b'"')
-    return total
+def _check_closed(shape: Delimited) -> None:
+    """Refuse a quote that is never closed and so swallows the rest of the file."""
+    lines = shape.lines
+    if not lines:
+        return
+    with shape.file.open() as raw:
+        text = io.TextIOWrapper(raw, encoding=shape.file.encoding, errors="replace", newline="")
+        try:
+            rest = islice(text, lines[-1] - 1, None)
+            list(csv.reader(rest, delimiter=shape.delimiter, strict=True))
+        except csv.Error as fault:
+            if "unexpected end of data" in str(fault):
+                raise BadData(
+                    "a quote opened in this row is never closed",
+                    source=shape.file.name,
+                    line=lines[-1],
+                    expected="a closing quote",
+                    code="open-quote",
+                ) from None
+
+
+def _located(shape: Delimited, error: Exception) -> BadData:
+    """Return Arrow's error with the line that it is about."""
+    if "UTF8" in str(error) or "UTF-8" in str(error):
+        return not_text(shape.file)
+    for line, cells in shape.records():
+        if len(cells) != len(shape.header):
+            return ragged(shape, line, cells)
+    return BadData(f"cannot be read: {error}", source=shape.file.name, code="broken-file")
+
+
+def ragged(shape: Delimited, line: int, cells: list[str]) -> BadData:
+    """Return the error for a row whose number of cells is not the header's."""
+    width = len(shape.header)
+    return BadData(
+        f"expected {width} cells as in the header, got {len(cells)}",
+        source=shape.file.name,
+        line=line,
+        value=cells,
+        expected=f"{width} cells",
+        code="wrong-width",
+    )
+
+
+def _note_ragged(shape: Delimited, source: Source) -> None:
+    """List the rows that were skipped because their number of cells is not the header's."""
+    good = []
+    for row, (line, cells) in enumerate(shape.records()):
+        if len(cells) == len(shape.header):
+            good.append(row)
+        else:
+            source.note(row, ragged(shape, line, cells))
+    source.keep(np.array(good, dtype=np.int64))

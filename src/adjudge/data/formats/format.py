@@ -1,4 +1,4 @@
-"""What a format is: a name, a reader and perhaps a writer; how it is known is in ``SIGNATURES``."""
+"""What a format is: how it is recognised, read and perhaps written; and what a file holds."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ class Content:
             return self.comparisons.to_table()
         if self.judgments is None:
             if self.gold is None:
-                raise BadData("plain holds judgments or gold, and there are none to write")
+                raise BadData(
+                    "plain holds judgments or gold, and there are none to write",
+                    code="nothing-to-write",
+                )
             return self.gold.to_table()
         table = self.judgments.to_table()
         if self.gold is not None:
@@ -83,6 +86,7 @@ class Content:
                 f"{format_name} holds {kind}, and there are none to write "
                 f"(only {', '.join(held) or 'nothing'})",
                 expected=kind,
+                code="nothing-to-write",
             )
         return part
 
@@ -104,7 +108,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One format. ``fits`` is how a file of one from another package is known."""
+    """One format. ``fits`` recognises a file by its beginning; without it, a name selects it."""
 
     name: str
     title: str

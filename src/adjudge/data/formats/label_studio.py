@@ -7,215 +7,116 @@ Left out and counted in the notes are cancelled annotations, those without an an
 question, and predictions of a model without a name. The ``data`` of a task that fit into a cell are
 carried along; topic and document are those so named.
 
-Written labels are choices; a judge whose name is no number is written as an e-mail address, since
-Label Studio knows people by one or the other.
+Written labels are choices; a judge whose name is not a number is written as an e-mail address,
+since Label Studio identifies people by one or the other.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import IO, Any
 
 import numpy as np
 
-from adjudge.data._gold_table import gold_from_table
-from adjudge.data._instants import instants
-from adjudge.data.build import load_table
-from adjudge.data.formats._exports import chosen_question, left_out, pair_columns
-from adjudge.data.formats._records import RecordRows, as_text, read_records, scalars, single
 from adjudge.data.formats._unknown import unknown
-from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.format import Content, Format
 from adjudge.data.formats.opening import File
-from adjudge.data.gold import Gold
+from adjudge.data.formats.records import (
+    Fault,
+    LeftOut,
+    Level,
+    Records,
+    Row,
+    as_list,
+    as_object,
+    as_text,
+    inputs_of,
+    read_records,
+)
 from adjudge.data.judgments import Judgments
-from adjudge.data.scale import Scale
-from adjudge.errors import BadData, shown
+from adjudge.errors import shown
 
 _KINDS = ("choices", "rating", "number")
 _REGIONS = (
     *("rectanglelabels", "labels", "polygonlabels", "ellipselabels", "keypointlabels"),
     *("brushlabels", "hypertextlabels", "timeserieslabels", "paragraphlabels"),
 )
-_ITEM, _JUDGE = "task.id", "completed_by"
-_TIME, _SECONDS = "created_at", "lead_time"
-_DATA = "data."
+_MARKS = ('"result"', '"completed_by"', '"from_name"', '"data"')
 
 
-@dataclass(slots=True)
-class _Gathered:
-    """What the tasks of a file hold: judgments, gold, and what is neither."""
-
-    question: str
-    scale: Scale | None
-    judgments: RecordRows
-    gold: RecordRows
-    gone: Counter[tuple[str, str]] = field(default_factory=Counter)
+def _fits(file: File) -> bool:
+    """Recognise annotations, and what Label Studio writes into them or next to them."""
+    text = file.text
+    return file.is_json and '"annotations"' in text and any(mark in text for mark in _MARKS)
 
 
-def _read(file: File, options: Options) -> Content:
-    """The judgments of people and models, and the gold of annotations marked as ground truth."""
-    tasks = read_records(file, "task")
-    if not any(isinstance(t, dict) and {"annotations", "predictions"} & t.keys() for _, t in tasks):
+def _tasks(file: File) -> list[Any]:
+    """Return the tasks in a file."""
+    tasks = [task for _, task in read_records(file, "")]
+    if not any({"annotations", "predictions"} & as_object(task).keys() for task in tasks):
         raise unknown(file)
-    found = [name for _, task in tasks for name in _asked(task)]
-    wanted = "a from_name with choices, a rating or a number"
-    question = chosen_question(found, options, file.name, "question", wanted)
-    gathered = _Gathered(
-        question, options.scale, RecordRows(file, options), RecordRows(file, options)
-    )
-    for place, task in tasks:
-        _gather(gathered, place, task)
-    notes = tuple(left_out(count, *why) for why, count in gathered.gone.items())
-    if not len(gathered.judgments) and not len(gathered.gold):
-        end = f": {'; '.join(notes)}" if notes else ""
-        raise gathered.judgments.source.error(None, f"there is no judgment{end}")
-    gold = _gold(gathered) if len(gathered.gold) else None
-    judgments = _judgments(gathered) if len(gathered.judgments) else None
-    if gold is not None and judgments is not None:
-        gold.codes(judgments.scale)  # refuses gold of another kind than the labels
-    bad = gathered.judgments.source.skipped + gathered.gold.source.skipped
-    return Content(judgments=judgments, gold=gold, bad=bad, notes=notes)
+    return tasks
 
 
-def _entries(task: object, name: str) -> list[Any]:
-    """The annotations or predictions of a task; none where there is no such list."""
-    entries = task.get(name) if isinstance(task, dict) else None
-    return entries if isinstance(entries, list) else []
+def _entries(task: Row) -> Iterator[tuple[str, Any]]:
+    """Return the annotations and predictions of a task, with the kind of each."""
+    for kind in ("annotation", "prediction"):
+        yield from ((kind, entry) for entry in as_list(task.get(f"{kind}s")))
 
 
-def _results(entry: object) -> Iterator[tuple[str, Any]]:
-    """The answers of an annotation that may be labels: question and value."""
-    results = entry.get("result") if isinstance(entry, dict) else None
-    for result in results if isinstance(results, list) else []:
-        value = result.get("value") if isinstance(result, dict) else None
-        if isinstance(value, dict):
-            kind = next((kind for kind in (*_KINDS, *_REGIONS) if kind in value), None)
-            if kind is not None:
-                yield str(result.get("from_name")), value[kind]
+def _answers(entry: object) -> Iterator[tuple[str, Any]]:
+    """Return the answers in an annotation that may be labels: question and value."""
+    for result in map(as_object, as_list(as_object(entry).get("result"))):
+        value = as_object(result.get("value"))
+        kind = next((kind for kind in (*_KINDS, *_REGIONS) if kind in value), None)
+        if kind is not None:
+            yield str(result.get("from_name")), value[kind]
 
 
-def _asked(task: object) -> Iterator[str]:
-    for name in ("annotations", "predictions"):
-        for entry in _entries(task, name):
-            yield from (question for question, _ in _results(entry))
+def _questions(task: Row) -> list[str]:
+    return [question for _, entry in _entries(task) for question, _ in _answers(entry)]
 
 
-def _gather(gathered: _Gathered, place: str, task: object) -> None:
-    """The judgments and the gold of one task."""
-    if not isinstance(task, dict):
-        gathered.judgments.fault(place, f"{shown(task)} is no task; wanted an object")
-        return
+def _rows(task: Row, question: str) -> Iterator[Row | LeftOut | Fault]:
+    """Return the judgments and the gold of one task."""
     if task.get("id") is None:
-        gathered.judgments.fault(place, "there is no id", wanted="an id")
+        yield Fault("there is no id", "missing-field")
         return
-    data = {f"{_DATA}{name}": value for name, value in scalars(task.get("data")).items()}
-    shared = {_ITEM: task["id"]} | data
-    for number, entry in enumerate(_entries(task, "annotations"), start=1):
-        _annotation(gathered, f"{place}, annotation {number}", entry, shared)
-    for number, entry in enumerate(_entries(task, "predictions"), start=1):
-        _prediction(gathered, f"{place}, prediction {number}", entry, shared)
+    shared = {"item": task["id"]} | inputs_of(task.get("data"))
+    counts = {"annotation": 0, "prediction": 0}
+    for kind, entry in _entries(task):
+        counts[kind] += 1
+        place = f"{kind} {counts[kind]}"
+        if not isinstance(entry, dict):
+            problem = f"expected an object, got {shown(entry)}"
+            yield Fault(problem, "not-an-object", entry, place)
+        elif entry.get("was_cancelled"):
+            yield LeftOut(kind, "cancelled")
+        elif kind == "prediction" and not as_text(entry.get("model_version")):
+            yield LeftOut(kind, "the model has no name")
+        else:
+            row = shared | {"place": place, "what": kind}
+            yield _answered(entry, kind, question, row)
 
 
-def _annotation(gathered: _Gathered, place: str, entry: Any, shared: dict[str, Any]) -> None:
-    if not isinstance(entry, dict):
-        gathered.judgments.fault(place, f"{shown(entry)} is no annotation; wanted an object")
-    elif entry.get("was_cancelled"):
-        gathered.gone["annotation", "cancelled"] += 1
-    elif entry.get("ground_truth"):
-        label = _label(gathered, gathered.gold, place, entry, "annotation")
-        scale = gathered.scale
-        if label is not None and scale is not None and scale.truth_code(label) < 0:
-            problem = f"gold {shown(label)} is not on the scale {scale}"
-            gathered.gold.fault(place, problem, value=label, wanted=str(scale))
-        elif label is not None:
-            gathered.gold.add(place, shared | {gathered.question: label})
-    else:
-        label = _label(gathered, gathered.judgments, place, entry, "annotation")
-        if label is not None:
-            told = {
-                _JUDGE: _person(entry.get("completed_by")),
-                _TIME: entry.get("created_at"),
-                _SECONDS: entry.get("lead_time"),
-                gathered.question: label,
-            }
-            gathered.judgments.add(place, shared | told)
-
-
-def _prediction(gathered: _Gathered, place: str, entry: Any, shared: dict[str, Any]) -> None:
-    if not isinstance(entry, dict):
-        gathered.judgments.fault(place, f"{shown(entry)} is no prediction; wanted an object")
-    elif not as_text(entry.get("model_version")):
-        gathered.gone["prediction", "the model has no name"] += 1
-    else:
-        label = _label(gathered, gathered.judgments, place, entry, "prediction")
-        if label is not None:
-            told = {_JUDGE: entry["model_version"], gathered.question: label}
-            gathered.judgments.add(place, shared | told)
-
-
-def _label(gathered: _Gathered, rows: RecordRows, place: str, entry: Any, what: str) -> str | None:
-    """The one answer to the question; more than one is a fault, none is left out."""
-    values = [value for question, value in _results(entry) if question == gathered.question]
-    if len(values) > 1 and all(value == values[0] for value in values):
-        values = values[:1]  # several regions of one label
-    if len(values) > 1:
-        problem = f"{len(values)} answers to {gathered.question!r} where one is wanted"
-        rows.fault(place, problem, value=values, wanted="one answer")
-        return None
-    label, problem = single(values[0] if values else None)
-    if problem:
-        rows.fault(place, problem, value=values[0], wanted="one label")
-    elif label is None:
-        gathered.gone[what, "no answer"] += 1
-    return label
-
-
-def _person(who: object) -> str | None:
-    """The name of whoever made an annotation: an id, or an object with e-mail address or id."""
-    if isinstance(who, dict):
-        return as_text(who.get("email") or who.get("id"))
-    return as_text(who)
-
-
-def _roles(columns: list[str], question: str) -> dict[str, str]:
-    data = [name.removeprefix(_DATA) for name in columns if name.startswith(_DATA)]
-    pair = {role: f"{_DATA}{name}" for role, name in pair_columns(data).items()}
-    return {"item": _ITEM, "judge": _JUDGE, "label": question} | pair
-
-
-def _judgments(gathered: _Gathered) -> Judgments:
-    rows, question = gathered.judgments, gathered.question
-    table, source = rows.table(_ITEM, _JUDGE, question, _TIME, _SECONDS), rows.source
-    place = table.column_names.index(_TIME)
-    table = table.set_column(place, _TIME, instants(table[_TIME], source, _TIME))
-    fields = tuple(name for name in table.column_names if name.startswith(_DATA))
-    roles = _roles(table.column_names, question) | {"time": _TIME, "seconds": _SECONDS}
-    scale = gathered.scale or _scale(rows.values(question) + gathered.gold.values(question))
-    judgments, _ = load_table(table, scale=scale, source=source, roles=roles, fields=fields)
-    if fields:
-        bare = [name.removeprefix(_DATA) for name in fields]
-        judgments = replace(judgments, fields=judgments.fields.rename_columns(bare))
-    return judgments
-
-
-def _scale(texts: list[str]) -> Scale | None:
-    """The scale of labels and gold together; None where they mix, which is said with a place."""
-    try:
-        return Scale.infer(texts)
-    except BadData:
-        return None
-
-
-def _gold(gathered: _Gathered) -> Gold:
-    table = gathered.gold.table(_ITEM, gathered.question)
-    roles = _roles(table.column_names, gathered.question)
-    roles = {role: name for role, name in roles.items() if role not in ("judge", "label")}
-    roles["gold"] = gathered.question
-    return gold_from_table(table, source=gathered.gold.source, roles=roles)
+def _answered(entry: Row, kind: str, question: str, row: Row) -> Row | Fault:
+    """Return the row of an annotation or a prediction: its one answer to the question."""
+    values = [value for name, value in _answers(entry) if name == question]
+    if len(values) > 1 and any(value != values[0] for value in values):  # not only more regions
+        problem = f"expected one answer to {question!r}, got {len(values)}"
+        return Fault(problem, "not-one-label", values, row["place"])
+    label = values[0] if values else None
+    if kind == "prediction":
+        return row | {"judge": entry["model_version"], "label": label}
+    if entry.get("ground_truth"):
+        return row | {"gold": label}
+    person = entry.get("completed_by")
+    if isinstance(person, dict):
+        person = person.get("email") or person.get("id")
+    times = {"time": entry.get("created_at"), "seconds": entry.get("lead_time")}
+    return row | {"judge": person, "label": label} | times
 
 
 def _write(content: Content, file: IO[bytes]) -> None:
@@ -294,7 +195,8 @@ FORMATS = (
         reads=("judgments", "gold"),
         writes=("judgments", "gold"),
         extension=".json",
-        read=_read,
+        fits=_fits,
+        read=Records(levels=(Level("task"),), rows=_rows, questions=_questions, load=_tasks).read,
         write=_write,
     ),
 )

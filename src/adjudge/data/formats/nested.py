@@ -1,35 +1,42 @@
-"""Items with their judgments inside: a record an item, in JSON, JSON Lines or Parquet.
+"""Items with their judgments inside: one record per item, in JSON, JSON Lines or Parquet.
 
-The judgments stand in a list of objects (``{"id": 1, "annotations": [{"annotator": "ann", "label":
+The judgments are in a list of objects (``{"id": 1, "annotations": [{"annotator": "ann", "label":
 "yes"}]}``), in one object by judge (``"ratings": {"ann": 3}``), or in two lists of one length
-(``"annotators": ["ann"], "labels": ["yes"]``), at most one object down. Argilla's records, datasets
-of Hugging Face and the exports of many platforms are such; where there are several, each is a
-question.
+(``"annotators": ["ann"], "labels": ["yes"]``), at most one object down. Where there are several,
+each is a question.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from adjudge.data._second_questions import tell_label
 from adjudge.data.columns import letters_of, roles_of
-from adjudge.data.formats._exports import chosen_question, left_out
-from adjudge.data.formats._nesting import Nest, nests_in, spelt_out
-from adjudge.data.formats._records import (
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.jsonl import spelt_out
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.plain import content_of
+from adjudge.data.formats.recognition import first_record, listed_record
+from adjudge.data.formats.records import (
+    Level,
     RecordRows,
+    Records,
+    as_list,
+    as_object,
     read_json,
     read_parquet,
     read_records,
-    records_in,
     single,
 )
-from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.opening import File, reading
-from adjudge.data.formats.plain import content_of
-from adjudge.errors import BadData, Remedy, name_columns, shown
+from adjudge.data.formats.tables import choose_question, left_out
+from adjudge.data.synonyms import SYNONYMS
+from adjudge.errors import BadData, Remedy, name_columns
 
 _OUTSIDE = ("item", "topic", "document", "gold")
 _INSIDE = ("judge", "label", "time", "seconds")
@@ -37,21 +44,113 @@ _RECORD = " record"  # what no key of a judgment is called
 _UNFINISHED = ("draft", "discarded", "rejected", "cancelled", "canceled", "skipped")
 
 
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Where the judgments are in a record: the keys that lead there, and their form."""
+
+    name: str
+    path: tuple[str, ...]
+    form: Literal["list", "by judge", "lists"]
+    judges: str = ""  # the key of the judges, where they are a list of their own
+
+    def judgments(self, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Return the judgments in a record, each as columns and values."""
+        held: Any = record
+        for key in self.path:
+            held = as_object(held).get(key)
+        if self.form == "list":
+            for one in as_list(held):
+                yield spelt_out(one) if isinstance(one, dict) else {"value": one}
+        elif self.form == "by judge":
+            for judge, label in as_object(held).items():
+                yield {"judge": judge, "label": label}
+        else:
+            judges, labels = as_list(record.get(self.judges)), as_list(held)
+            same = len(judges) == len(labels)
+            for at, judge in enumerate(judges):
+                yield {"judge": judge, "label": labels[at]} if same else {"judge": judge}
+
+
+def _nests_in(file: File) -> dict[str, Nest]:
+    """Return where the judgments are, by name, as the first record of a file shows it."""
+    record = _first_record(file)
+    plain = {key: value for key, value in record.items() if not isinstance(value, list | dict)}
+    if {"judge", "label"} <= roles_of(list(plain)).keys():
+        return {}  # a judgment itself
+    places: list[tuple[tuple[str, ...], Any]] = [((key,), held) for key, held in record.items()]
+    places += [((k, i), v) for k, held in record.items() for i, v in as_object(held).items()]
+    nests = (_nest(path, held) for path, held in places)
+    return {nest.name: nest for nest in nests if nest is not None} or _parallel(record)
+
+
+def _first_record(file: File) -> dict[str, Any]:
+    """Return the first object of a file that may be an item; an empty one if there is none."""
+    if file.kind == "parquet":
+        return _first_row(file)
+    if not file.is_json_list:
+        return first_record(file.text)
+    whole = first_record(file.text) if not file.is_listed else {}
+    lists = [v for v in whole.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
+    return max(lists, key=len)[0] if lists else listed_record(file) if file.is_listed else {}
+
+
+def _first_row(file: File) -> dict[str, Any]:
+    try:
+        parquet = pq.ParquetFile(file.for_arrow)
+        if any(pa.types.is_nested(kind) for kind in parquet.schema_arrow.types):
+            rows: list[dict[str, Any]] = next(parquet.iter_batches(batch_size=1)).to_pylist()
+            return rows[0]
+    except (pa.ArrowException, OSError, StopIteration):
+        pass
+    return {}
+
+
+def _nest(path: tuple[str, ...], held: Any) -> Nest | None:
+    name = path[-1]
+    if isinstance(held, list) and held and all(isinstance(one, dict) for one in held):
+        if "judge" in roles_of(list(spelt_out(held[0]))):
+            return Nest(name, path, "list")
+        return None
+    flat = isinstance(held, dict) and not any(isinstance(v, list | dict) for v in held.values())
+    return (
+        Nest(name, path, "by judge")
+        if flat and len(held) > 1 and _is_plural(name, "label")
+        else (None)
+    )
+
+
+def _parallel(record: dict[str, Any]) -> dict[str, Nest]:
+    """Return two lists of one length, of judges and of their labels."""
+    lists = {
+        key: value
+        for key, value in record.items()
+        if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value)
+    }
+    judges = [key for key in lists if _is_plural(key, "judge")]
+    labels = [key for key in lists if _is_plural(key, "label")]
+    if len(judges) != 1:
+        return {}
+    same = [key for key in labels if len(lists[key]) == len(lists[judges[0]])]
+    return {key: Nest(key, (key,), "lists", judges[0]) for key in same}
+
+
+def _is_plural(name: str, role: str) -> bool:
+    """Whether a key is the plural, perhaps with ids, of a word for a role."""
+    letters = letters_of(name)
+    return any(letters in (f"{word}s", f"{word}es", f"{word}ids") for word in SYNONYMS[role])
+
+
 def _read(file: File, options: Options) -> Content:
-    """The judgments of every record, each with the item of its record."""
-    records = list(_records(file))
-    nests = nests_in(file)
+    """Read the judgments of every record, each with the item of its record."""
+    nests = _nests_in(file)
     if options.question is not None and len(nests) == 1 and options.question not in nests:
         named = {**options.columns, "label": options.question}  # a part of each judgment
         options = replace(options, columns=named, question=None)
-    name = chosen_question(nests, options, file.name, "question", "judgments in records")
+    name = choose_question(nests, options, file.name, "question")
     rows, gone = RecordRows(file, options), Counter[str]()
-    whole = RecordRows(file, options)
-    for place, record in records:
-        if not isinstance(record, dict):
-            rows.fault(place, f"{shown(record)} is no object; wanted an item with its judgments")
-            continue
-        _add((rows, whole), gone, place, record, nests[name], options)
+    parts = RecordRows(file, options)  # the judgments as they are, not by role
+    for place, record in _records(file, rows):
+        _add((rows, parts), gone, place, record, nests[name], options)
     if nests[name].form == "by judge":
         people = list(dict.fromkeys(rows.values("judge")))
         listed = ", ".join(people[:8]) + (", ..." if len(people) > 8 else "")
@@ -61,32 +160,32 @@ def _read(file: File, options: Options) -> Content:
         rows.source.remark(f"the judgments are {name}; others: {others}", Remedy("question"))
     notes = tuple(left_out(count, "judgment", why) for why, count in gone.items())
     if not len(rows):
-        raise BadData(f"there is no judgment: {'; '.join(notes) or name}", source=file.name)
+        reason = "; ".join(notes) or name
+        raise BadData(f"there is no judgment: {reason}", source=file.name, code="no-judgments")
     if "label" not in options.columns:
-        parts = whole.table()
-        roles = roles_of([part for part in parts.column_names if part != _RECORD])
+        table = parts.table()
+        roles = roles_of([part for part in table.column_names if part != _RECORD])
         if {"judge", "label"} <= roles.keys():
             roles = {"item": _RECORD, "judge": roles["judge"], "label": roles["label"]}
-            tell_label(parts, roles, rows.source, parts.column_names)
+            tell_label(table, roles, rows.source, table.column_names)
     content = content_of(rows.table(), rows.source, replace(options, columns={}))
     return replace(content, notes=(*content.notes, *notes))
 
 
-def _records(file: File) -> Iterator[tuple[str, Any]]:
-    """The records of a file with their places."""
+def _records(file: File, rows: RecordRows) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return the records of a file with their places."""
     if file.kind == "parquet":
-        with reading(file.path):
-            rows = read_parquet(file).to_pylist()
-        yield from ((f"row {number}", row) for number, row in enumerate(rows, start=1))
+        for number, row in enumerate(read_parquet(file).to_pylist(), start=1):
+            yield f"row {number}", row
     elif file.is_json_list:
-        place, records = records_in(read_json(file), file.name)
-        yield from ((f"{place} {number}", one) for number, one in enumerate(records, start=1))
+        yield from Records(levels=(Level("record", "*"),)).records(read_json(file), rows)
     else:
-        yield from read_records(file, "record")
+        found = [record for _, record in read_records(file, "")]
+        yield from Records().records(found, rows)
 
 
 def _add(
-    gathered: tuple[RecordRows, RecordRows],  # by role, and whole as they are
+    gathered: tuple[RecordRows, RecordRows],
     gone: Counter[str],
     place: str,
     record: dict[str, Any],
@@ -94,38 +193,32 @@ def _add(
     options: Options,
 ) -> None:
     """Add the judgments of a record, each with what the record says of its item."""
-    rows, whole = gathered
+    rows, parts = gathered
     around = {k: v for k, v in spelt_out(record).items() if not isinstance(v, list | dict)}
-    told = options.columns
-    outside = roles_of(list(around), named={r: c for r, c in told.items() if c in around})
+    named = options.columns
+    outside = roles_of(list(around), named={r: c for r, c in named.items() if c in around})
     cells = {role: around[outside[role]] for role in _OUTSIDE if role in outside}
     if "item" not in cells and "document" not in cells:
         cells["item"] = next((v for k, v in around.items() if letters_of(k) == "id"), None)
     for given in nest.judgments(record):
-        inside = roles_of(list(given), named={r: c for r, c in told.items() if c in given})
+        inside = roles_of(list(given), named={r: c for r, c in named.items() if c in given})
         state = str(given.get("status", "")).casefold()
         if state in _UNFINISHED:
             gone[state] += 1
             continue
         if "label" not in inside:
-            rows.fault(
-                place, _no_label(nest, given), wanted="a label", remedies=[name_columns("label")]
-            )
+            problem = f"which part of {nest.name} is the label is not clear: {', '.join(given)}"
+            rows.fault(place, problem, code="no-label", remedies=[name_columns("label")])
             continue
         found, problem = single(given[inside["label"]])
         if problem:
-            rows.fault(place, problem, value=given[inside["label"]], wanted="one label")
+            rows.fault(place, problem, value=given[inside["label"]], code="not-one-label")
         elif found is None:
             gone["no label"] += 1
         else:
             own = {role: given[inside[role]] for role in _INSIDE if role in inside}
             rows.add(place, {**cells, **own, "label": found})
-            whole.add(place, {**given, _RECORD: place})
-
-
-def _no_label(nest: Nest, given: dict[str, Any]) -> str:
-    """What is wrong with a judgment none of whose columns is the label."""
-    return f"which part of {nest.name} is the label is not clear: {', '.join(given)}"
+            parts.add(place, {**given, _RECORD: place})
 
 
 FORMATS = (
@@ -135,6 +228,7 @@ FORMATS = (
         asks=True,
         reads=("judgments", "gold"),
         extension=".json",
+        fits=lambda file: (file.is_json or file.kind == "parquet") and bool(_nests_in(file)),
         read=_read,
     ),
 )

@@ -18,8 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from adjudge.data.formats._faults import not_text
-from adjudge.errors import BadData, UnknownName
+from adjudge.errors import BadData, Remedy, UnknownName
 
 AUTO = "auto"  # the encoding is found out
 _START = 65_536  # bytes
@@ -79,7 +78,9 @@ class File:
     def _archive(cls, path: Path, encoding: str) -> File:
         """What is in a zip archive; what a system puts beside it does not count."""
         if not zipfile.is_zipfile(path):
-            raise BadData("is a zip archive that is cut short", source=path.name)
+            raise BadData(
+                "is a zip archive that is cut short", source=path.name, code="broken-file"
+            )
         with reading(path), zipfile.ZipFile(path) as archive:
             listed = [
                 entry
@@ -87,9 +88,13 @@ class File:
                 if not entry.is_dir() and not _is_hidden(entry.filename)
             ]
             if "[Content_Types].xml" in archive.namelist():
-                raise BadData("is a spreadsheet; wanted text (save as CSV)", source=path.name)
+                raise BadData(
+                    "is a spreadsheet; wanted text (save as CSV)", source=path.name, code="not-text"
+                )
             if sum(entry.file_size for entry in listed) > _UNPACKED:
-                raise BadData("holds more than 4 GB; unpack it first", source=path.name)
+                raise BadData(
+                    "holds more than 4 GB; unpack it first", source=path.name, code="too-large"
+                )
             held = {entry.filename: archive.read(entry) for entry in listed}
         if len(held) == 1:
             return cls._known(path, path.name, encoding, *held.values(), whole=True)
@@ -165,6 +170,11 @@ class File:
     def is_json(self) -> bool:
         """Whether it begins as JSON does."""
         return self.text.lstrip()[:1] in ("[", "{")
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether it begins as a JSON list."""
+        return self.text.lstrip().startswith("[")
 
     @property
     def is_json_list(self) -> bool:
@@ -258,11 +268,17 @@ def is_uri(place: str) -> bool:
 def _check_readable(path: Path) -> None:
     """Refuse a file that is not there, is a folder, or has no byte in it."""
     if not path.exists():
-        raise BadData("there is no such file", source=str(path), expected="a file")
+        raise BadData(
+            "there is no such file", source=str(path), expected="a file", code="missing-file"
+        )
     if path.is_dir():
-        raise BadData("is a folder; wanted a file", source=str(path), expected="a file")
+        raise BadData(
+            "is a folder; wanted a file", source=str(path), expected="a file", code="not-a-file"
+        )
     if path.is_file() and path.stat().st_size == 0:
-        raise BadData("the file is empty (0 bytes)", source=path.name, expected="judgments")
+        raise BadData(
+            "the file is empty (0 bytes)", source=path.name, expected="judgments", code="empty-file"
+        )
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -292,7 +308,9 @@ def reading(path: Path) -> Iterator[None]:
             reason = f"is cut short, or no {path.suffix[1:]} file ({reason})"
         else:
             reason = f"cannot be read ({reason})"
-        raise BadData(reason, source=path.name, expected="a whole file") from None
+        raise BadData(
+            reason, source=path.name, expected="a whole file", code="unreadable-file"
+        ) from None
 
 
 def _encoding_name(encoding: str) -> str:
@@ -301,3 +319,26 @@ def _encoding_name(encoding: str) -> str:
         return codecs.lookup(encoding).name
     except LookupError:
         raise UnknownName("encoding", encoding, ("utf-8", "latin-1", "utf-16", "cp1252")) from None
+
+
+def not_text(file: File) -> BadData:
+    """Return the error for bytes that are not in the encoding of a file, with the first line."""
+    name = "UTF-8" if file.codec == "utf-8" else file.encoding
+    line = value = None
+    if not file.codec.startswith(("utf-16", "utf-32")):  # their lines cannot be found by bytes
+        with file.open() as raw:
+            for number, text in enumerate(raw, start=1):
+                try:
+                    text.decode(file.encoding)
+                except UnicodeDecodeError as fault:
+                    line, value = number, text[fault.start]
+                    break
+    return BadData(
+        f"expected {name}" + ("" if value is None else f", got the byte 0x{value:02x}"),
+        source=file.name,
+        line=line,
+        value=value,
+        expected=name,
+        code="bad-encoding",
+        remedies=[Remedy("encoding", "latin-1" if name == "UTF-8" else None)],
+    )

@@ -14,24 +14,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.build import load_table
 from adjudge.data.consensus import places
-from adjudge.data.formats import TREC_2011 as HEADER
-from adjudge.data.formats._ratings import need_pairs
-from adjudge.data.formats._spaced import (
+from adjudge.data.formats.consensus_table import scale_of_labels
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.ratings import need_pairs
+from adjudge.data.formats.recognition import columns_are, lines_like
+from adjudge.data.formats.spaced import (
+    Fault,
     check_cells,
     check_rows,
-    find_repeated,
+    is_number,
+    is_whole,
     nul_fault,
     numbers_of,
     read_spaced,
     repeated_fault,
 )
-from adjudge.data.formats.consensus_table import _scale_of_labels
-from adjudge.data.formats.delimited import read_delimited
-from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.opening import File
-from adjudge.data.formats.writing import guarded, write_rows
+from adjudge.data.formats.tables import Table
+from adjudge.data.formats.writing import write_csv
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import encode, look_up, pair_names
 from adjudge.data.scale import Scale, as_number
@@ -39,27 +40,30 @@ from adjudge.data.source import Source, count_of
 from adjudge.errors import BadData, shown
 
 SCALE = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
+_HEADER = ("TOPIC", "HIT_ID", "WORKER_ID", "DOC_ID", "TRUTH", "LABEL")
 _SUBMISSION = ("topic", "document", "rank", "class")
-
-
-def _read(file: File, options: Options) -> Content:
-    """Binary judgments, and gold where the truth is known; the HIT of a judgment is not kept."""
-    chosen = [name for name in HEADER if name != "HIT_ID"]
-    table, source = read_delimited(
-        file, options, delimiter="\t", quoted=False, columns=lambda _: chosen, guarded=True
-    )
-    unknown = pc.equal(pc.utf8_trim_whitespace(table["TRUTH"]), "-1")
-    known = pc.if_else(unknown, pa.scalar("", pa.string()), table["TRUTH"])
-    table = table.set_column(chosen.index("TRUTH"), "TRUTH", known)
-    roles = {
+_TABLE = Table(
+    roles={
         "topic": "TOPIC",
         "document": "DOC_ID",
         "judge": "WORKER_ID",
         "label": "LABEL",
         "gold": "TRUTH",
-    }
-    judgments, gold = load_table(table, scale=options.scale or SCALE, source=source, roles=roles)
-    return Content(judgments=judgments, gold=gold, bad=source.skipped)
+    },
+    unknown="-1",
+    scale=SCALE,
+    delimiter="\t",
+    quoted=False,
+    guarded=True,
+)
+
+
+def _is_submission_row(cells: list[str]) -> bool:
+    """Four fields: the third a rank or ``na``, the fourth from 0 to 1 or ``na``."""
+    if len(cells) != 4:
+        return False
+    placed = cells[2] == "na" or is_whole(cells[2])
+    return placed and (cells[3] == "na" or is_number(cells[3]))
 
 
 def _write(content: Content, file: IO[bytes]) -> None:
@@ -84,10 +88,7 @@ def _write(content: Content, file: IO[bytes]) -> None:
     }
     made = pa.table(columns)
     check_cells(made, ("TOPIC", "WORKER_ID", "DOC_ID"), "trec-2011", r"\t\n\r")
-    file.write(("\t".join(HEADER) + "\n").encode())
-    write_rows(
-        pa.table([guarded(column) for column in made.columns], names=made.column_names), file
-    )
+    write_csv(made, file, delimiter="\t", guard=True, quoted=False)
 
 
 def _binary(judgments: Judgments) -> Judgments:
@@ -97,11 +98,11 @@ def _binary(judgments: Judgments) -> Judgments:
         number = as_number(label)
         if number is not None and number < 0:
             raise BadData(
-                f"label {shown(label)} is neither relevant nor not relevant; "
-                "wanted judgments without it",
+                f"label {shown(label)} is neither relevant nor not relevant",
                 column="label",
                 value=label,
-                expected="0 or 1",
+                expected="judgments without it",
+                code="off-scale",
             )
     return judgments.collapse()
 
@@ -111,33 +112,25 @@ def _read_submission(file: File, options: Options) -> Content:
     table, source = read_spaced(file, options, _SUBMISSION)
     rank, no_rank = _or_na(table["rank"], whole=True)
     share, no_class = _or_na(table["class"])
-    low = np.asarray(pc.fill_null(pc.less(rank, 1), False), dtype=np.bool_)
-    off = np.asarray(pc.fill_null(pc.or_(pc.less(share, 0), pc.greater(share, 1)), False))
+    no_rank |= np.asarray(pc.fill_null(pc.less(rank, 1), False))
+    no_class |= np.asarray(pc.fill_null(pc.or_(pc.less(share, 0), pc.greater(share, 1)), False))
     table = check_rows(
         table,
         source,
         [
             nul_fault(table, "topic"),
             nul_fault(table, "document"),
-            (
-                no_rank | low,
-                "rank",
-                lambda _, value: f"{shown(value)} is no rank; wanted a whole number from 1, or na",
-            ),
-            (
-                no_class | off,
-                "class",
-                lambda _, value: f"{shown(value)} is no class; wanted a number from 0 to 1, or na",
-            ),
+            Fault(no_rank, "rank", "a whole number from 1, or na", "not-a-rank"),
+            Fault(no_class, "class", "a number from 0 to 1, or na", "not-a-probability"),
         ],
     )
-    table = check_rows(table, source, [repeated_fault(table, source)])
-    _tell_unranked(table, source)
+    table = check_rows(table, source, [repeated_fault(table, "topic", "document")])
+    _remark_unranked(table, source)
     return Content(labels=_labels(table), scale=SCALE, bad=source.skipped)
 
 
-def _tell_unranked(table: Any, source: Source) -> None:
-    """Tell if most topics have no first rank, as other files of four columns have none."""
+def _remark_unranked(table: Any, source: Source) -> None:
+    """Note that most topics have no first rank, as in other files of four columns."""
     topics = pc.count_distinct(table["topic"]).as_py()
     leads = pc.is_in(table["rank"], value_set=pa.array(["1", "na"]))
     led = pc.count_distinct(table["topic"].filter(leads)).as_py()
@@ -196,27 +189,22 @@ def _write_submission(content: Content, file: IO[bytes], *, quantised: bool = Fa
         "rank": pc.fill_null(rank.cast(pa.string()), "na"),
         "class": pc.fill_null(pa.array(share, mask=np.isnan(share)).cast(pa.string()), "na"),
     }
-    write_rows(pa.table(columns), file)
+    write_csv(pa.table(columns), file, delimiter="\t", header=False, quoted=False)
 
 
 def _check_pairs(labels: Any, judgments: Judgments | None) -> None:
-    """Refuse a pair that is there twice, or of an item of the judgments that is not there."""
-    marked, _ = find_repeated(labels, ("topic", "document"))
-    if marked.any():
-        row = int(np.argmax(marked))
-        topic, document = labels["topic"][row].as_py(), labels["document"][row].as_py()
-        raise BadData(
-            f"document {shown(document)} of topic {shown(topic)} is there twice; wanted each once",
-            row=row + 1,
-        )
+    """Refuse a pair that is there twice, or an item of the judgments without a label."""
+    check_rows(labels, Source("labels"), [repeated_fault(labels, "topic", "document")])
     if judgments is not None:
         missing = look_up(judgments.items, labels["item"].combine_chunks()) < 0
         if missing.any():
             first = judgments.items[int(np.argmax(missing))].as_py()
             raise BadData(
-                f"there is no label for {int(missing.sum()):,} of the items, the first of them "
-                f"{shown(first)}; trec-2011-submission wants every item once",
+                f"trec-2011-submission needs a label for every item; {int(missing.sum()):,} have "
+                f"none, the first of them {shown(first)}",
+                value=first,
                 expected="every item once",
+                code="missing-labels",
             )
 
 
@@ -234,7 +222,8 @@ FORMATS = (
         reads=("judgments", "gold"),
         writes=("judgments",),
         extension=".tsv",
-        read=_read,
+        fits=columns_are(*_HEADER, delimiter="\t"),
+        read=_TABLE.read,
         write=_write,
     ),
     Format(
@@ -243,6 +232,7 @@ FORMATS = (
         reads=("labels",),
         writes=("labels",),
         extension=".txt",
+        fits=lines_like(_is_submission_row),
         read=_read_submission,
         write=_write_submission,
     ),
@@ -254,7 +244,7 @@ def _relevance(labels: Any, scale: Scale | None) -> NDArray[np.float64]:  # (ite
 
     The sum over the relevant truths; 1 or 0 where the table has a label and no probabilities.
     """
-    known = scale if scale is not None else _scale_of_labels(labels)
+    known = scale if scale is not None else scale_of_labels(labels)
     if known is None:
         return np.full(len(labels), np.nan)
     known.need_relevant()

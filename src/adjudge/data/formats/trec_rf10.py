@@ -10,14 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from adjudge.data.build import load_table
-from adjudge.data.formats import TREC_RF10 as HEADER
-from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
+from adjudge.data.formats.recognition import columns_are
+from adjudge.data.formats.tables import Table
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
@@ -25,30 +22,32 @@ from adjudge.errors import BadData
 
 BROKEN = "-2"
 SCALE = Scale(labels=(BROKEN, "0", "1", "2"), ordinal=True, relevant=("1", "2"))
-
-
-def _read(file: File, options: Options) -> Content:
-    """Judgments on -2 < 0 < 1 < 2 unless another scale is named, and gold with its honeypots."""
-    table, source = read_delimited(file, options, delimiter="\t", quoted=False)
-    unknown = pc.equal(pc.utf8_trim_whitespace(table["gold"]), "-1")
-    known = pc.if_else(unknown, pa.scalar("", pa.string()), table["gold"])
-    table = table.set_column(HEADER.index("gold"), "gold", known)
-    roles = {
+_TABLE = Table(
+    roles={
         "topic": "topicID",
         "document": "docID",
         "judge": "workerID",
         "label": "label",
         "gold": "gold",
-    }
-    judgments, gold = load_table(table, scale=options.scale or SCALE, source=source, roles=roles)
-    if gold is not None:
-        broken = np.array([value == BROKEN for value in gold.values])
-        gold = replace(gold, honeypot=broken[gold.value])
-    return Content(judgments=judgments, gold=gold, bad=source.skipped)
+    },
+    unknown="-1",
+    scale=SCALE,
+    delimiter="\t",
+    quoted=False,
+)
+
+
+def _read(file: File, options: Options) -> Content:
+    """Read judgments on -2 < 0 < 1 < 2 unless another scale is named, and gold with honeypots."""
+    content = _TABLE.read(file, options)
+    if content.gold is None:
+        return content
+    broken = np.array([value == BROKEN for value in content.gold.values])
+    return replace(content, gold=replace(content.gold, honeypot=broken[content.gold.value]))
 
 
 def trec_2011_subset(content: Content) -> Content:
-    """The binary judgments that task 2 of the TREC 2011 crowdsourcing track gave its teams.
+    """Return the binary judgments that task 2 of the TREC 2011 crowdsourcing track gave its teams.
 
     Without the honeypots and the labels -2, and with 1 and 2 as one: relevant.
     """
@@ -59,7 +58,7 @@ def trec_2011_subset(content: Content) -> Content:
 
 
 def gold_subset(content: Content) -> Content:
-    """The graded judgments of items whose grade is known: 0, 1 or 2, and labels of the same."""
+    """Return the graded judgments of items whose grade is known: 0, 1 or 2."""
     judgments, gold = _parts(content)
     graded = gold.select(~_honeypot(gold))
     known = graded.align(judgments) >= 0
@@ -70,7 +69,7 @@ def gold_subset(content: Content) -> Content:
 
 def _parts(content: Content) -> tuple[Judgments, Gold]:
     if content.judgments is None or content.gold is None:
-        raise BadData("the subset wants judgments and gold", expected="judgments and gold")
+        raise BadData("the subset needs judgments and gold", code="missing-gold")
     return content.judgments, content.gold
 
 
@@ -84,6 +83,7 @@ FORMATS = (
         title="TREC 2010 relevance feedback: topicID workerID docID gold label, tab separated",
         reads=("judgments", "gold"),
         extension=".tsv",
+        fits=columns_are("topicID", "workerID", "docID", "gold", "label", delimiter="\t"),
         read=_read,
     ),
 )

@@ -65,7 +65,12 @@ def expand_patterns(places: Iterable[str]) -> list[str]:
 
 
 def _nothing(place: str) -> list[str]:
-    raise BadData("no file fits this pattern", source=_shown_uri(place), expected="a file")
+    raise BadData(
+        "no file fits this pattern",
+        source=_shown_uri(place),
+        expected="a file",
+        code="missing-file",
+    )
 
 
 def _fitting(uri: str) -> list[str]:
@@ -110,7 +115,10 @@ def _told(uri: str) -> Iterator[None]:
     except (OSError, pa.ArrowException) as fault:
         reason = _without_keys(str(fault).splitlines()[0])
         raise BadData(
-            f"cannot be read ({reason})", source=_shown_uri(uri), expected="a file that can be read"
+            f"cannot be read ({reason})",
+            source=_shown_uri(uri),
+            expected="a file that can be read",
+            code="unreadable-file",
         ) from None
 
 
@@ -169,6 +177,7 @@ def _from_web(place: str, folder: Path, progress: Callable[[int, int], None] | N
                         f"is larger than {limit / 1e6:,.0f} MB; fetch it yourself, or raise the "
                         "limit with ADJUDGE_FETCH_MB",
                         source=_shown_uri(place),
+                        code="too-large",
                     )
                 file.write(block)
                 if progress is not None:
@@ -178,6 +187,7 @@ def _from_web(place: str, folder: Path, progress: Callable[[int, int], None] | N
             f"cannot be read ({_without_keys(str(fault))})",
             source=_shown_uri(place),
             expected="a file that can be read",
+            code="unreadable-file",
         ) from None
     return copy
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import json
 import os
 import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv
 import pyarrow.parquet
 
 from adjudge.errors import BadData
@@ -27,7 +31,7 @@ _MARKS = r"=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}"  # how formulas begin; w
 
 
 def write_table(table: Any, file: IO[bytes], kind: str, *, guard: bool = False) -> None:
-    """A table as .csv, .tsv, .jsonl or .parquet."""
+    """Write a table as .csv, .tsv, .jsonl or .parquet."""
     if kind == ".parquet":
         pa.parquet.write_table(table, file)
     elif kind == ".jsonl":
@@ -42,25 +46,42 @@ def write_csv(
     *,
     delimiter: str = ",",
     guard: bool = False,
+    header: bool = True,
+    quoted: bool = True,
 ) -> None:
-    """A table as delimited text; with ``guard``, cells that a spreadsheet would run are disarmed.
+    """Write a table as delimited text; a missing value is an empty cell.
 
-    A cell that begins with ``= + - @``, a tab or a line's end gets an apostrophe before it, as
-    spreadsheets themselves write text; ``unguarded`` takes it off. Only text columns are touched:
-    a number stays a number. Cells are quoted only where they must be.
+    With ``guard``, text that a spreadsheet would run as a formula (it begins with ``= + - @``, a
+    tab or the end of a line) gets an apostrophe before it, which ``unguarded`` takes off. Cells are
+    quoted only where they must be; without ``quoted`` never, and the caller checks the cells.
     """
-    if guard:
-        columns = [guarded(column) for column in table.columns]
-        table = pa.table(columns, names=table.column_names)
-    names = _quoted(pa.array(table.column_names, _TEXT), delimiter)
-    file.write((delimiter.join(names.to_pylist()) + "\n").encode())
-    write_rows(table, file, delimiter=delimiter, quoted=True)
+    columns = [guarded(column) if guard else column for column in table.columns]
+    texts = pa.table([column.cast(_TEXT) for column in columns], names=table.column_names)
+    if header:
+        file.write(_lines([table.column_names], delimiter, quoted))
+    options = pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
+    for batch in texts.to_batches(max_chunksize=_ROWS):
+        try:
+            body = io.BytesIO()
+            pa.csv.write_csv(batch, body, options)
+            file.write(body.getbuffer())
+        except pa.ArrowInvalid:  # a cell that has to be quoted
+            cells = (column.fill_null("").to_pylist() for column in batch.columns)
+            file.write(_lines(zip(*cells, strict=True), delimiter, quoted))
 
 
-def _join_cells(*parts: Any, by: str = "") -> Any:
-    """Columns and constants joined row by row."""
-    texts = [pa.scalar(p, _TEXT) if isinstance(p, str) else p.cast(_TEXT) for p in (*parts, by)]
-    return pc.binary_join_element_wise(*texts)
+def _lines(rows: Iterable[Iterable[str]], delimiter: str, quoted: bool) -> bytes:
+    """Return rows as lines of delimited text."""
+    lines: list[str] = []
+    csv.writer(
+        # Cells with either end of a line are quoted only if both end a row.
+        SimpleNamespace(write=lambda line: lines.append(line[:-2] + "\n")),
+        delimiter=delimiter,
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+        quotechar='"' if quoted else None,
+        lineterminator="\r\n",
+    ).writerows(rows)
+    return "".join(lines).encode()
 
 
 def guarded(column: Any) -> Any:
@@ -70,7 +91,8 @@ def guarded(column: Any) -> Any:
     # Apostrophes before such a mark already get one more, so that taking one off is safe.
     risky = pc.match_substring_regex(column, f"^'*[{_MARKS}]")
     number = pc.match_substring_regex(column, r"^[+-]?[0-9]+([.][0-9]+)?$")
-    return pc.if_else(pc.and_not(risky, number), _join_cells("'", column), column)
+    marked = pc.utf8_replace_slice(column, start=0, stop=0, replacement="'")
+    return pc.if_else(pc.and_not(risky, number), marked, column)
 
 
 def unguarded(table: Any) -> Any:
@@ -92,68 +114,16 @@ def _distinct(column: Any) -> list[Any]:
     return [column]
 
 
-def write_rows(table: Any, file: IO[bytes], *, delimiter: str = "\t", quoted: bool = False) -> None:
-    """The rows of a table as delimited text without a header; what is missing is an empty cell.
-
-    Without ``quoted`` the cells are written as they are: that they hold no delimiter is for the
-    caller to see to.
-    """
-    for batch in table.to_batches(max_chunksize=_ROWS):
-        cells = [pc.fill_null(column.cast(_TEXT), "") for column in batch.columns]
-        if quoted:
-            cells = [_quoted(column, delimiter) for column in cells]
-        lines = _join_cells(_join_cells(*cells, by=delimiter), "\n")
-        file.write(_bytes_of(lines))
-
-
-def _quoted(cells: Any, delimiter: str) -> Any:
-    """Cells in double quotes where they hold a delimiter, a quote or the end of a line."""
-    marks = (delimiter, '"', "\r", "\n")
-    whole = _bytes_of(cells)  # one look at all cells is far cheaper than one at each
-    if not any(mark.encode() in whole for mark in marks):
-        return cells
-    needed = pc.match_substring_regex(cells, f"[{''.join(marks)}]")
-    doubled = pc.replace_substring(cells, '"', '""')
-    return pc.if_else(needed, _join_cells('"', doubled, '"'), cells)
-
-
-def _bytes_of(texts: Any) -> bytes:
-    """The cells of a large-string array, one after the other."""
-    if not len(texts):
-        return b""
-    _, offsets, data = texts.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int64)
-    start, end = int(ends[texts.offset]), int(ends[texts.offset + len(texts)])
-    return b"" if data is None else bytes(memoryview(data)[start:end])
-
-
 def _write_jsonl(table: Any, file: IO[bytes]) -> None:
-    """A table as one JSON object a line; times as ISO 8601, what is missing left out."""
-    gap = pa.scalar(", ", _TEXT)
-    keys = [f"{_spelt(name)}: " for name in table.column_names]
+    """Write a table as one JSON object per line, without what is missing or not finite."""
     for batch in table.to_batches(max_chunksize=_ROWS):
-        pairs = [
-            _join_cells(key, _json(column)) for key, column in zip(keys, batch.columns, strict=True)
-        ]
-        inside = pc.binary_join_element_wise(*pairs, gap, null_handling="skip")
-        file.write(_bytes_of(_join_cells("{", inside, "}\n")))
-
-
-def _json(column: Any) -> Any:
-    """The cells of a column as JSON, null where there is none; a number that is none is missing."""
-    kind = column.type
-    if pa.types.is_floating(kind):
-        column = pc.if_else(pc.is_finite(column), column, pa.scalar(None, kind))
-    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-        return column.cast(_TEXT)
-    if pa.types.is_nested(kind):
-        return pa.array([None if v is None else _spelt(v) for v in column.to_pylist()], _TEXT)
-    coded = column if pa.types.is_dictionary(kind) else column.dictionary_encode()
-    return pa.array([_spelt(v) for v in coded.dictionary.to_pylist()], _TEXT).take(coded.indices)
-
-
-def _spelt(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+        for record in batch.to_pylist():
+            known = {
+                name: value
+                for name, value in record.items()
+                if value is not None and not (isinstance(value, float) and not isfinite(value))
+            }
+            file.write((json.dumps(known, ensure_ascii=False, default=str) + "\n").encode())
 
 
 _unfinished: set[str] = set()  # files that are of no use as they are
@@ -168,7 +138,9 @@ def writing(path: Path) -> Iterator[None]:
         raise
     except OSError as fault:
         reason = fault.strerror or str(fault)
-        raise BadData(f"cannot be written ({reason})", source=str(path)) from None
+        raise BadData(
+            f"cannot be written ({reason})", source=str(path), code="unwritable-file"
+        ) from None
 
 
 @contextmanager
@@ -184,7 +156,12 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
         return
     if path.is_dir():
-        raise BadData("is a folder; wanted a file to write", source=str(path), expected="a file")
+        raise BadData(
+            "is a folder; wanted a file to write",
+            source=str(path),
+            expected="a file",
+            code="not-a-file",
+        )
     if path.exists() and not path.is_file():
         with writing(path), path.open("wb") as file:
             yield file
@@ -224,7 +201,12 @@ def written_folder(path: Path, *, replaces: frozenset[str] = frozenset()) -> Ite
     which are those of an earlier run; anything else in it is somebody's and an error.
     """
     if path.exists() and not path.is_dir():
-        raise BadData("is a file; wanted a folder to write", source=str(path), expected="a folder")
+        raise BadData(
+            "is a file; wanted a folder to write",
+            source=str(path),
+            expected="a folder",
+            code="not-a-folder",
+        )
     _check_parent(path)
     if path.is_dir():
         files = (file for file in path.rglob("*") if not file.is_dir())
@@ -234,6 +216,7 @@ def written_folder(path: Path, *, replaces: frozenset[str] = frozenset()) -> Ite
                 f"there is {min(held - replaces)!r} in this folder; wanted a new or an empty one",
                 source=str(path),
                 expected="a new or an empty folder",
+                code="folder-not-empty",
             )
     _remove_leftovers(path)
     with writing(path):
@@ -295,7 +278,9 @@ def _lives(process: int) -> bool:
 
 def _check_parent(path: Path) -> None:
     if not path.parent.is_dir():
-        raise BadData("there is no such folder to write into", source=str(path.parent))
+        raise BadData(
+            "there is no such folder to write into", source=str(path.parent), code="missing-folder"
+        )
 
 
 def _mask() -> int:

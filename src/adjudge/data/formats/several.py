@@ -19,11 +19,13 @@ from adjudge.data._gold_table import gold_from_table
 from adjudge.data._reshaping import tabulate
 from adjudge.data.build import load_table
 from adjudge.data.comparisons import Comparisons
+from adjudge.data.formats._unknown import unknown
 from adjudge.data.formats.format import Content, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.labels import remark_scale
+from adjudge.data.names import pair_names
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source, count_of
 from adjudge.errors import BadData, Note, Remedy, remedies_of, shown
@@ -35,20 +37,19 @@ _ROLES = ("item", "topic", "document", "judge", "label", "time", "seconds", "gol
 
 
 def read_folder(folder: File, options: Options) -> Content:
-    """What the files of a folder or an archive hold together; those of no format are told."""
+    """Return what the files of a folder or an archive hold together, and note the others."""
     files, strange = known_files(folder)
-    content = read_several(files, None, options) if len(files) > 1 else _one(files[0], options)
+    content = read_several(files, None, options)
     if not strange:
         return content
-    told = f"{strange[0]}{' and others' if len(strange) > 1 else ''}"
-    note = f"{count_of(len(strange), 'file')} of no known format: {told}"
+    named = f"{strange[0]}{' and others' if len(strange) > 1 else ''}"
+    note = f"{count_of(len(strange), 'file')} of no known format: {named}"
     return replace(content, notes=(*content.notes, note))
 
 
 def known_files(folder: File) -> tuple[list[File], list[str]]:
-    """The files of a folder whose format is known, and the names of the others that hold data."""
+    """Return the files of a folder whose format is known, and the names of the other data files."""
     from adjudge.data.formats import detect
-    from adjudge.data.formats._unknown import unknown
 
     files, strange = [], []
     for file in folder.files():
@@ -64,69 +65,57 @@ def known_files(folder: File) -> tuple[list[File], list[str]]:
     return files, strange
 
 
-def _one(file: File, options: Options) -> Content:
-    from adjudge.data.formats import read_file
-
-    return read_file(file, None, options)
-
-
 def read_several(files: list[File], format: str | None, options: Options) -> Content:
-    """What files of one kind hold together."""
+    """Return what files of one kind hold together."""
     from adjudge.data.formats import detect, read_file
 
+    if len(files) == 1:
+        return read_file(files[0], format, options)
     kinds = [format or detect(file).name for file in files]
     kind = _one_kind(kinds, files)
     if kind in _JUDGES and options.wanted is None:
         options = replace(options, wanted="judgments")
     contents = [read_file(file, name, options) for file, name in zip(files, kinds, strict=True)]
     names = [PurePath(file.name).name for file in files]
-    judged = [content.judgments for content in contents]
-    notes = _together(names, contents)
-    bad = tuple(chain.from_iterable(content.bad for content in contents))
     each = ", a judge each" if kind in _JUDGES and options.wanted == "judgments" else ""
-    notes.insert(0, f"{len(files):,} files of format {kind} are taken together{each}")
-    golds = [content.gold for content in contents if content.gold is not None]
-    if all(judgments is not None for judgments in judged):
-        own = [j.scale for j in judged if j is not None]
-        common = _common_scale(own)
-        scale: Scale | None = options.scale or common
-        mixed = len({label.casefold() for label in common.labels}) < len(common.labels)
-        if options.scale is None and (mixed or any(s.ordinal for s in own) > common.ordinal):
-            scale = None  # as the labels of all files show it, with a word
-        whole, remarks = _joined(
-            [j for j in judged if j is not None], scale, names, inferred=options.scale is None
-        )
-        gold = _joined_gold(golds) if golds else None
-        told = (*notes, *remarks)
-        same = all(content.columns == contents[0].columns for content in contents)
-        columns = contents[0].columns if same else {}
-        return Content(
-            judgments=whole, gold=gold, format=kind, bad=bad, notes=told, columns=columns
-        )
-    compared = [content.comparisons for content in contents if content.comparisons is not None]
-    if len(compared) == len(contents):
-        joined = Comparisons.join(compared)
-        return Content(comparisons=joined, format=kind, bad=bad, notes=tuple(notes))
-    tables = [content.labels for content in contents if content.labels is not None]
-    if len(tables) == len(contents):
-        labels = _joined_labels(tables, names)
-        scales = [content.scale for content in contents if content.scale is not None]
-        shared = options.scale or (_common_scale(scales) if scales else None)
-        gold = _joined_gold(golds) if golds else None
-        told = tuple(notes)
-        return Content(labels=labels, gold=gold, scale=shared, format=kind, bad=bad, notes=told)
-    if len(golds) == len(contents):
-        return Content(gold=_joined_gold(golds), format=kind, bad=bad, notes=tuple(notes))
-    runs = [content.run for content in contents]
-    if all(run is not None for run in runs):
-        raise BadData(f"these {len(files)} files are runs, which are read one by one")
-    raise BadData(
-        f"these {len(files)} files of format {kind} do not all hold judgments; wanted files that do"
+    count = f"{len(files):,} files of format {kind} are taken together{each}"
+    content = _together(contents, options, names, kind)
+    return replace(
+        content,
+        format=kind,
+        bad=tuple(chain.from_iterable(part.bad for part in contents)),
+        notes=(count, *_shared_notes(names, contents), *content.notes),
     )
 
 
-def _together(names: list[str], contents: list[Content]) -> list[str]:
-    """What readers remarked, once for all files of which it is true."""
+def _together(contents: list[Content], options: Options, names: list[str], kind: str) -> Content:
+    """Return the judgments, comparisons, labels or gold that every file holds."""
+    golds = [content.gold for content in contents if content.gold is not None]
+    gold = join_gold(golds) if golds else None
+    judged = [content.judgments for content in contents if content.judgments is not None]
+    if len(judged) == len(contents):
+        same = all(content.columns == contents[0].columns for content in contents)
+        content = _join_judgments(judged, options.scale, names)
+        return replace(content, gold=gold, columns=contents[0].columns if same else {})
+    compared = [content.comparisons for content in contents if content.comparisons is not None]
+    if len(compared) == len(contents):
+        return Content(comparisons=Comparisons.join(compared))
+    tables = [content.labels for content in contents if content.labels is not None]
+    if len(tables) == len(contents):
+        scales = [content.scale for content in contents if content.scale is not None]
+        scale = options.scale or (_common_scale(scales) if scales else None)
+        return Content(labels=_joined_labels(tables, names), gold=gold, scale=scale)
+    if len(golds) == len(contents):
+        return Content(gold=gold)
+    raise BadData(
+        f"these {len(contents)} files of format {kind} do not all hold judgments",
+        expected="judgments in every file",
+        code="not-joinable",
+    )
+
+
+def _shared_notes(names: list[str], contents: list[Content]) -> list[str]:
+    """Return the notes of the readers, once for all files of which they are true."""
     found: dict[str, list[str]] = {}
     for name, content in zip(names, contents, strict=True):
         for note in content.notes:
@@ -142,17 +131,18 @@ def _together(names: list[str], contents: list[Content]) -> list[str]:
 
 
 def _one_kind(kinds: list[str], files: list[File]) -> str:
-    """The one format that files have; plain ones may be mixed."""
+    """Return the one format that files have; plain ones may be mixed."""
     if set(kinds) <= {"csv", "tsv", "jsonl", "parquet", "json"}:
         return kinds[0] if len(set(kinds)) == 1 else "plain"
     if set(kinds) <= {"pairs", "evalica", "crowd-kit-pairs", "arena", "mt-bench"}:
         return kinds[0] if len(set(kinds)) == 1 else "pairs"
     counts = Counter(kinds)
     if len(counts) > 1:
-        told = ", ".join(f"{kind} ({count})" for kind, count in counts.most_common())
+        listed = ", ".join(f"{kind} ({count})" for kind, count in counts.most_common())
         raise BadData(
-            f"these files are of several kinds: {told}; such as {files[0].name}; "
-            "name those of one kind",
+            f"expected files of one kind, got {listed}; such as {files[0].name}",
+            value=dict(counts),
+            expected="files of one kind",
             code="several-formats",
             remedies=(Remedy("format"),),
         )
@@ -160,48 +150,47 @@ def _one_kind(kinds: list[str], files: list[File]) -> str:
 
 
 def _common_scale(scales: list[Scale]) -> Scale:
-    """The scale that has every label of several."""
+    """Return the scale that has every label of several."""
     first = scales[0]
     if all(scale == first for scale in scales):
         return first
     return Scale.infer(label for scale in scales for label in scale.labels)
 
 
-def _joined(
-    parts: list[Judgments], scale: Scale | None, names: list[str], *, inferred: bool
-) -> tuple[Judgments, tuple[str, ...]]:
-    """Judgments one after the other; topics and documents stay where all have them."""
+def _join_judgments(parts: list[Judgments], given: Scale | None, names: list[str]) -> Content:
+    """Return judgments one after the other; topics and documents stay where all have them."""
+    scales = [part.scale for part in parts]
+    scale: Scale | None = given or _common_scale(scales)
+    if given is None and scale is not None:
+        mixed = len({label.casefold() for label in scale.labels}) < len(scale.labels)
+        if mixed or any(own.ordinal for own in scales) > scale.ordinal:
+            scale = None  # inferred from the labels of all files, with a note
     source = Source(names[0] if len(names) == 1 else f"{len(names)} files")
     tables = [tabulate(part, coded=True) for part in parts]
     common = set.intersection(*(set(table.column_names) for table in tables))
     roles = {role: role for role in _ROLES if role in common}
-    if {"topic", "document"} <= common and not _own_names(parts):
+    if {"topic", "document"} <= common and all(map(_are_pairs, parts)):
         roles.pop("item")
     whole = pa.concat_tables([table.select(list(roles.values())) for table in tables])
     judgments, _ = load_table(whole, scale=scale, source=source, roles=roles, asked=True)
-    if inferred and scale is not None and not scale.ordinal:
+    if given is None and scale is not None and not scale.ordinal:
         remark_scale(scale, "label", source)
     families = _families(parts, judgments.judges.to_pylist())
     if any(families):
         judgments = judgments.with_families(families)
-    return judgments, tuple(source.notes)
+    return Content(judgments=judgments, notes=tuple(source.notes))
 
 
-def _own_names(parts: list[Judgments]) -> bool:
-    """Whether items have names of their own beside topic and document."""
-    from adjudge.data.names import pair_names
-
-    for part in parts:
-        if part.topics is None or part.documents is None:
-            return True
-        topics = part.topics.take(pa.array(part.topic))
-        if not pair_names(topics, part.documents).equals(part.items):
-            return True
-    return False
+def _are_pairs(part: Judgments) -> bool:
+    """Whether items have no names of their own besides topic and document."""
+    if part.topics is None or part.documents is None:
+        return False
+    topics = part.topics.take(pa.array(part.topic))
+    return bool(pair_names(topics, part.documents).equals(part.items))
 
 
 def _families(parts: list[Judgments], judges: list[str]) -> list[str | None]:
-    """The family of each judge, as the first file that names one has it."""
+    """Return the family of each judge, as the first file that names one has it."""
     found: dict[str, str] = {}
     for part in parts:
         if part.families is not None and part.family is not None:
@@ -213,21 +202,23 @@ def _families(parts: list[Judgments], judges: list[str]) -> list[str | None]:
 
 
 def _joined_labels(tables: list[Any], names: list[str]) -> Any:
-    """Consensus tables one below the other; an item that has two labels is an error."""
+    """Return consensus tables one below the other; an item that has two labels is an error."""
     whole = pa.concat_tables(tables, promote_options="permissive")
     counts = pc.value_counts(whole["item"]) if "item" in whole.column_names else pa.array([])
     twice = [entry["values"].as_py() for entry in counts if entry["counts"].as_py() > 1]
     if twice:
         raise BadData(
-            f"item {shown(twice[0])} has a label in more than one of these files; "
-            "wanted parts of one table of labels",
+            f"item {shown(twice[0])} has a label in more than one of these files",
             source=f"{len(names)} files",
+            value=twice[0],
+            expected="parts of one table of labels",
+            code="repeated-row",
         )
     return whole
 
 
-def _joined_gold(parts: list[Gold]) -> Gold:
-    """Gold of several files; an item with two truths is an error."""
+def join_gold(parts: list[Gold]) -> Gold:
+    """Return the gold of several files; an item with two gold labels is an error."""
     if len(parts) == 1:
         return parts[0]
     tables: list[Any] = [part.to_table() for part in parts]

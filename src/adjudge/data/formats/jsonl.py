@@ -9,7 +9,7 @@ by their path (``judge.id``), are read again with more care.
 from __future__ import annotations
 
 import json
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.json
 
 from adjudge.data.columns import Columns, roles_of
-from adjudge.data.formats._nesting import spelt_out
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File, reading
 from adjudge.data.source import Source
@@ -27,10 +26,15 @@ _IDS = ("item", "topic", "document", "judge")
 
 
 def read_jsonl(file: File, options: Options, columns: Columns) -> tuple[Any, Source]:
-    """The chosen columns of a JSONL file, and the source that can name its lines."""
-    source = Source(
-        file.name, line_of=_Lines(file).line_of, skip_bad=options.skip_bad, notes=options.notes
-    )
+    """Return the chosen columns of a JSONL file, and the source that can name its lines."""
+    lines: list[int] = []  # found only when there is an error
+
+    def line_of(row: int) -> int:
+        if not lines:
+            lines.extend(number for number, _ in file.lines())
+        return lines[row]
+
+    source = Source(file.name, line_of=line_of, skip_bad=options.skip_bad, notes=options.notes)
     with reading(file.path):
         table = _read_fast(file, columns) if file.codec == "utf-8" else None
         if table is None:
@@ -79,7 +83,8 @@ def _read_with_care(file: File, options: Options, source: Source, columns: Colum
                 line=number,
                 column=column,
                 value=text,
-                expected="one JSON object a line",
+                expected="one JSON object per line",
+                code="invalid-json" if column is None else "not-one-value",
             )
             if not options.skip_bad:
                 raise error
@@ -102,18 +107,15 @@ def _record(text: str) -> tuple[dict[str, Any], str | None, str]:
     """The object on a line; or the column and the words of what is wrong with it."""
     try:
         record = json.loads(text, parse_float=str)
-    except json.JSONDecodeError as fault:
-        where = f"{fault.msg} at character {fault.colno}"
-        return {}, None, f"{shown(text)} is no JSON object ({where})"
-    except (ValueError, RecursionError) as fault:
-        return {}, None, f"{shown(text)} is no JSON object ({fault})"
+    except (ValueError, RecursionError) as fault:  # also a number of thousands of digits
+        return {}, None, f"expected a JSON object, got {shown(text)} ({fault})"
     if not isinstance(record, dict):
-        return {}, None, f"{shown(text)} is no JSON object"
+        return {}, None, f"expected a JSON object, got {shown(text)}"
     if any(isinstance(value, dict) for value in record.values()):
         record = spelt_out(record)
     for name in _role_names(tuple(record)):
         if isinstance(record[name], list | dict):
-            return {}, name, f"{shown(record[name])} is no single value; wanted text or a number"
+            return {}, name, f"expected text or a number, got {shown(record[name])}"
     return record, None, ""
 
 
@@ -129,29 +131,12 @@ def _text(value: Any) -> str | None:
     return str(value).lower() if isinstance(value, bool) else json.dumps(value)
 
 
-class _Lines:
-    """The line on which each JSON object starts, found only when there is an error."""
-
-    def __init__(self, file: File) -> None:
-        self.file = file
-
-    @cached_property
-    def starts(self) -> list[int]:
-        with self.file.open() as raw:
-            text = raw.read().decode("utf-8", "replace").removeprefix("\ufeff")
-        decoder, line, place = json.JSONDecoder(), 1, 0
-        starts: list[int] = []
-        while True:
-            start = place
-            while start < len(text) and text[start].isspace():
-                start += 1
-            line += text.count("\n", place, start)
-            if start == len(text):
-                return starts
-            starts.append(line)
-            _, place = decoder.raw_decode(text, start)
-            line += text.count("\n", start, place)
-
-    def line_of(self, row: int) -> int:
-        """The line of a record, counted from 0."""
-        return self.starts[row]
+def spelt_out(record: dict[str, Any], before: str = "") -> dict[str, Any]:
+    """Return an object whose nested objects are spelt out by their paths."""
+    cells: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, dict):
+            cells |= spelt_out(value, f"{before}{key}.")
+        else:
+            cells[f"{before}{key}"] = value
+    return cells

@@ -1,0 +1,338 @@
+"""Results of tools that evaluate language models: Inspect, promptfoo, Langfuse, UMBRELA.
+
+A judge is whatever gave a verdict: a scorer, an assertion, a person or a model. The judgments of
+the alternative annotator test, as its authors publish them, are here too.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+
+from adjudge.data.formats.delimited import delimiter_of
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.plain import is_plain
+from adjudge.data.formats.recognition import (
+    any_of,
+    fields,
+    first_record,
+    holding,
+    json_with,
+    letters,
+)
+from adjudge.data.formats.records import (
+    FILE,
+    Fault,
+    LeftOut,
+    Level,
+    Records,
+    Row,
+    as_list,
+    as_object,
+    as_text,
+    read_json,
+    read_records,
+)
+from adjudge.errors import BadData, shown
+
+_LANGFUSE = Records(
+    levels=(Level("score", "*"),),
+    roles={
+        "item": ("traceid+observationid+sessionid",),
+        "judge": ("authoruserid", "authorusername", "evaluator", "queueid", "source"),
+        "label": ("stringvalue", "value"),
+        "time": ("timestamp",),
+    },
+    loose=True,
+    judge="unknown",
+    questions=lambda record: [as_text(record.get("name")) or "score"],
+    question="score",
+    unlabelled="no value",
+)
+
+_DOCUMENT_IDS = ("docid", "doc_id", "pid", "passage_id")
+_UMBRELA = Records(
+    levels=(Level("judgment"), Level("candidate", "candidates", optional=True)),
+    roles={
+        "topic": (
+            *("qid", "query_id", "topic_id", "query.qid", "query.query_id", "query.topic_id"),
+            *("query.id", "query.text", "query.segment", "query"),
+        ),
+        "document": (
+            *_DOCUMENT_IDS,
+            *(
+                f"{key}.{name}"
+                for key in ("passage", "doc")
+                for name in (*_DOCUMENT_IDS, "id", "text", "segment")
+            ),
+            *("passage", "doc"),
+        ),
+        "judge": ("model",),
+        "label": ("judgment", "judgement"),
+    },
+    judge=FILE,
+    skips=(("result_status", lambda s: s in (0, False), "the model gave no grade"),),
+    unlabelled="the model gave no grade",
+    rated=True,
+)
+
+
+def _umbrela(file: File) -> bool:
+    """Lines of judgments with query and passage, or of candidates with judgments."""
+    rated = '"judgment"' in file.text and fields("query")(file)
+    return rated and (fields("passage")(file) or fields("candidates")(file))
+
+
+def _inspect_log(file: File) -> Any:
+    """Return the log of an evaluation, from JSON or from its archive."""
+    if not file.is_folder:
+        return read_json(file)
+    names = [name for name in sorted(file.names) if name.startswith("samples/")]
+    samples = [read_json(part) for part in file.files(*names)] if names else []
+    head = [name for name in ("header.json", "_journal/start.json") if name in file.names]
+    log = as_object(read_json(file.files(head[0])[0]) if head else {})
+    return log | {"samples": samples}
+
+
+def _inspect_scores(sample: Row, _: str) -> Iterator[Row | LeftOut]:
+    """Return the score of each scorer, and each value of a score with several."""
+    scores = as_object(sample.get("scores"))
+    if not scores:
+        yield LeftOut("sample", "no score")
+    model = as_object(sample.get("eval")).get("model") or "model"
+    item = f"{model}/{sample.get('id')}/{sample.get('epoch', 1)}"
+    for scorer, score in scores.items():
+        value = score.get("value") if isinstance(score, dict) else score
+        values = {f"/{key}": one for key, one in as_object(value).items()} or {"": value}
+        for part, one in values.items():
+            if one is not None:
+                label = json.dumps(one) if isinstance(one, list) else one
+                yield {"item": item, "judge": f"{scorer}{part}", "label": label}
+
+
+_EVALUATION = "promptfoo"  # the judge of an output without assertions
+_OUTCOME = re.compile(r"^\[(PASS|FAIL|ERROR)\]")
+
+
+def _promptfoo_outputs(file: File) -> Any:
+    """Return the results of an evaluation, wherever this release of promptfoo puts them."""
+    if '"results"' not in file.text:
+        return [record for _, record in read_records(file, "")]
+    found = read_json(file)
+    for _ in range(3):
+        found = found.get("results", found.get("outputs")) if isinstance(found, dict) else found
+    return as_list(found)
+
+
+def _promptfoo_verdicts(result: Row, _: str) -> Iterator[Row | LeftOut]:
+    """Return the verdict of each assertion on an output, or of the evaluation."""
+    graded = as_object(result.get("gradingResult"))
+    if not graded and result.get("error"):
+        yield LeftOut("output", "the provider failed")
+        return
+    item = _output_name(result)
+    seen: dict[str, int] = {}
+    verdicts: dict[str, Any] = {}
+    for part in map(as_object, as_list(graded.get("componentResults"))):
+        if assertion := as_object(part.get("assertion")):
+            name = str(assertion.get("metric") or assertion.get("type") or _EVALUATION)
+            seen[name] = seen.get(name, 0) + 1
+            verdicts[name if seen[name] == 1 else f"{name} {seen[name]}"] = part.get("pass")
+    given = graded.get("pass", result.get("success", result.get("pass")))
+    for judge, passed in (verdicts or {_EVALUATION: given}).items():
+        if isinstance(passed, bool):
+            yield {"item": item, "judge": judge, "label": "pass" if passed else "fail"}
+        else:
+            yield LeftOut("outcome", "neither passed nor failed")
+
+
+def _output_name(result: Row) -> str:
+    """Return the name of an output: its test, prompt and provider."""
+    given = result.get("provider")
+    provider = as_object(given).get("label") or as_object(given).get("id")
+    test = result.get("testIdx")
+    if test is None:
+        test = ", ".join(f"{k}={v}" for k, v in as_object(result.get("vars")).items())
+    prompt = result.get("promptIdx")
+    if prompt is None:
+        prompt = result.get("promptId") or as_object(result.get("prompt")).get("label")
+    parts = (test, prompt, provider if isinstance(given, dict) else given)
+    return "/".join(str(part) for part in parts if part is not None)
+
+
+def _promptfoo_cells(file: File) -> list[Row]:
+    """Return the outcome of every output: a row per test, a column per prompt."""
+    text = io.StringIO(file.read_text(), newline="")
+    table = [cells for cells in csv.reader(text, delimiter=delimiter_of(file)) if cells]
+    outcomes = [[_OUTCOME.match(cell) for cell in cells] for cells in table[1:]]
+    # Variables and other columns next to the outputs have no outcome in any row.
+    outputs = sorted({at for found in outcomes for at, one in enumerate(found) if one})
+    return [
+        {"item": f"{number}/{place}", "label": outcome[1].lower()}
+        for number, found in enumerate(outcomes, start=1)
+        for place, at in enumerate(outputs, start=1)
+        if at < len(found) and (outcome := found[at]) and outcome[1] != "ERROR"
+    ]
+
+
+def _read_promptfoo_csv(file: File, options: Options) -> Content:
+    note = "outputs have no names here: each is called by its row and its prompt's place"
+    options.notes.append(note)
+    return _PROMPTFOO_CSV.read(file, options)
+
+
+_PROMPTFOO_CSV = Records(
+    levels=(Level("output"),),
+    roles={"item": ("item",), "label": ("label",)},
+    judge=_EVALUATION,
+    load=_promptfoo_cells,
+)
+
+
+def _promptfoo_csv(file: File) -> bool:
+    """Recognise cells that begin with an outcome."""
+    outcome = re.search(r'(^|[,;|\t\n])"?\[(PASS|FAIL)\] ', file.text)
+    return outcome is not None and file.delimiter in file.first
+
+
+_BY_JUDGE = re.compile(
+    r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*'
+    r'("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null)\s*[,}]'
+)
+_BY_JUDGE_AND_ITEM = (
+    Level("judge", by="judge", value="items"),
+    Level("item", "items", by="item"),
+)
+_ALT_TEST = Records(
+    levels=_BY_JUDGE_AND_ITEM,
+    roles={"item": ("item",), "judge": ("judge",), "label": ("label",)},
+    unlabelled="",
+)
+
+
+def _pair(record: Row, _: str) -> Iterator[Row | Fault]:
+    """Return the comparison of an item ``question__left__right__turn``."""
+    parts = str(record["item"]).split("__")
+    if len(parts) not in (3, 4):
+        problem = f"expected a pair question__left__right__turn, got {shown(record['item'])}"
+        yield Fault(problem, "not-a-pair", record["item"])
+        return
+    topic = "/".join([parts[0], *parts[3:]])
+    row = {name: record[name] for name in ("judge", "label")}
+    yield row | {"left": parts[1], "right": parts[2], "topic": topic}
+
+
+_ALT_TEST_PAIRS = Records(levels=_BY_JUDGE_AND_ITEM, rows=_pair, unlabelled="")
+
+
+def _read_alt_test(file: File, options: Options) -> Content:
+    """Read the judgments of every judge, or comparisons where those are wanted."""
+    records = _ALT_TEST_PAIRS if options.wanted == "comparisons" else _ALT_TEST
+    return records.read(file, options)
+
+
+def _alt_test(file: File) -> bool:
+    """Recognise an object of objects, the first of which begins with an item and its label."""
+    if _BY_JUDGE.match(file.text.lstrip()) is None or is_plain(file):
+        return False
+    judges = [as_object(judge) for judge in first_record(file.text).values()]
+    labels = [as_list(label) for judge in judges for label in judge.values()]
+    return not any(given and isinstance(given[0], dict) for given in labels)
+
+
+def _write_alt_test(content: Content, file: IO[bytes]) -> None:
+    """Write the judgments by judge and item; a judge may have one label per item."""
+    judgments = content.need("judgments", "alt-test")
+    found: dict[str, dict[str, Any]] = {}
+    for row in judgments.to_table().select(["judge", "item", "label"]).to_pylist():
+        own = found.setdefault(row["judge"], {})
+        if row["item"] in own:
+            raise BadData(
+                f"judge {shown(row['judge'])} judged item {shown(row['item'])} twice; alt-test "
+                "has one label per judge and item",
+                value=row["item"],
+                expected="another format",
+                code="repeated-judgment",
+            )
+        own[row["item"]] = _whole(row["label"], str(row["label"]))
+    file.write((json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode())
+
+
+def _whole(value: Any, otherwise: str) -> Any:
+    """Return a label as JSON has it: a whole number as one."""
+    try:
+        return int(value)
+    except ValueError:
+        return otherwise
+
+
+def _format(name: str, title: str, fits: Callable[[File], bool], **more: Any) -> Format:
+    return Format(name=name, title=title, fits=fits, **{"reads": ("judgments",), **more})
+
+
+LOGS = (
+    _format(
+        "inspect",
+        "Inspect log: samples with the scores of each scorer, .json or .eval",
+        any_of(
+            holding("samples/*", "header.json"),
+            json_with(r'"eval"\s*:\s*\{', '"status"', '"task"'),
+        ),
+        extension=".json",
+        read=Records(
+            levels=(Level("sample", "samples"),), rows=_inspect_scores, load=_inspect_log
+        ).read,
+    ),
+    _format(
+        "promptfoo",
+        "promptfoo results in JSON: an output an item, an assertion a judge",
+        any_of(fields("gradingResult"), fields("evalId", "results")),
+        extension=".json",
+        read=Records(
+            levels=(Level("result"),), rows=_promptfoo_verdicts, load=_promptfoo_outputs
+        ).read,
+    ),
+)
+SCORES = (
+    _format(
+        "langfuse",
+        "Langfuse scores: traceId, name, value, source, authorUserId, in JSON or CSV",
+        any_of(
+            letters("traceid", "name", "value", "source"),
+            json_with(r'"trace_?[iI]d"\s*:', r'"name"\s*:', r'"value"\s*:', r'"source"\s*:'),
+        ),
+        asks=True,
+        extension=".json",
+        read=_LANGFUSE.read,
+    ),
+    _format(
+        "umbrela",
+        "UMBRELA: query, passage, judgment of a model, one JSON object a line",
+        _umbrela,
+        reads=("judgments", "gold"),
+        extension=".jsonl",
+        read=_UMBRELA.read,
+    ),
+    _format(
+        "promptfoo-csv",
+        "promptfoo results in CSV: [PASS] and [FAIL] of every output",
+        _promptfoo_csv,
+        read=_read_promptfoo_csv,
+    ),
+)
+
+ALT_TEST = Format(
+    name="alt-test",
+    title="JSON by judge: judge, item, label, as the alternative annotator test has it",
+    reads=("judgments", "comparisons"),
+    writes=("judgments",),
+    extension=".json",
+    fits=_alt_test,
+    read=_read_alt_test,
+    write=_write_alt_test,
+)

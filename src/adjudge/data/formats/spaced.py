@@ -1,0 +1,187 @@
+"""Text without a header, its cells separated by blanks or tabs, as in TREC's files.
+
+Such files are read in one piece and split by Arrow, so a line is a row and every fault has its
+line.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data.formats.format import Options
+from adjudge.data.formats.opening import File
+from adjudge.data.names import encode
+from adjudge.data.source import Source
+from adjudge.errors import BadData, shown
+
+WHOLE = r"^-?[0-9]{1,18}$"
+_NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Rows at fault: the column, what was expected there, and a code."""
+
+    rows: NDArray[np.bool_]
+    column: str
+    expected: str
+    code: str
+    first: NDArray[np.int64] | None = None  # the row that each row at fault repeats
+
+
+def is_whole(cell: str) -> bool:
+    """Whether a cell is a whole number."""
+    return re.match(WHOLE, cell) is not None
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number."""
+    return re.match(_NUMBER, cell) is not None
+
+
+def read_spaced(
+    file: File,
+    options: Options,
+    names: tuple[str, ...],
+    *,
+    lines: bool = False,
+    comments: bool = False,
+) -> tuple[Any, Source]:
+    """Return a file of cells separated by white space as a table of text columns, and its source.
+
+    With ``lines`` the last column is the line of each row, a number. With ``comments`` a line that
+    begins with ``#`` counts as blank.
+    """
+    text = re.sub(r"\r\n?", "\n", file.read_text())
+    split = pc.split_pattern(pa.array([text], pa.large_string()), "\n").flatten()
+    texts = pc.ascii_trim_whitespace(split)
+    if comments and "#" in file.text:
+        rows = pc.match_substring_regex(texts, r"^(\S+\s+){3}[-+0-9.eE]+$")  # an id may begin so
+        texts = pc.if_else(pc.and_not(pc.starts_with(texts, "#"), rows), "", texts)
+    numbers = np.flatnonzero(np.asarray(pc.not_equal(texts, "")))
+    cells = pc.ascii_split_whitespace(texts.take(pa.array(numbers)))
+    source = Source(
+        file.name,
+        line_of=lambda row: int(numbers[row]) + 1,
+        skip_bad=options.skip_bad,
+        notes=options.notes,
+    )
+    if not len(cells):
+        raise BadData("there is nothing in the file", source=file.name, code="empty-file")
+    counts = np.asarray(pc.list_value_length(cells))
+    good = counts == len(names)
+    for row in np.flatnonzero(~good).tolist():
+        fields = "field" if counts[row] == 1 else "fields"
+        error = source.error(
+            row,
+            f"expected {len(names)} fields ({' '.join(names)}), got {counts[row]} {fields}",
+            value=" ".join(cells[row].as_py()),
+            expected=f"{len(names)} fields",
+            code="wrong-width",
+        )
+        _refuse(error, row, source)
+    if not good.all():
+        _need_some(good, source)
+        cells = cells.filter(pa.array(good))
+        source.keep(np.flatnonzero(good))
+    flat = cells.flatten()
+    starts = np.arange(len(cells), dtype=np.int64) * len(names)
+    columns = {name: flat.take(pa.array(starts + at)) for at, name in enumerate(names)}
+    if lines:
+        columns["line"] = pa.array(numbers[good] + 1)
+    return pa.table(columns), source
+
+
+def _refuse(error: BadData, row: int, source: Source) -> None:
+    """Raise the error of a row, or note it where bad rows are skipped."""
+    if not source.skip_bad:
+        raise error
+    source.note(row, error)
+
+
+def _need_some(good: NDArray[np.bool_], source: Source) -> None:
+    if not good.any():
+        raise BadData(
+            f"every one of the {good.size:,} rows is bad", source=source.name, code="no-good-rows"
+        )
+
+
+def check_rows(table: Any, source: Source, faults: list[Fault], cells: Any = None) -> Any:
+    """Return the table without the rows at fault, which are noted; or raise for the first.
+
+    ``cells``: the table with the values to show, where they are not those of the table.
+    """
+    cells = table if cells is None else cells
+    bad = np.logical_or.reduce([fault.rows for fault in faults])
+    for row in np.flatnonzero(bad).tolist():
+        fault = next(fault for fault in faults if fault.rows[row])
+        value = cells[fault.column][row].as_py()
+        problem = f"expected {fault.expected}, got {shown(value)}"
+        if fault.first is not None:
+            before = source.error(int(fault.first[row]), "").place.removeprefix(f"{source.name}, ")
+            problem += f", which is already at {before}"
+        error = source.error(
+            row, problem, column=fault.column, value=value, expected=fault.expected, code=fault.code
+        )
+        _refuse(error, row, source)
+    if not bad.any():
+        return table
+    _need_some(~bad, source)
+    source.keep(np.flatnonzero(~bad))
+    return table.filter(pa.array(~bad))
+
+
+def numbers_of(column: Any, *, whole: bool = False) -> tuple[Any, NDArray[np.bool_]]:
+    """Return a text column as numbers, and which cells are not finite, or not whole, numbers."""
+    fits = pc.fill_null(pc.match_substring_regex(column, WHOLE if whole else _NUMBER), False)
+    text = pc.if_else(fits, column, "0")
+    values = text.cast(pa.int64() if whole else pa.float64())
+    return values, ~np.asarray(pc.and_(fits, pc.is_finite(values)), dtype=np.bool_)
+
+
+def find_repeated(table: Any, *columns: str) -> NDArray[np.int64]:  # (row,)
+    """Return for each row the first row with the same cells in these columns."""
+    pair = np.zeros(len(table), dtype=np.int64)
+    for column in columns:
+        codes, names = encode(table[column])
+        pair = pair * (len(names) + 1) + codes + 1
+    _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
+    return np.asarray(first[inverse], dtype=np.int64)
+
+
+def repeated_fault(table: Any, *columns: str) -> Fault:
+    """Return the fault of rows that repeat an earlier one in these columns."""
+    first = find_repeated(table, *columns)
+    again = first != np.arange(len(table))
+    return Fault(again, columns[-1], f"each {' and '.join(columns)} once", "repeated-row", first)
+
+
+def nul_fault(table: Any, column: str) -> Fault:
+    """Return the fault of rows with a NUL byte in an id."""
+    marked = np.asarray(pc.match_substring(table[column], "\0"), dtype=np.bool_)
+    return Fault(marked, column, "an id without NUL bytes", "bad-id")
+
+
+def check_cells(table: Any, columns: tuple[str, ...], format_name: str, gaps: str) -> None:
+    """Refuse a cell that is empty or holds a separator, in a format that quotes nothing."""
+    for column in columns:
+        cells = pc.fill_null(table[column], "")
+        wrong = pc.or_(pc.match_substring_regex(cells, f"[{gaps}]"), pc.equal(cells, ""))
+        row = pc.index(wrong, True).as_py()
+        if row >= 0:
+            value = cells[row].as_py()
+            raise BadData(
+                f"{format_name} needs a value without white space, got {shown(value)}",
+                row=row + 1,
+                column=column,
+                value=value,
+                expected="a value without white space",
+                code="bad-id",
+            )
