@@ -256,8 +256,8 @@ def test_a_bad_line_of_jsonl(adjudge: Run, folder: Path) -> None:
     ended = adjudge("consensus", "bad.jsonl")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == (
-        "error: bad.jsonl, line 2: expected a JSON object, got '{nonsense' (Expecting property name "
-        "enclosed in double quotes: line 1 column 2 (char 1))\n"
+        "error: bad.jsonl, line 2: expected a JSON object, got '{nonsense' (Expecting property "
+        "name enclosed in double quotes: line 1 column 2 (char 1))\n"
     )
 
 

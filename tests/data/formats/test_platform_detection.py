@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 
 import pytest
 
 from adjudge.data.formats import detect, formats, read
 from adjudge.data.formats.opening import File
+from format_samples import SAMPLES
 
-TASK = {"id": 1, "data": {"text": "x"}, "annotations": [{"result": [], "completed_by": 1}]}
-SAMPLES = {
-    "mturk": '"HITId","HITTypeId","AssignmentId","WorkerId","Input.query","Answer.label"\n'
-    '"H","T","A","W","q","1"\n',
-    "appen": "_unit_id,_created_at,_id,_tainted,_worker_id,query,label,label_gold\n"
-    "u,1/2/2020 03:04:05,1,false,w,q,1,\n",
-    "toloka": "INPUT:query\tOUTPUT:label\tGOLDEN:label\tASSIGNMENT:worker_id\nq\t1\t\tw\n",
-    "label-studio": json.dumps([TASK]),
-    "argilla": json.dumps(
-        [{"id": 1, "text": "x", "label.responses": ["1"], "label.responses.users": ["u"]}]
-    ),
-    "quepid-case": "query,docid,rating\nq,d,1\n",
-    "quepid-book": "query,docid,Ann,Bob Gold\nq,d,1,\n",
-    "quepid-book-json": json.dumps({"name": "b", "query_doc_pairs": []}),
-    "kaggle": "id,query,product_title,product_description,median_relevance,relevance_variance\n"
-    "1,q,t,d,4,0\n",
-}
+NAMED = {"csv", "headerless"}  # their samples are read as others
+KINDS = [name for name, entry in formats().items() if entry.fits and name not in NAMED]
 OTHERS = [
     "item,judge,label\ni,j,1\n",
     "topic,document,judge,label\nt,d,j,1\n",
@@ -51,34 +36,42 @@ OTHERS = [
 ]
 
 
-def takers(text: str) -> set[str]:
-    """The formats, but for the general one, that would take a file for their own."""
-    file = File.of("sample", text.encode())
-    every = formats().values()
-    return {one.name for one in every if one.name != "csv" and one.fits and one.fits(file)}
+PLATFORMS = {
+    *("mturk", "appen", "toloka", "label-studio", "argilla", "kaggle"),
+    *("quepid-case", "quepid-book", "quepid-book-json"),
+}
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+def takers(file: File) -> set[str]:
+    """Return the formats, but for the general ones, that would take a file for their own."""
+    general = {"csv", "json", "wide", "nested", "matrix", "headerless"}
+    every = [one for one in formats().values() if one.name not in general]
+    return {one.name for one in every if one.fits is not None and one.fits(file)}
+
+
+@pytest.mark.parametrize("name", KINDS)
 def test_each_is_detected_as_itself(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "file"
-    path.write_text(SAMPLES[name])
+    file, body = SAMPLES[name]
+    path = tmp_path / file
+    path.write_bytes(body)
     assert detect(path).name == name
-    path.write_bytes(b"\xef\xbb\xbf" + SAMPLES[name].replace("\n", "\r\n").encode())
-    assert detect(path).name == name
+    if not file.endswith(".parquet"):
+        path.write_bytes(b"\xef\xbb\xbf" + body.replace(b"\n", b"\r\n"))
+        assert detect(path).name == name
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", sorted(PLATFORMS))
 def test_none_takes_anothers(name: str) -> None:
-    assert takers(SAMPLES[name]) == {name}
+    assert takers(File.of(*SAMPLES[name])) == {name}
 
 
 @pytest.mark.parametrize("text", OTHERS)
 def test_none_takes_a_plain_file(text: str) -> None:
-    assert not takers(text) & set(SAMPLES)
+    assert not takers(File.of("sample", text.encode())) & PLATFORMS
 
 
 def test_compressed_exports_are_read(tmp_path: Path) -> None:
     for name in ("toloka", "appen", "argilla", "quepid-case"):
         path = tmp_path / f"{name}.gz"
-        path.write_bytes(gzip.compress(SAMPLES[name].encode()))
+        path.write_bytes(gzip.compress(SAMPLES[name][1]))
         assert read(path).format == name

@@ -148,7 +148,7 @@ FORMATS = tuple(
         reads=("labels", "gold"),
         writes=("labels",),
         extension=extension,
-        fits=_fits,
+        fits=_fits if name == "consensus" else None,
         read=_read,
         write=_write(extension),
     )
