@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import warnings
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -163,19 +162,3 @@ def test_no_frame_brings_another_librarys_error(table: Any, skip: bool) -> None:
                 found = read()
                 repr(found)
                 found._repr_html_()
-
-
-def test_what_a_reader_remarks_is_warned_of_and_kept(tmp_path: Path) -> None:
-    file = tmp_path / "j.csv"
-    file.write_text("item,judge,label\na,x,Yes\na,y,yes\na,x,no\nb,x,\nb,y,no\n")
-    with pytest.raises(BadData, match="line 5, column label: there is no label"):
-        Judgments.read(file)
-    with pytest.warns(ReadingWarning) as caught:
-        read = Judgments.read(file, skip_bad=True)
-    assert caught[0].filename == __file__
-    told = str(caught[0].message)
-    assert told.startswith("j.csv: ")
-    assert all(note in told for note in read.notes)
-    assert any("j.csv, line 5, column label" in note for note in read.notes)
-    assert any("'Yes'" in note or "Yes" in note for note in read.notes)
-    assert not any("--" in note for note in read.notes)

@@ -160,4 +160,6 @@ def test_no_real_file_has_a_second_question_by_mistake(shared_data: Path) -> Non
     for path in files:
         if path.name in ("llmfao-golden.csv", "label-studio-export.csv"):
             continue
-        assert not [note for note in read(path).notes if "takes that one" in note], path.name
+        assert not [note for note in read(path).notes if "is taken for the label, not" in note], (
+            path.name
+        )

@@ -21,46 +21,39 @@ _LISTED = 5  # labels that are written out
 
 def refuse_mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn:
     """Name the first row whose label is of the other kind than the labels before it."""
-    kind = None
-    seen: list[str] = []
-    for role in ("label", "gold"):
-        codes, names = coded[role]
-        texts = [canonical(name) for name in names.to_pylist()]
-        kinds = [-1 if not text else int(as_number(text) is not None) for text in texts]
-        by_row = np.array([*kinds, -1])[codes]
-        known = np.flatnonzero(by_row >= 0)
-        if kind is None and known.size:
-            kind = by_row[known[0]]
-            seen = [text for text, other in zip(texts, kinds, strict=True) if other == kind]
-        rows = known[by_row[known] != kind]
-        if rows.size:
-            break
-    row, numeric = int(rows[0]), bool(kind)
-    value = texts[codes[row]]
-    if role == "label":  # names are in order of first appearance
-        seen = [text for text in seen if texts.index(text) < codes[row]]
+    found = [
+        (role, code, text)
+        for role in ("label", "gold")
+        if role in coded
+        for code, text in enumerate(canonical(name) for name in coded[role][1].to_pylist())
+        if text
+    ]  # in order of first appearance
+    numeric = as_number(found[0][2]) is not None
+    at = next(n for n, (_, _, text) in enumerate(found) if (as_number(text) is None) is numeric)
+    role, code, value = found[at]
+    row = int(np.argmax(coded[role][0] == code))
+    seen = list(dict.fromkeys(text for _, _, text in found[:at]))
     lost = [text for text in (value, *seen) if text.casefold() in _MISSING]
+    problem, error_code = f"{shown(value)} is {'text' if numeric else 'a number'}", "mixed-labels"
+    problem += (
+        f", but the labels before it are {'numbers' if numeric else 'text'} "
+        f"({', '.join(seen[:3])}); wanted labels of one kind"
+    )
+    remedies: tuple[Remedy, ...] = (Remedy("labels"),)
     if lost:
-        numbers = sorted({t for t in texts if as_number(t) is not None}, key=float)
+        value, error_code = lost[0], "missing-label"
+        problem = f"{shown(value)} beside numbers looks like a label that is missing"
+        numbers = sorted({t for *_, t in found if as_number(t) is not None}, key=float)
         named = "<".join(numbers[:_LISTED]) + ("<..." if len(numbers) > _LISTED else "")
-        raise place.error(
-            row,
-            f"{shown(lost[0])} beside numbers looks like a label that is missing",
-            column=where[role],
-            value=lost[0],
-            expected="labels of one kind",
-            code="missing-label",
-            remedies=(Remedy("labels", named), Remedy("skip-bad-rows")),
-        )
+        remedies = (Remedy("labels", named), Remedy("skip-bad-rows"))
     raise place.error(
         row,
-        f"{shown(value)} is {'text' if numeric else 'a number'}, but the labels before it are "
-        f"{'numbers' if numeric else 'text'} ({', '.join(seen[:3])}); wanted labels of one kind",
+        problem,
         column=where[role],
         value=value,
         expected="labels of one kind",
-        code="mixed-labels",
-        remedies=(Remedy("labels"),),
+        code=error_code,
+        remedies=remedies,
     )
 
 

@@ -89,7 +89,7 @@ def load_table(
             raise place.error(None, f"every one of the {many:,} rows is bad")
     if coded.keys() & {"prompt", "version"}:
         coded = split_by_version(coded, where)
-    items = _find_items(coded, where, place)
+    items = find_items(coded, where, place)
     judgments = _group(rows, coded, where, scale, place, items)
     if fields:
         judgments = with_fields(judgments, rows, items.by_row, fields)
@@ -176,13 +176,6 @@ def _are_good(coded: Coded, scale: Scale) -> bool:
         return False
     known = set(scale.labels)
     return all(canonical(text) in known for text in coded["label"][1].to_pylist())
-
-
-def _find_items(coded: Coded, where: dict[str, str], place: Source) -> Items:
-    """The item of each row: as named, or each distinct pair of topic and document."""
-    if "item" in coded and not coded.keys() & {"topic", "document"}:
-        return Items(*coded["item"])
-    return find_items(coded, where, place)
 
 
 def _group(

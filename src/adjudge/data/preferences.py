@@ -168,14 +168,15 @@ class Preferences:
         known = ~np.isnan(low)
         first, last = self._ranks()
         ahead = np.append(self.above(order[:-1], order[1:]), np.nan)
-        won = np.bincount(compared.left[compared.outcome == LEFT], minlength=count)
-        won = won + np.bincount(compared.right[compared.outcome == RIGHT], minlength=count)
-        told = compared.outcome <= TIE
-        seen = np.bincount(compared.left[told], minlength=count)
-        seen = seen + np.bincount(compared.right[told], minlength=count)
-        even = compared.outcome == TIE
-        ties = np.bincount(compared.left[even], minlength=count)
-        ties = ties + np.bincount(compared.right[even], minlength=count)
+
+        def times(left: NDArray[np.bool_], right: NDArray[np.bool_]) -> NDArray[np.int64]:
+            """How often each item was on the left or right of these comparisons."""
+            found = np.bincount(compared.left[left], minlength=count)
+            return found + np.bincount(compared.right[right], minlength=count)
+
+        told, even = compared.outcome <= TIE, compared.outcome == TIE
+        won = times(compared.outcome == LEFT, compared.outcome == RIGHT)
+        seen, ties = times(told, told), times(even, even)
         told_grades: dict[str, Any] = {}
         if self.grades is not None:
             best = self.grades[order].argmax(axis=1)
