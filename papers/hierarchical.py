@@ -24,9 +24,9 @@ from scipy.stats import spearmanr
 from adjudge import BadData, Consensus, Draws, Gold, HierarchicalRelevance, Judgments, MajorityVote
 from adjudge.data.draws import rank_r_hat
 from adjudge.evaluation.measures import Cells
+from adjudge.report.plots.chains import hyper_priors
 from adjudge.report.plots.judges import judge_clouds, sensitivity_specificity
 from adjudge.report.plots.labels import estimate_both, voted_relevance
-from adjudge.report.plots.sampling import hyper_priors
 from adjudge.report.theme import LIGHT
 from papers.data import Split, find_file, read_trec_2011, split_gold
 from papers.results import Figure, Finding, Options, Replication, check, compare

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.cli import call
+from adjudge.cli import _endings, call
 from commands import Ended, Run
 
 JUDGMENTS = """\
@@ -30,12 +30,20 @@ q2,d3,ann,1
 def adjudge(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """A command in this process, its standard output piped."""
     monkeypatch.setenv("COLUMNS", "80")
+    explain, explained = _endings.explain, list[BaseException]()
+
+    def keep(error: BaseException) -> int:
+        explained.append(error)
+        return explain(error)
+
+    monkeypatch.setattr(_endings, "explain", keep)
 
     def run(*arguments: object) -> Ended:
         capsys.readouterr()
+        explained.clear()
         code = call([str(argument) for argument in arguments])
         out, err = capsys.readouterr()
-        return Ended(code, out, err)
+        return Ended(code, out, err, explained[0] if explained else None)
 
     return run
 

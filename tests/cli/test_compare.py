@@ -119,3 +119,53 @@ def test_bad_input(
     ended = adjudge("compare", demo_folder / "judgments.csv", *gold, *arguments)
     assert (ended.code, ended.out) == (2, "")
     assert message in ended.err.splitlines()[-1]
+
+
+def test_a_pipe_gets_the_folds_of_a_filter_and_a_person_the_outcome(
+    adjudge: Run, demo_folder: Path
+) -> None:
+    args = ("compare", demo_folder / "judgments.csv", "--gold", demo_folder / "truth.csv")
+    ended = adjudge(*args, "--filter", "zscore:graded-accuracy-gold")
+    assert ended.code == 0, ended.err
+    assert ended.out.splitlines()[0] == "fold,gamma,accuracy,dropped,fallback"
+    assert len(ended.rows) == 5
+    assert ended.err.startswith("graded accuracy 0.")
+    assert "(without the filter 0." in ended.err
+
+
+def test_json_holds_the_threshold(adjudge: Run, demo_folder: Path) -> None:
+    args = ("compare", demo_folder / "judgments.csv", "--gold", demo_folder / "truth.csv")
+    found = adjudge(
+        *args, "--filter", "accuracy", "--binary", "--measure", "binary", "--flip", "--json"
+    ).json
+    assert 0.60 <= found["alpha"] <= 0.99
+    assert found["accuracy"] >= found["without_filter"] - 0.05
+
+
+def test_weights_are_taken(adjudge: Run, demo_folder: Path) -> None:
+    args = ("compare", demo_folder / "judgments.csv", "--gold", demo_folder / "truth.csv", "-q")
+    plain = adjudge(*args, "--filter", "zscore:graded-accuracy-gold", "--json").json
+    heavy = ("--weight", "graded-accuracy-gold^3", "--shrink", "5")
+    weighted = adjudge(*args, "--filter", "zscore:graded-accuracy-gold", *heavy, "--json").json
+    assert weighted["without_filter"] > plain["without_filter"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        ("--filter votes", "--filter"),
+        ("--filter accuracy --measure ranked", "--measure"),
+        ("--filter accuracy", "--gold"),
+        ("--flip", "--filter"),
+        ("--filter accuracy --models vote", "--models"),
+        ("--filter accuracy --folds 2", "--folds"),
+    ],
+)
+def test_bad_input_of_a_filter(arguments: str, fault: str, adjudge: Run, demo_folder: Path) -> None:
+    assert adjudge("compare", demo_folder / "judgments.csv", *arguments.split()).fault == fault
+
+
+def test_a_misspelt_feature_gets_the_nearest(adjudge: Run, demo_folder: Path) -> None:
+    ended = adjudge("compare", demo_folder / "judgments.csv", "--filter", "zscore:honeypot-acuracy")
+    assert ended.code == 2
+    assert "did you mean 'honeypot-accuracy'?" in ended.err

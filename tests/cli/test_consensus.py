@@ -122,7 +122,7 @@ def test_a_person_is_told_how_numbers_are_kept(at_terminal: Run, folder: Path) -
     (folder / "j.csv").write_text("item,judge,label\n" + rows)
     ended = at_terminal("consensus", "j.csv")
     assert "--continuous reads" not in ended.err
-    assert "are many for classes; 'adjudge consensus' reads them as numbers" in ended.err
+    assert "are many for classes" in ended.err
     assert "30 values in all; -o labels.csv keeps them, and --judges judges.csv" in ended.err
 
 
@@ -174,7 +174,7 @@ def test_gold_of_other_items_is_told_with_both_names(adjudge: Run, crowd: Path) 
     strange = "no gold item (of 2) has a judgment: gold has 'Q1/D1', the judgments have 'q1/d1'"
     told = adjudge("consensus", *given, "--model", "majority-vote").err.splitlines()[1]
     assert told == f"  {strange}; gold tells nothing of the judgments, and is kept as label"
-    for command in ("evaluate", "compare", "tune"):
+    for command in ("evaluate", "compare"):
         ended = adjudge(command, *given)
         assert (ended.code, ended.err) == (2, f"error: gold.csv: {strange}\n"), command
 
@@ -262,8 +262,8 @@ def test_a_failed_format_leaves_nothing(
 
 def test_settings_of_the_model(adjudge: Run, crowd: Path) -> None:
     given = (
-        *("--iterations", "7", "--set", "diagonal=5", "--set", "tolerance=0", "--by-topic"),
-        *("--ties", "lower", "--seed", "3", "--threads", "1", "--model", "dawid-skene"),
+        *("--set", "iterations=7", "--set", "diagonal=5", "--set", "tolerance=0", "--by-topic"),
+        *("--set", "ties=lower", "--seed", "3", "--threads", "1", "--model", "dawid-skene"),
     )
     ended = adjudge("consensus", "judgments.csv", *given, "--json")
     assert ended.json["settings"] == {
@@ -294,7 +294,7 @@ def test_shares_and_pseudo_counts_of_classes_are_settings(
 ) -> None:
     (folder / "two.csv").write_text("item,judge,label\na,x,1\na,y,0\nb,x,1\nb,y,1\nc,x,1\n")
     name, setting = given.split()
-    more = ("--method", "em") if name == "hybrid-confusion" else ()
+    more = ("--set", "method=em") if name == "hybrid-confusion" else ()
     ended = adjudge("consensus", "two.csv", "-m", name, *more, "--set", setting)
     assert ended.code == code, ended.err
     plain = adjudge("consensus", "two.csv", "-m", name, *more)
@@ -303,14 +303,14 @@ def test_shares_and_pseudo_counts_of_classes_are_settings(
 
 
 def test_not_converged_is_told(adjudge: Run, crowd: Path) -> None:
-    ended = adjudge("consensus", "judgments.csv", "-m", "dawid-skene", "--iterations", "1")
+    ended = adjudge("consensus", "judgments.csv", "-m", "dawid-skene", "--set", "iterations=1")
     assert f"  {describe_unconverged(1)}\n" in ended.err
 
 
 def test_ties_go_where_they_are_sent(adjudge: Run, folder: Path) -> None:
     (folder / "tied.csv").write_text("item,judge,label\na,x,1\na,y,0\n")
     for rule, label in (("lower", "0"), ("higher", "1")):
-        ended = adjudge("consensus", "tied.csv", "-m", "majority-vote", "--ties", rule)
+        ended = adjudge("consensus", "tied.csv", "-m", "majority-vote", "--set", f"ties={rule}")
         assert ended.rows[0]["label"] == label
 
 
@@ -349,7 +349,7 @@ def test_few_gold_labels_bring_the_command_for_more(adjudge: Run, demo_folder: P
 def test_a_sampled_model_writes_draws_topics_and_checks(
     adjudge: Run, demo_folder: Path, folder: Path
 ) -> None:
-    sampling = ("--chains", "2", "--warmup", "40", "--draws", "60", "--seed", "7")
+    sampling = ("--set", "chains=2", "--set", "warmup=40", "--set", "draws=60", "--seed", "7")
     ended = adjudge(
         *("consensus", demo_folder / "judgments.csv", "-m", "hierarchical-relevance", "--binary"),
         *(*sampling, "--save-draws", "draws.nc", "--topics", "topics.csv", "-o", "labels.csv"),
@@ -377,7 +377,7 @@ def test_a_sampled_model_writes_draws_topics_and_checks(
             "error: --save-draws = 'd.csv': wanted a name that ends in .nc\n",
         ),
         (
-            ("-m", "hybrid-confusion", "--draws", "0"),
+            ("-m", "hybrid-confusion", "--set", "draws=0"),
             "error: draws = 0: wanted at least 1\n",
         ),
     ],
@@ -387,3 +387,14 @@ def test_draws_that_cannot_be(
 ) -> None:
     ended = adjudge("consensus", "judgments.csv", *arguments)
     assert (ended.code, ended.err) == (2, wanted)
+
+
+def test_a_vote_with_weights_and_filters(adjudge: Run, demo_folder: Path, folder: Path) -> None:
+    ended = adjudge(
+        *("consensus", demo_folder / "judgments.csv", "--gold", demo_folder / "gold.csv"),
+        *("--model", "vote", "--set", "weight=graded-accuracy-gold*honeypot-accuracy"),
+        *("--set", "keep=zscore:graded-accuracy-gold:1.5", "-o", "l.csv", "--judges", "j.csv"),
+    )
+    assert ended.code == 0, ended.err
+    assert "4 of 40 judges dropped by zscore:graded-accuracy-gold:1.5" in ended.err
+    assert (folder / "j.csv").read_text().splitlines()[0].endswith("weight,kept,dropped_by,flipped")

@@ -109,42 +109,17 @@ def test_an_output_and_other_ways(adjudge: Run, panel: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "problem"),
+    ("arguments", "fault"),
     [
-        (
-            ("--target", "share:1"),
-            "error: judgments.csv: there is no gold; wanted --gold FILE\n",
-        ),
-        (
-            ("--gold", "other.csv", "--target", "share:1"),
-            "error: other.csv: gold is on items nobody judged (first: 'z'); wanted gold on a part "
-            "of the judged items\n",
-        ),
-        (
-            ("--gold", "same.csv", "--target", "share:1"),
-            "error: same.csv: all 2 gold labels are '1': gold of one class says nothing about the "
-            "others; wanted gold on more items, drawn at random\n",
-        ),
-        (
-            ("--gold", "gold.csv", "--target", "nDCG@10", "--run", "none.run"),
-            "error: none.run, line 1: document 'nothing' of topic 'topic-001' is not in the "
-            "judgments, nor is any other of this run's 1\n",
-        ),
-        (
-            ("--gold", "gold.csv", "--target", "mean-grade", "--labels", "0,1,2"),
-            "error: a mean grade needs grades, and the labels 0, 1, 2 have no order; a share of "
-            "labels, such as share:0, needs none; --labels '0<1<2' names the scale\n",
-        ),
-        (
-            ("--gold", "chance.csv", "--target", "share:1"),
-            "error: chance.csv, column sampling_probability: of item 'item-001' is not what was "
-            "wanted: a chance above 0, at most 1\n",
-        ),
+        ("--target share:1", "judgments.csv"),
+        ("--gold other.csv --target share:1", "other.csv"),
+        ("--gold same.csv --target share:1", "same.csv"),
+        ("--gold gold.csv --target nDCG@10 --run none.run", "none.run, line 1"),
+        ("--gold gold.csv --target mean-grade --labels 0,1,2", ""),
+        ("--gold chance.csv --target share:1", "chance.csv, column sampling_probability"),
     ],
 )
-def test_bad_input_is_one_sentence(
-    adjudge: Run, panel: Path, arguments: tuple[str, ...], problem: str
-) -> None:
+def test_bad_input_is_one_sentence(adjudge: Run, panel: Path, arguments: str, fault: str) -> None:
     (panel / "other.csv").write_text("item,gold\nz,1\n")
     items = [line.split(",")[0] for line in (panel / "gold.csv").read_text().splitlines()[1:3]]
     (panel / "same.csv").write_text(
@@ -152,5 +127,4 @@ def test_bad_input_is_one_sentence(
     )
     (panel / "none.run").write_text("topic-001 Q0 nothing 1 1.0 none\n")
     (panel / "chance.csv").write_text("item,gold,sampling_probability\nitem-001,1,0\n")
-    ended = adjudge("estimate", "judgments.csv", *arguments, "-q")
-    assert (ended.code, ended.err) == (2, problem)
+    assert adjudge("estimate", "judgments.csv", *arguments.split(), "-q").fault == fault

@@ -189,7 +189,7 @@ def test_probabilities_worse_than_the_votes_are_told(adjudge: Run, folder: Path)
 
 def test_probabilities_better_than_the_votes_say_nothing(adjudge: Run, demo_folder: Path) -> None:
     gold = ("--gold", demo_folder / "truth.csv", "--resamples", "0", "--model", "hybrid-confusion")
-    ended = adjudge("evaluate", demo_folder / "judgments.csv", *gold, "--method", "em")
+    ended = adjudge("evaluate", demo_folder / "judgments.csv", *gold, "--set", "method=em")
     assert ended.code == 0, ended.err
     assert "worse than the plain vote's" not in ended.err
     rows = {row["score"]: row for row in ended.rows}

@@ -10,7 +10,7 @@ from pyarrow.csv import read_csv
 
 from commands import Run
 
-KNOWN = ("--model", "hybrid-confusion", "--method", "em")  # so that figures are its own
+KNOWN = ("--model", "hybrid-confusion", "--set", "method=em")  # so that figures are its own
 
 
 def test_a_pipe_gets_every_judge(adjudge: Run, crowd: Path) -> None:
@@ -223,7 +223,7 @@ def test_judges_of_numbers_have_a_bias_and_a_noise(
     assert adjudge("judges", "numbers.csv", "--json").json["judges"][2]["judge"] == "j2"
     wrong = adjudge("judges", "numbers.csv", "--show", "drift").err.splitlines()[-1]
     assert wrong == (
-        "error: --show = 'drift': wanted --bin N or --classes beside it, since labels are numbers"
+        "error: --show = 'drift': wanted --bin N or --classes with it, since labels are numbers"
     )
     assert "advice" in adjudge("judges", "numbers.csv", "--bin", "4").out.splitlines()[0]
     refused = adjudge("agreement", "numbers.csv").err
@@ -234,3 +234,16 @@ def test_judges_of_numbers_have_a_bias_and_a_noise(
     shown = at_terminal("judges", "numbers.csv", "--top", "2").out
     assert "shift is what each adds" in shown
     assert "1 more: --top 0 shows all" in " ".join(shown.split())
+
+
+def test_features_of_judges(adjudge: Run, demo_folder: Path) -> None:
+    args = ("judges", demo_folder / "judgments.csv", "--gold", demo_folder / "gold.csv")
+    ended = adjudge(*args, "--features", "all")
+    assert ended.code == 0, ended.err
+    assert "honeypot-accuracy_low" in ended.rows[0]
+    one = adjudge(*args, "--features", "honeypot-accuracy, label-typicality")
+    assert "graded-accuracy-gold" not in one.rows[0]
+    lacking = adjudge("judges", demo_folder / "judgments.csv", "--features", "honeypot-accuracy")
+    assert lacking.err == (
+        "error: feature honeypot-accuracy needs honeypots, and no gold item is marked as one\n"
+    )

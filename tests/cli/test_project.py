@@ -130,7 +130,7 @@ def test_members_are_listed_invited_and_removed(
 
     monkeypatch.chdir(tmp_path)
     assert adjudge("project", "create", "Lamps", "--labels", "0<1").code == 0
-    assert "made on the command line" in adjudge("project", "members", "lamps").err
+    assert "created on the command line" in adjudge("project", "members", "lamps").err
     at = ("--url", "https://judge.example.com/")
     made = adjudge("project", "members", "lamps", "--invite", "reviewer", *at)
     assert made.code == 0

@@ -141,71 +141,43 @@ def test_unjudged_documents_are_counted_and_said(
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "place"),
     [
-        ("7 0 a 1\n", "bad.run, line 1: 4 fields; wanted 6: topic Q0 document rank score tag"),
-        (
-            "topic-001 Q0 a 1 2 t\ntopic-001 Q0 a 2 1 t\n",
-            "bad.run, line 2, column document: document 'a' of topic 'topic-001' is on line 1 "
-            "already",
-        ),
-        (
-            "\ntopic-001 Q0 a 1 2 t\n",
-            "bad.run, line 2: document 'a' of topic 'topic-001' is not in the judgments, nor is "
-            "any other of this run's 1",
-        ),
-        (
-            "7 Q0 a 1 2 t\n",
-            "bad.run, line 1: topic '7' has no judgments, nor has any other of this run's 1",
-        ),
-        ("", "bad.run: the file is empty (0 bytes)"),
+        ("7 0 a 1\n", "bad.run, line 1"),
+        ("topic-001 Q0 a 1 2 t\ntopic-001 Q0 a 2 1 t\n", "bad.run, line 2, column document"),
+        ("\ntopic-001 Q0 a 1 2 t\n", "bad.run, line 2"),
+        ("7 Q0 a 1 2 t\n", "bad.run, line 1"),
+        ("", "bad.run"),
     ],
 )
 def test_a_bad_run_is_named_by_file_and_line(
-    text: str, message: str, adjudge: Run, folder: Path, systems: tuple[str, ...]
+    text: str, place: str, adjudge: Run, folder: Path, systems: tuple[str, ...]
 ) -> None:
     (folder / "bad.run").write_text(text)
-    ended = adjudge(*systems, "--runs", "good.run", "bad.run", *EXACT)
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.splitlines()[-1] == f"error: {message}"
+    assert adjudge(*systems, "--runs", "good.run", "bad.run", *EXACT).fault == place
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "fault"),
     [
-        (
-            ("--unjudged", "ignored"),
-            "unjudged = 'ignored': wanted one of not-relevant, condensed, prevalence",
-        ),
-        (("--over", "systems"), "over = 'systems': wanted judgments or topics"),
-        (("--level", "95"), "level = 95.0: wanted a number between 0 and 1, such as 0.95"),
-        (("--pairs", "pairs.xls"), "--pairs = 'pairs.xls': wanted a name that ends in .csv"),
-        (("-o", "good.run"), "--output = 'good.run': wanted a name that ends in .csv"),
-        (("--runs", "missing.run"), "missing.run: there is no such file"),
+        ("--unjudged ignored", "unjudged"),
+        ("--over systems", "over"),
+        ("--level 95", "level"),
+        ("--pairs pairs.xls", "--pairs"),
+        ("-o good.run", "--output"),
+        ("--runs missing.run", "missing.run"),
+        ("--measures nDCQ@10", "measure: nDCG"),
     ],
 )
-def test_a_bad_option(
-    arguments: tuple[str, ...], message: str, adjudge: Run, systems: tuple[str, ...]
-) -> None:
-    ended = adjudge(*systems, "--runs", "good.run", *EXACT, *arguments)
-    assert (ended.code, ended.out) == (2, "")
-    assert message in ended.err.splitlines()[-1]
-
-
-def test_a_measure_that_does_not_exist(adjudge: Run, systems: tuple[str, ...]) -> None:
-    ended = adjudge(*systems, "--runs", "good.run", *EXACT, "--measures", "nDCQ@10")
-    assert ended.code == 2
-    assert "there is no measure 'nDCQ@10'; did you mean 'nDCG'?" in ended.err
+def test_a_bad_option(arguments: str, fault: str, adjudge: Run, systems: tuple[str, ...]) -> None:
+    assert adjudge(*systems, "--runs", "good.run", *EXACT, *arguments.split()).fault == fault
 
 
 def test_judgments_without_topics(adjudge: Run, folder: Path, systems: tuple[str, ...]) -> None:
     (folder / "flat.csv").write_text("item,judge,label\na,x,1\nb,x,0\n")
     ended = adjudge("rank", "--judgments", "flat.csv", "--runs", "good.run", *EXACT)
     assert ended.code == 2
-    assert ended.err.splitlines()[-1] == (
-        "error: the judgments have no topics, so nothing can be matched with a run; wanted columns "
-        "topic and document"
-    )
+    assert "the judgments have no topics" in ended.err
 
 
 def test_systems_in_doubt_get_documents_to_judge_next(

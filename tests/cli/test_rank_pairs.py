@@ -68,19 +68,20 @@ def test_judges_next_and_report_take_comparisons(adjudge: Run, folder: Path, pai
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "setting"),
     [
-        (("--model", "dawid-skene"), "there is no model of comparisons 'dawid-skene'"),
-        (("--set", "regularisation"), "--set = 'regularisation': wanted NAME=VALUE, such as"),
-        (("--model", "elo", "--chains", "3"), "--chains = 3: wanted a model that has it; elo has"),
-        (("--save-draws", "d.nc"), "--save-draws = 'd.nc': wanted --method gibbs beside it"),
-        (("--sure", "2"), "sure = 2.0: wanted more than 0.5 and less than 1"),
+        (("--model", "dawid-skene"), "model of comparisons"),
+        (("--set", "regularisation"), "--set"),
+        (("--model", "elo", "--set", "chains=3"), "setting of elo"),
+        (("--save-draws", "d.nc"), "--save-draws"),
+        (("--sure", "2"), "sure"),
     ],
 )
-def test_what_cannot_be_done_is_said(adjudge: Run, pairs: str, arguments, message: str) -> None:
+def test_what_cannot_be_done_is_said(
+    adjudge: Run, pairs: str, arguments: tuple[str, ...], setting: str
+) -> None:
     done = adjudge("rank-pairs", pairs, *arguments)
-    assert done.code == 2
-    assert message in done.err
+    assert (done.code, done.error.setting) == (2, setting)
 
 
 def test_a_file_of_judgments_is_refused(adjudge: Run, folder: Path) -> None:

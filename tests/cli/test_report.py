@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from commands import Run
+from sizes import sized
 
 
 def test_a_page_and_the_findings(adjudge: Run, crowd: Path) -> None:
@@ -47,7 +48,16 @@ def test_findings_as_json(adjudge: Run, crowd: Path) -> None:
 
 
 def test_a_sampled_model_adds_checks_and_chains(adjudge: Run, crowd: Path) -> None:
-    sampled = ("-m", "hierarchical-relevance", "--chains", "2", "--warmup", "20", "--draws", "20")
+    sampled = (
+        "-m",
+        "hierarchical-relevance",
+        "--set",
+        "chains=2",
+        "--set",
+        "warmup=20",
+        "--set",
+        "draws=20",
+    )
     ended = adjudge("report", "judgments.csv", *sampled, "--seed", "5", "-q")
     assert ended.code == 0, ended.err
     page = (crowd / "report.html").read_text(encoding="utf-8")
@@ -57,24 +67,64 @@ def test_a_sampled_model_adds_checks_and_chains(adjudge: Run, crowd: Path) -> No
     assert "Do the chains agree?" in page
 
 
+def test_one_figure_in_the_form_of_its_name(adjudge: Run, crowd: Path) -> None:
+    for name in sized(("a.png", "a.svg", "a.json"), full=("a.png", "a.svg", "a.html", "a.json")):
+        ended = adjudge("report", "judgments.csv", "--figure", "confusion", "-o", name)
+        assert ended.code == 0, ended.err
+        assert ended.err.splitlines()[-1] == f"confusion written to {name}"
+        assert ended.out == ""
+    assert (crowd / "a.png").read_bytes()[:4] == b"\x89PNG"
+    assert (crowd / "a.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_folder_gets_all_that_the_data_allow(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("report", "judgments.csv", "--figure", "all", "--as", "svg", "--theme", "dark")
+    assert ended.code == 0, ended.err
+    assert sorted(file.name for file in (crowd / "figures").iterdir()) == [
+        "accuracy-by-judgments.svg",
+        "confusion.svg",
+        "convergence.svg",
+        "judge-item-matrix.svg",
+        "sensitivity-specificity.svg",
+        "voted-estimated.svg",
+    ]
+    assert "no calibration: it needs gold" in ended.err
+    assert "#14171b" in (crowd / "figures" / "confusion.svg").read_text(encoding="utf-8")
+
+
+def test_figures_as_json(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("report", "judgments.csv", "--figure", "confusion", "-o", "a.svg", "--json")
+    assert ended.json == {"figures": {"confusion": "a.svg"}}
+
+
+def test_the_list(adjudge: Run) -> None:
+    ended = adjudge("report", "--list")
+    assert "judge-clouds" in ended.out
+    listed = adjudge("report", "--list", "--json").json
+    assert {"name": "confusion", "shows": "the average confusion, with sd between judges"} in listed
+    assert len(listed) == 12
+
+
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "fault"),
     [
-        (
-            ("-o", "report.pdf"),
-            "error: --output = 'report.pdf': wanted a name that ends in .html\n",
-        ),
-        (("-o", "none/r.html"), "error: none: there is no such folder to write into\n"),
-        (("-o", "judgments.html"), "error: judgments.html: is a folder; wanted a file to write\n"),
-        (
-            ("-o", "-", "--json"),
-            "error: --json = True: wanted -o FILE, since standard output cannot have both\n",
-        ),
+        ("", "JUDGMENTS"),
+        ("judgments.csv -o report.pdf", "--output"),
+        ("judgments.csv -o none/r.html", "none"),
+        ("judgments.csv -o judgments.html", "judgments.html"),
+        ("judgments.csv -o - --json", "--json"),
+        ("judgments.csv --figure all -o a.png", "--output"),
+        ("judgments.csv --figure all -o gold.csv", "--output"),
+        ("judgments.csv --figure all --as pdf", "--as"),
+        ("judgments.csv --figure all --theme drak", "theme: dark"),
+        ("judgments.csv --figure confusions", "figure: confusion"),
     ],
 )
-def test_places_that_cannot_be(
-    adjudge: Run, crowd: Path, arguments: tuple[str, ...], said: str
-) -> None:
+def test_what_cannot_be(adjudge: Run, crowd: Path, arguments: str, fault: str) -> None:
     (crowd / "judgments.html").mkdir()
-    ended = adjudge("report", "judgments.csv", *arguments)
-    assert (ended.code, ended.out, ended.err) == (2, "", said)
+    assert adjudge("report", *arguments.split()).fault == fault
+
+
+def test_a_figure_that_lacks_something_says_what(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("report", "judgments.csv", "--figure", "calibration", "-o", "a.png", "-q")
+    assert (ended.code, ended.error.expected) == (2, "gold")

@@ -147,10 +147,10 @@ def test_options_that_cannot_be_used_are_named(
 def test_the_defaults_of_the_command_are_those_of_the_settings() -> None:
     from inspect import signature
 
-    from adjudge.cli.serve import COMMAND
+    from adjudge.cli.serve import run
 
     given: dict[str, Any] = {
-        name: p.default for name, p in signature(COMMAND.run).parameters.items()
+        name: p.default.default for name, p in signature(run.run).parameters.items()
     }
     settings = Settings()
     assert f"sqlite:///{given['database']}" == settings.database

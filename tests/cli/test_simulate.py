@@ -1,14 +1,15 @@
-"""adjudge simulate: made judgments that other commands read."""
+"""adjudge simulate: judgments that other commands read, and judges at a real server."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from commands import Run
+from sites import Site, served
 
 
 def test_a_pipe_gets_judgments(adjudge: Run) -> None:
@@ -74,33 +75,120 @@ def test_jsonl_has_numbers(adjudge: Run, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "fault"),
     [
+        ("--gold g.csv", "--gold-share"),
+        ("--per-item few", "--per-item"),
+        ("--prevalence half", "--prevalence"),
+        ("--difficulty 1", "--difficulty"),
+        ("--items 0", "items"),
+        ("-o x.csv --truth x.csv", "--truth"),
+        ("--project shop", "--server"),
+        ("--server http://127.0.0.1:9 --project x --items 5", "--server"),
+        ("--server http://127.0.0.1:9", "--project"),
+        ("--server http://127.0.0.1:9 --project x", "--token"),
+        ("--server here --project x --token t", "server"),
         (
-            ["--gold", "g.csv"],
-            "--gold-share = 0.0: wanted a share above 0, since --gold asks for gold",
+            "--server http://127.0.0.1:9 --project x --token t --population etical",
+            "kind of judge: ethical",
         ),
-        (
-            ["--per-item", "few"],
-            "--per-item = 'few': wanted a number such as 5, or a range such as 3-8",
-        ),
-        (["--prevalence", "half"], "--prevalence = 'half': wanted shares such as 0.7,0.2,0.1"),
-        (
-            ["--difficulty", "1"],
-            "--difficulty = '1': wanted two numbers above 0, such as 1,4",
-        ),
-        (["--items", "0"], "items = 0: wanted 1 or more"),
-        (["-o", "x.csv", "--truth", "x.csv"], None),
     ],
 )
 def test_bad_settings(
-    arguments: list[str],
-    message: str | None,
+    arguments: str,
+    fault: str,
     adjudge: Run,
     folder: Path,
     names: Callable[[Path], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ended = adjudge("simulate", *arguments)
-    message = message or "--truth = 'x.csv': wanted another place than that of --output"
-    assert (ended.code, ended.out, ended.err) == (2, "", f"error: {message}\n")
+    monkeypatch.delenv("ADJUDGE_TOKEN", raising=False)
+    assert adjudge("simulate", *arguments.split()).fault == fault
     assert names(folder) == []
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with served(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def token(site: Site, monkeypatch: pytest.MonkeyPatch) -> str:
+    owner = site.services.accounts.set_up(
+        site.services.accounts.make_setup_token(), "ada", site.admin_password
+    )
+    secret = site.services.acting_for(owner).accounts.make_token("t", scope="requester")[1]
+    monkeypatch.setenv("ADJUDGE_TOKEN", secret)
+    return secret
+
+
+def test_a_crowd_comes_and_every_judgment_is_in_the_store(
+    site: Site, token: str, adjudge: Run
+) -> None:
+    slug = site.open_project()
+    population = ["--population", "ethical(1):3,spammer:1,dropout(1):1"]
+    ended = adjudge(
+        "simulate", "--server", site.url, "--project", slug, *population, "--wait", "0", "--json"
+    )
+    assert ended.code == 0, ended.err
+    told = ended.json
+    assert told["came"] == 5
+    kinds = [row["kind"] for row in told["judges"]]
+    assert kinds == ["ethical", "ethical", "ethical", "spammer", "dropout"]
+    assert told["refused"] == told["sent_again"] == told["problems"] == {}
+    with site.parts.database.read() as on:
+        stored = on.exec_driver_sql("SELECT count(*), count(DISTINCT page) FROM judgments").one()
+    assert told["judgments"] == stored[0] > 20
+
+
+def test_a_table_of_judges_goes_to_a_file_and_words_to_people(
+    site: Site, token: str, adjudge: Run, tmp_path: Path
+) -> None:
+    slug = site.open_project()
+    place = tmp_path / "judges.csv"
+    sent = [
+        "simulate",
+        "--server",
+        site.url,
+        "--project",
+        slug,
+        "--population",
+        "ethical(1):2,random:1",
+    ]
+    ended = adjudge(*sent, "--judges", "3", "--wait", "0", "-o", str(place))
+    assert ended.code == 0, ended.err
+    lines = place.read_text("utf-8").splitlines()
+    assert lines[0] == "judge,kind,stage,vanished,sheets,problem"
+    assert [line.split(",")[:2] for line in lines[1:]] == [
+        ["crowd-0", "ethical"], ["crowd-1", "ethical"], ["crowd-2", "random"]
+    ]  # fmt: skip
+    assert "acknowledged" in ended.err
+    assert "no error" in ended.err
+
+
+def test_a_token_that_shows_no_gold_is_told(site: Site, token: str, adjudge: Run) -> None:
+    slug = site.open_project()
+    (owner,) = site.services.accounts.get_all()
+    secret = site.services.acting_for(owner).accounts.make_token("j", scope="judge", project=slug)[
+        1
+    ]
+    sent = [
+        "simulate",
+        "--server",
+        site.url,
+        "--project",
+        slug,
+        "--population",
+        "random:1",
+        "--wait",
+        "0",
+    ]
+    ended = adjudge(*sent, "--token", secret)
+    assert "The token shows no gold" in ended.err
+
+
+def test_the_server_s_refusal_is_the_error(site: Site, token: str, adjudge: Run) -> None:
+    ended = adjudge("simulate", "--server", site.url, "--project", "nowhere")
+    assert ended.code == 2
+    assert ended.err == "error: the server says: there is no project 'nowhere'\n"

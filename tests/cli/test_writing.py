@@ -13,10 +13,18 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from adjudge.cli._files import STDOUT, check_places, check_printing, kind_of, write_tables
 from adjudge.cli._options import Printing
-from adjudge.cli._results import interval, number, print_json
-from adjudge.errors import AdjudgeError
+from adjudge.cli._results import (
+    STDOUT,
+    _kind_of,
+    check_places,
+    interval,
+    number,
+    print_json,
+    show_rows,
+    write_tables,
+)
+from adjudge.errors import AdjudgeError, BadData, BadSetting
 
 TABLE = pa.table({"item": ["a", "=b"], "n": [1, 2]})
 
@@ -33,24 +41,24 @@ TABLE = pa.table({"item": ["a", "=b"], "n": [1, 2]})
     ],
 )
 def test_the_kind_of_a_path(path: str, kind: str) -> None:
-    assert kind_of(Path(path)) == kind
+    assert _kind_of(Path(path)) == kind
 
 
 def test_files_by_extension(folder: Path) -> None:
     paths = [folder / f"t{kind}" for kind in (".csv", ".tsv", ".jsonl", ".parquet")]
-    write_tables(*((TABLE, path) for path in paths), (TABLE, None))
+    write_tables({**{path.name: (TABLE, path) for path in paths}, "none": (TABLE, None)})
     assert paths[0].read_text() == "item,n\na,1\n'=b,2\n"
     assert paths[1].read_text() == "item\tn\na\t1\n'=b\t2\n"
     assert paths[2].read_text() == '{"item": "a", "n": 1}\n{"item": "=b", "n": 2}\n'
     assert pa.parquet.read_table(paths[3]).equals(TABLE)
-    write_tables((TABLE, paths[0]), guard=False)
+    write_tables({"a": (TABLE, paths[0])}, guard=False)
     assert paths[0].read_text() == "item,n\na,1\n=b,2\n"
 
 
 def test_all_files_or_none(folder: Path, names: Callable[[Path], list[str]]) -> None:
     (folder / "a.csv").write_text("before")
     with pytest.raises(AttributeError):
-        write_tables((TABLE, folder / "a.csv"), (object(), folder / "b.csv"))
+        write_tables({"a": (TABLE, folder / "a.csv"), "b": (object(), folder / "b.csv")})
     assert names(folder) == ["a.csv"]
     assert (folder / "a.csv").read_text() == "before"
 
@@ -58,42 +66,31 @@ def test_all_files_or_none(folder: Path, names: Callable[[Path], list[str]]) -> 
 def test_files_come_before_standard_output(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_tables((TABLE, STDOUT), (TABLE, folder / "a.csv"))
+    write_tables({"a": (TABLE, STDOUT), "b": (TABLE, folder / "a.csv")})
     assert capsys.readouterr().out == "item,n\na,1\n'=b,2\n"
     with pytest.raises(AttributeError):
-        write_tables((object(), STDOUT), (TABLE, folder / "b.csv"))
+        write_tables({"a": (object(), STDOUT), "b": (TABLE, folder / "b.csv")})
     assert (folder / "b.csv").is_file()
 
 
 @pytest.mark.parametrize(
-    ("places", "message"),
+    ("places", "at"),
     [
-        (
-            {"--output": "x.xls"},
-            "--output = 'x.xls': wanted a name that ends in .csv, .tsv, .jsonl, .parquet",
-        ),
-        (
-            {"--judges": "noextension"},
-            "--judges = 'noextension': wanted a name that ends in .csv, .tsv, .jsonl, .parquet",
-        ),
-        ({"--output": "no/such/x.csv"}, "no/such: there is no such folder to write into"),
-        ({"--output": "d.csv"}, "d.csv: is a folder; wanted a file to write"),
-        (
-            {"--output": "input.csv"},
-            "--output = 'input.csv': wanted another place than the file that is read",
-        ),
-        (
-            {"--output": "x.csv", "--judges": "./d.csv/../x.csv"},
-            "--judges = 'd.csv/../x.csv': wanted another place than that of --output",
-        ),
+        ({"--output": "x.xls"}, "--output"),
+        ({"--judges": "noextension"}, "--judges"),
+        ({"--output": "no/such/x.csv"}, "no/such"),
+        ({"--output": "d.csv"}, "d.csv"),
+        ({"--output": "input.csv"}, "--output"),
+        ({"--output": "x.csv", "--judges": "./d.csv/../x.csv"}, "--judges"),
     ],
 )
-def test_places_that_cannot_be_written(places: dict[str, str], message: str, folder: Path) -> None:
+def test_places_that_cannot_be_written(places: dict[str, str], at: str, folder: Path) -> None:
     (folder / "d.csv").mkdir()
     paths = {option: Path(path) for option, path in places.items()}
     with pytest.raises(AdjudgeError) as caught:
         check_places(paths, inputs=[folder / "input.csv", None])
-    assert str(caught.value) == message
+    error = caught.value
+    assert at == (error.source if isinstance(error, BadData) else error.setting)
 
 
 def test_places_that_can(folder: Path) -> None:
@@ -104,13 +101,29 @@ def test_places_that_can(folder: Path) -> None:
 
 
 def test_json_and_a_table_cannot_share_standard_output() -> None:
-    check_printing(Printing(json=True), Path("x.csv"))
-    check_printing(Printing(json=False), STDOUT)
-    with pytest.raises(AdjudgeError) as caught:
-        check_printing(Printing(json=True), STDOUT)
-    assert (
-        str(caught.value) == "--json = True: wanted -o FILE, since standard output cannot have both"
-    )
+    check_places({"--output": Path("x.csv")}, printing=Printing(json=True))
+    check_places({"--output": STDOUT}, printing=Printing())
+    with pytest.raises(BadSetting) as caught:
+        check_places({"--output": STDOUT}, printing=Printing(json=True))
+    assert caught.value.setting == "--json"
+
+
+def test_columns_of_a_table_for_people() -> None:
+    rows = [
+        {"judge": "ann", "accuracy": 0.5, "low": 0.25, "high": 0.75, "n": 1200},
+        {"judge": "bob", "accuracy": math.nan, "low": None, "high": None, "n": 3},
+    ]
+    made = show_rows(
+        "Judges", rows, "judge", "accuracy:.2f as right", "low to high as interval", "n",
+        ("half", lambda row: str(row["n"] / 2)),
+    )  # fmt: skip
+    assert [column.header for column in made.columns] == ["judge", "right", "interval", "n", "half"]
+    assert [column.justify for column in made.columns] == ["left", *["right"] * 3, "left"]
+    cells = [[str(cell) for cell in column.cells] for column in made.columns]
+    assert list(zip(*cells, strict=True)) == [
+        ("ann", "0.50", "0.25 to 0.75", "1,200", "600.0"),
+        ("bob", "-", "", "3", "1.5"),
+    ]
 
 
 def test_json_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:

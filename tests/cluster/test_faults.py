@@ -159,8 +159,8 @@ def test_the_command_line_goes_on_after_its_scheduler_was_killed(
     words += [
         "-m",
         "dawid-skene",
-        "--iterations",
-        str(sized(80, full=150)),
+        "--set",
+        f"iterations={sized(80, full=150)}",
         "--set",
         "tolerance=0",
         "-q",

@@ -5,8 +5,16 @@ from dataclasses import asdict
 import pytest
 
 from adjudge.errors import UnknownName
-from adjudge.report._colouring import _variables, recolour, themed_svg
-from adjudge.report.theme import DARK, LIGHT, THEMES, Theme, find_theme
+from adjudge.report.theme import (
+    DARK,
+    LIGHT,
+    THEMES,
+    Theme,
+    _variables,
+    find_theme,
+    recolour,
+    themed_svg,
+)
 
 
 def luminance(colour: str) -> float:

@@ -11,8 +11,8 @@ import pytest
 from adjudge import HierarchicalRelevance
 from adjudge.data.formats import read
 from adjudge.report import Results, draw, gather
-from adjudge.report.plots.judges import _chosen_judges, _rates_drawn
-from adjudge.report.plots.sampling import learnt_priors
+from adjudge.report.plots.chains import learnt_priors
+from adjudge.report.plots.judges import _choose_judges, _draw_rates
 from charts import spec_with_data
 
 
@@ -56,12 +56,12 @@ def test_judges_with_most_labels_lie_on_the_line_of_chance(trec: Results) -> Non
 def test_the_two_busiest_give_one_label_only(trec: Results) -> None:
     draws = trec.consensus.draws
     assert draws is not None
-    chosen = _chosen_judges(trec.consensus.judgments.counts_per_judge)
+    chosen = _choose_judges(trec.consensus.judgments.counts_per_judge)
     for judge in chosen[-2:]:
-        specificity, sensitivity = _rates_drawn(draws, int(judge), 300)
+        specificity, sensitivity = _draw_rates(draws, int(judge), 300)
         assert abs(float(np.mean(specificity + sensitivity)) - 1) < 0.02
         assert min(float(specificity.mean()), float(sensitivity.mean())) < 0.02
-    spreads = [float(np.std(_rates_drawn(draws, int(judge), 300)[0])) for judge in chosen]
+    spreads = [float(np.std(_draw_rates(draws, int(judge), 300)[0])) for judge in chosen]
     assert max(spreads[-4:]) < min(spreads[:4])  # certainty grows with the number of judgments
 
 

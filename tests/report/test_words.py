@@ -9,7 +9,7 @@ import pytest
 from adjudge import Judgments, MajorityVote
 from adjudge.evaluation import BesideVote
 from adjudge.report import Results, gather
-from adjudge.report._health import describe_data, percent
+from adjudge.report.page import _describe_data
 from adjudge.report.words import (
     _join_names,
     _judges_found,
@@ -19,6 +19,7 @@ from adjudge.report.words import (
     certainty,
     findings,
     missing,
+    percent,
 )
 
 TABLE = pa.table(
@@ -53,7 +54,7 @@ def test_lists_in_words() -> None:
 def test_which_labels(voted: Results) -> None:
     assert _labels_found(voted).answer == (
         "3 items have a label: 1 for 2 (67%), 0 for 1 (33%).",
-        "0 labels (0%) are not what a plain vote would say.",
+        "0 labels (0%) differ from the majority vote.",
     )
 
 
@@ -197,7 +198,7 @@ def test_five_questions_are_answered(sampled: Results) -> None:
 
 
 def test_the_state_of_the_data(voted: Results) -> None:
-    found = describe_data(voted)
+    found = _describe_data(voted)
     assert found.sizes == (("6", "judgments"), ("3", "items"), ("3", "judges"))
     assert found.remarks == (
         "An item has 2 judgments (median), from 1 to 3; a judge gave 2, from 1 to 3.",

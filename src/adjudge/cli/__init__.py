@@ -1,4 +1,4 @@
-"""The command line: what a command is, how it is built, and how a run of it ends.
+"""The command line: the commands, how each is declared and built, and how a run ends.
 
 One file is one command: it parses, calls and prints. Nothing heavy is imported before a command
 runs, so that ``adjudge --help`` answers at once.
@@ -9,49 +9,121 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cache
 from importlib import import_module
 from inspect import Parameter, Signature, cleandoc, signature
 from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
-from adjudge.cli import _stopping
-from adjudge.cli._commands import COMMANDS, MOVED
+from adjudge.cli import _endings
 from adjudge.cli._console import be_quiet, remember
-from adjudge.cli._endings import EXPECTED, STOPPED, USAGE, explain
+
+# The commands by the panel of the help, in its order; a package is a group of commands.
+COMMANDS = {
+    "Analyse": {
+        "demo": "Label a small simulated crowd, and compare labels and judges with the truth.",
+        "look": "Show what a file holds: kind, columns, counts, scale and oddities.",
+        "consensus": "Turn judgments into one label per item, with its probability.",
+        "judges": "Show how good each judge is, and whether to keep, train, drop or watch them.",
+        "evaluate": "Score labels against gold: accuracy, F1, AUC, log loss, calibration and more.",
+        "agreement": "Measure agreement: percent, Cohen's and Fleiss' kappa, Krippendorff's alpha.",
+        "compare": (
+            "Compare models on your judgments and recommend one, or choose the threshold of a "
+            "filter."
+        ),
+        "report": "Write a report on one HTML page, or draw single figures.",
+    },
+    "Decide": {
+        "estimate": (
+            "Estimate a number, with an interval, from all judgments and gold for some items."
+        ),
+        "next": "List the items most worth another judgment, and who should give it.",
+        "plan": "Plan how many judgments, gold labels and how much money an accuracy takes.",
+        "rank": (
+            "Rank search systems by noisy judgments, with intervals and the probability that A "
+            "beats B."
+        ),
+        "rank_pairs": "Rank items by comparisons of two, with intervals and the skill of judges.",
+    },
+    "LLM judges": {
+        "may_replace": "Test whether LLM judges may replace people (alternative annotator test).",
+        "align": "Check LLM judges: accuracy, calibration, consistency, and what not to trust.",
+        "judge_with_model": "Let an LLM judge the pages of a project, or a table of items.",
+    },
+    "Collect": {
+        "serve": "Run the server that collects judgments: its pages and its API.",
+        "project": "Create, fill, monitor and export projects in the database of 'adjudge serve'.",
+    },
+    "Tools": {
+        "convert": "Convert judgments, gold or labels between formats.",
+        "simulate": "Simulate judgments with a known truth, or send simulated judges to a server.",
+        "models": "List the models and their settings.",
+    },
+}
+_LINES = {module: line for panel in COMMANDS.values() for module, line in panel.items()}
+
+# Commands of earlier versions, and what to use in their place.
+_MOVED = {
+    "crowd": "'adjudge simulate --server URL'",
+    "encode": "Parquet files, which 'adjudge consensus ... --engine dask' reads at any size",
+    "plot": "'adjudge report --figure NAME'",
+    "replicate": "./scripts/replicate in a checkout of the project",
+    "tune": "'adjudge compare --filter FILTER'",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a file of a command declares: the function that runs, and examples of its use.
-
-    ``lists`` are the options that take several values at once: ``--runs a.run b.run``.
-    """
+    """A command: the function that runs, and examples of its use."""
 
     run: Callable[..., None]
     examples: tuple[str, ...]
-    lists: tuple[str, ...] = ()
 
 
-def option(names: str, takes: str, help: str, **more: Any) -> Any:
-    """An option by its names, ``--output -o``, what it takes, ``FILE``, and what it is for."""
-    return typer.Option(*names.split(), metavar=takes, help=help, **more)
+def command(*examples: str) -> Callable[[Callable[..., None]], Command]:
+    """Make a command of a function, with examples for its help."""
+    return lambda run: Command(run, examples)
 
 
-def flag(names: str, help: str) -> Any:
-    """An option that takes nothing."""
-    return option(names, "", help)
+def option(
+    names: str,
+    help: str,
+    default: Any = None,
+    *,
+    required: bool = False,
+    make: Callable[..., Any] = typer.Option,
+    **more: Any,
+) -> Any:
+    """An option of a command, or of a group of options.
+
+    ``names`` are its names and what it takes, such as ``--output -o FILE``, or ``--runs FILE...``
+    where one mention takes several values.
+    """
+    words = names.split(" ")
+    own = [word for word in words if word.startswith("-")]
+    takes = " ".join(words[len(own) :])
+    told = {"names": own, "metavar": takes, "help": help, "make": make, **more}
+    return field(default=MISSING if required else default, metadata=told)
+
+
+def flag(names: str, help: str, default: bool | None = False) -> Any:
+    """An option that takes no value."""
+    return option(names, help, default)
+
+
+def argument(takes: str, help: str, default: Any = None, *, required: bool = False) -> Any:
+    """An argument of a command, which has a place instead of a name."""
+    return option(takes, help, default, required=required, make=typer.Argument)
 
 
 def main() -> None:
     """Run the command that the process was started with, and end the process."""
-    _stopping.listen(_work)
-    code = call(sys.argv[1:])
-    _stopping.end(code)
-    sys.exit(code)
+    _endings.listen()
+    _endings.end(call(sys.argv[1:]))
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -63,25 +135,19 @@ def call(arguments: Sequence[str]) -> int:
         given = list(arguments) or ["--help"]
         remember(given)
         code = _work(given)
-    except EXPECTED as error:
-        return explain(error)
-    if code == STOPPED:  # Typer's word for Ctrl-C
+    except _endings.EXPECTED as error:
+        return _endings.explain(error)
+    if code == _endings.STOPPED:  # Typer's return value after Ctrl-C
         sys.stderr.write("stopped\n")
     return code if isinstance(code, int) else 0
 
 
 def _work(given: Sequence[str]) -> Any:
-    """Run the command itself; all that a stop interrupts."""
-    if _stopping.signals:
-        raise _stopping.stop()
-    try:
+    """Run the command itself."""
+    with _endings.interruptible():
         code = _choose(given)(args=given, prog_name="adjudge", standalone_mode=False)
         sys.stdout.flush()
-    except Exception:
-        if _stopping.signals:  # an import that is interrupted may fail in its own words
-            raise _stopping.stop() from None
-        raise
-    return code
+        return code
 
 
 def _choose(given: Sequence[str]) -> Any:
@@ -89,9 +155,9 @@ def _choose(given: Sequence[str]) -> Any:
     if "_ADJUDGE_COMPLETE" in os.environ:  # a shell asks for names and options
         return _build()
     module = given[0].replace("-", "_")
-    if module in MOVED:
-        raise USAGE(f"there is no 'adjudge {given[0]}' any more: use {MOVED[module]}")
-    return _get_command(module if module in COMMANDS else None)
+    if module in _MOVED:
+        raise _endings.USAGE(f"there is no 'adjudge {given[0]}' any more: use {_MOVED[module]}")
+    return _get_command(module if module in _LINES else None)
 
 
 # Kept for a process that calls a command again.
@@ -101,100 +167,138 @@ _get_command = cache(lambda only: typer.main.get_command(_build(only, bare=only 
 def _build(only: str | None = None, *, bare: bool = False) -> typer.Typer:
     """The command line: every command, or ``only`` one of them, so that it starts at once.
 
-    ``bare`` commands have a name and a line but no options: enough for the list of them all.
+    ``bare`` commands have a name and a line but no options: enough for the list of all commands.
     """
     made = typer.Typer(
         name="adjudge",
-        help="Turn noisy relevance judgments into labels that can be trusted, "
-        "and say how far each judge can be.",
+        help="Turn noisy relevance judgments into labels, and measure how reliable each judge is.",
         epilog="Start with:\n\nadjudge demo\nadjudge consensus judgments.csv -o labels.csv",
         context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
-        add_completion=only is None,  # whose options stand before no command, and for whose
-        add_help_option=only is None,  # values Typer imports pydantic
+        add_completion=only is None,  # options before a command; Typer imports pydantic for the
+        add_help_option=only is None,  # values of other options
     )
     made.callback(invoke_without_command=True)(_show_version)
-    for module in COMMANDS if only is None else (only,):
-        name, line = module.replace("_", "-"), COMMANDS[module]
-        if bare:
-            made.command(name=name, help=line)(lambda: None)
-            continue
-        loaded: Any = import_module(f"adjudge.cli.{module}")
-        if hasattr(loaded, "COMMANDS"):
-            below = typer.Typer(name=name, help=line, no_args_is_help=True)
-            for word, command in loaded.COMMANDS.items():
-                _add(word, command, below)
-            made.add_typer(below)
-        else:
-            _add(name, loaded.COMMAND, made)
+    for panel, lines in COMMANDS.items():
+        for module in lines if only is None else lines.keys() & {only}:
+            name, line = module.replace("_", "-"), lines[module]
+            if bare:
+                made.command(name=name, help=line, rich_help_panel=panel)(lambda: None)
+                continue
+            loaded: Any = import_module(f"adjudge.cli.{module}")
+            if hasattr(loaded, "COMMANDS"):
+                below = typer.Typer(name=name, help=line, no_args_is_help=True)
+                for word, command in loaded.COMMANDS.items():
+                    _add(word, command, below)
+                made.add_typer(below, rich_help_panel=panel)
+            else:
+                _add(name, loaded.run, made)
     return made
 
 
 def _add(name: str, command: Command, to: typer.Typer) -> None:
     """Add a command: paragraphs of its docstring on one line each, then examples."""
-    kind = None
-    if command.lists:
-        from adjudge.cli._options import make_list_command
-
-        kind = make_list_command(command.lists)
+    run, several = _spread(command.run)
     paragraphs = cleandoc(command.run.__doc__ or "").split("\n\n")
     head = "Example:" if len(command.examples) == 1 else "Examples:"
-    add = to.command(
+    to.command(
         name=name,
         help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs),
         epilog="\n".join([head, "", *command.examples]),
-        cls=kind,
-    )
-    add(_spread(command.run))
+        cls=_make_list_command(several) if several else None,
+    )(run)
 
 
-def _spread(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as Typer is to see it: every group of options spelt out, option by option.
+def _spread(command: Callable[..., None]) -> tuple[Callable[..., None], list[str]]:
+    """The command as Typer needs it: every group of options replaced by its options.
 
-    A group is a parameter whose type is a dataclass with ``Annotated`` fields. Its options stand in
-    the help where the group stands in the signature, and the command gets the dataclass.
+    A group is a parameter whose type is a dataclass. Its options are shown where the group is in
+    the signature, and the command gets the dataclass. With it, the names of the options of which
+    one mention takes several values.
     """
-    hints = get_type_hints(command, include_extras=True)
+    hints = get_type_hints(command)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     options: list[Parameter] = []
+    several: list[str] = []
     for parameter in signature(command).parameters.values():
-        if parameter.name in groups:
-            options += _list_options(groups[parameter.name])
-        else:
-            hint = hints[parameter.name]
-            options.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint))
+        name = parameter.name
+        declared = [(name, hints[name], parameter.default, None)]
+        for entry in list(_list_options(groups[name])) if name in groups else declared:
+            options.append(_as_typer_sees(*entry))
+            told = entry[2].metadata
+            several += told["names"] if told["metavar"].endswith("...") else []
 
     def run(**given: Any) -> None:
         be_quiet(bool(given.get("quiet") or given.get("json")))
         for name, kind in groups.items():
-            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+            given[name] = kind(**{entry.name: given.pop(entry.name) for entry in fields(kind)})
         command(**given)
 
     seen: Any = run
     seen.__name__, seen.__doc__ = command.__name__, command.__doc__
     seen.__signature__ = Signature(options)
-    seen.__annotations__ = {option.name: option.annotation for option in options}
-    return run
+    seen.__annotations__ = {one.name: one.annotation for one in options}
+    return run, several
 
 
-def _list_options(group: Any) -> list[Parameter]:
-    """An option for each field of a group, in the panel of the help that the group has, if any."""
-    hints = get_type_hints(group, include_extras=True)
-    for field in fields(group):
-        hints[field.name].__metadata__[0].rich_help_panel = getattr(group, "panel", None)
-    return [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
+def _list_options(group: Any) -> Iterator[tuple[str, Any, Any, str | None]]:
+    """Each option of a group, in the panel of the class that declares it, if that has one."""
+    hints = get_type_hints(group)
+    for entry in fields(group):
+        # No next() here: the command of that name is an attribute of this package.
+        owner, *_ = (
+            base for base in group.__mro__ if entry.name in vars(base).get("__annotations__", {})
         )
-        for field in fields(group)
-    ]
+        yield entry.name, hints[entry.name], entry, vars(owner).get("panel")
+
+
+def _as_typer_sees(name: str, hint: Any, declared: Any, panel: str | None) -> Parameter:
+    """The parameter of an option or argument for Typer."""
+    told = dict(declared.metadata)
+    make, names = told.pop("make"), told.pop("names")
+    default = Parameter.empty if declared.default is MISSING else declared.default
+    annotation = Annotated[hint, make(*names, rich_help_panel=panel, **told)]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _repeat_options(arguments: Sequence[str], options: Collection[str]) -> list[str]:
+    """Arguments with each of the options named again before its second value, third, and so on.
+
+    Values go on up to the next argument that begins with a dash; ``-`` alone is a value, and after
+    ``--`` nothing is an option.
+    """
+    found: list[str] = []
+    current: str | None = None
+    fresh = False
+    for number, argument in enumerate(arguments):
+        if argument == "--":
+            return [*found, *arguments[number:]]
+        if argument.startswith("-") and argument != "-":
+            name = argument.partition("=")[0]
+            current = name if name in options else None
+            fresh = argument == name
+        elif current is not None:
+            if not fresh:
+                found.append(current)
+            fresh = False
+        found.append(argument)
+    return found
+
+
+def _make_list_command(options: Collection[str]) -> type[TyperCommand]:
+    """The class of a command with options that take several values at once."""
+
+    class ListOptions(TyperCommand):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            return super().parse_args(ctx, _repeat_options(args, options))
+
+    return ListOptions
 
 
 def _show_version(
-    version: Annotated[bool, flag("--version", "Show the version and stop.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", help="Show the version and stop.")
+    ] = False,
 ) -> None:
     if version:
         from adjudge import __version__

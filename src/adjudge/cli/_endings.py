@@ -1,9 +1,19 @@
-"""How a run ends that is not done: what went wrong on one line, and the code of the process."""
+"""How a run ends before it is done: by an error, by Ctrl-C, or by a reader that goes away.
+
+A signal raises an exception in the work, which cleans up after itself. Python runs signal handlers
+between two steps of its code, and a compiler or a long kernel may be a single step that takes
+seconds. So a thread gets the same signals, and ends the process if the work has not ended a moment
+later. Files appear complete or not at all, and files that are half-written are removed.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from shlex import join, quote
 from typing import Any
 
@@ -13,7 +23,9 @@ from adjudge.errors import AdjudgeError, Spellings, advise, remedies_of
 from adjudge.lazy import missing_extra
 
 STOPPED = 130
-_FAILED, _UNREAD = 2, 141
+_FAILED, _UNREAD, _ENDED = 2, 141, 143
+_PATIENCE = 0.4  # seconds that the work has to end after a signal
+_SHOW_CURSOR = b"\x1b[?25h"  # which a progress bar hides
 # Every error about options and arguments is one; Typer has no public name for it.
 USAGE: Any = typer.BadParameter.__base__
 EXPECTED: tuple[type[BaseException], ...] = (
@@ -34,6 +46,97 @@ _FLAGS: Spellings = {  # how the command line spells what a user can set
     "relevant": lambda labels: f"--relevant {labels}",
     "skip-bad-rows": lambda _: "--skip-bad-rows",
 }
+# Options of earlier versions, and what to use in their place.
+_RENAMED = {
+    "--chains": "--set chains=N",
+    "--draws": "--set draws=N",
+    "--filter": "--set keep=FILTER",
+    "--iterations": "--set iterations=N",
+    "--method": "--set method=NAME",
+    "--thin": "--set thin=N",
+    "--ties": "--set ties=RULE",
+    "--warmup": "--set warmup=N",
+    "--weight": "--set weight=FEATURES",
+}
+
+_signals: list[int] = []  # those that came
+_over = threading.Event()  # nothing is left to be interrupted
+_interruptible: list[bool] = []  # not empty while the work may be interrupted
+
+
+def listen() -> None:
+    """From now on a signal stops the work, and nothing half-written is left behind."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+    if hasattr(os, "register_at_fork"):  # not on Windows
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
+        threading.Thread(target=_watch, args=(reading,), name="stopping", daemon=True).start()
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """The work: a block that a signal interrupts."""
+    if _signals:
+        raise _stop()
+    _interruptible.append(True)
+    try:
+        yield
+    except Exception:
+        if _signals:  # an interrupted import may fail with an error of its own
+            raise _stop() from None
+        raise
+    finally:
+        _interruptible.clear()
+
+
+def end(code: int) -> None:
+    """End the process after the work; if it was stopped, without waiting for other threads."""
+    _over.set()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    if not _signals:
+        sys.exit(code)
+    _remove_unfinished()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
+def _interrupt(number: int, _: object) -> None:
+    """Stop the work once: a second signal must not interrupt what cleans up."""
+    _signals.append(number)
+    sys.unraisablehook = lambda _: None
+    if _interruptible and len(_signals) == 1:
+        raise _stop()
+
+
+def _stop() -> BaseException:
+    """The exception that ends the work."""
+    return SystemExit(_ENDED) if signal.SIGTERM in _signals else KeyboardInterrupt()
+
+
+def _watch(reading: int) -> None:
+    """End the process where the work has not ended a moment after a signal."""
+    while True:
+        for number in os.read(reading, 64):
+            # A server handles signals itself.
+            if signal.getsignal(number) is _interrupt and not _over.wait(_PATIENCE):
+                _remove_unfinished()
+                text = b"" if number == signal.SIGTERM else b"stopped\n"
+                os.write(2, (_SHOW_CURSOR if sys.stderr.isatty() else b"") + text)
+                os._exit(_ENDED if number == signal.SIGTERM else STOPPED)
+
+
+def _remove_unfinished() -> None:
+    """Remove half-written files, if the module that writes files was ever imported."""
+    writing: Any = sys.modules.get("adjudge.data.formats.writing")
+    remove: Callable[[], None] | None = getattr(writing, "remove_unfinished", None)
+    if remove is not None:
+        remove()
 
 
 def advise_with_flags(note: str) -> str:
@@ -42,7 +145,7 @@ def advise_with_flags(note: str) -> str:
 
 
 def explain(error: BaseException) -> int:
-    """Say what went wrong, and give the code to end with; a missing module of ours is raised."""
+    """Say what went wrong, and return the exit code; a missing module of ours is raised."""
     if isinstance(error, USAGE):
         return _fail(_describe_usage(error))
     if isinstance(error, AdjudgeError):
@@ -55,7 +158,7 @@ def explain(error: BaseException) -> int:
     if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
         return int(error.code or 0)
     if isinstance(error, BrokenPipeError | SystemExit):  # Typer catches a closed pipe before we can
-        _discard(sys.stdout)  # the reader went away (head, less): nothing to say to it
+        _discard(sys.stdout)  # the reader went away (head, less)
         return _UNREAD
     if isinstance(error, MemoryError):
         return _fail(f"there is not enough memory ({error or 'none left'})")
@@ -69,9 +172,12 @@ def explain(error: BaseException) -> int:
 
 def _describe_usage(error: Any) -> str:
     """An error about options and arguments, on one line."""
-    text = " ".join(error.format_message().split()).rstrip(".")
     place = error.ctx.command_path if error.ctx is not None else "adjudge"
-    return f"{text[:1].lower()}{text[1:]} (see '{place} --help')"
+    text = " ".join(error.format_message().split()).rstrip(".")
+    text = f"{text[:1].lower()}{text[1:]}"
+    if (name := getattr(error, "option_name", None)) in _RENAMED:
+        text = f"there is no option {name} any more: use {_RENAMED[name]}"
+    return f"{text} (see '{place} --help')"
 
 
 def _fail(text: str) -> int:

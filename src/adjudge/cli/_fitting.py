@@ -1,27 +1,30 @@
-"""A model built from options, fitted on an engine, and what happened said."""
+"""A model built from options, the engine that it is fitted on, and a fit that says what it did."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from adjudge.cli._console import labels_of, progress, say, tell_if_cold
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, UnknownName
 
 if TYPE_CHECKING:
-    from adjudge.cli._options import Fitting, NumberLabelling
+    from adjudge.cli._options import Fitting, NumberReading, Reading, Running
     from adjudge.data.consensus import Consensus
+    from adjudge.data.formats import Content
+    from adjudge.data.formats.format import Options
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments
     from adjudge.engines.engine import Engine
     from adjudge.engines.threads import ThreadsEngine
     from adjudge.models.model import Model
 
-
-_SAMPLING = ("chains", "warmup", "draws", "thin")
-_OPTIONS = ("by_topic", "ties", "iterations", "method", "weight", "filter", *_SAMPLING)
-_SPELT = {"filter": "keep"}  # options whose setting has another name
+_ENGINES = ("threads", "dask")
 
 
 def build_model(fitting: Fitting) -> Model:
@@ -31,48 +34,68 @@ def build_model(fitting: Fitting) -> Model:
     name = fitting.model or DEFAULT
     if name not in MODELS:
         raise UnknownName("model", name, MODELS)
-    given = read_settings(fitting, MODELS[name])
-    for setting in _SAMPLING if fitting.model is None else ():
-        if (value := getattr(fitting, setting)) is not None:
-            raise BadSetting(f"--{setting}", value, "a model to sample, named with --model")
-    return model(name, **given)
+    return model(name, **read_settings(fitting, MODELS[name]))
 
 
 def choose_model(
-    fitting: Fitting, labelling: NumberLabelling
-) -> tuple[Fitting, NumberLabelling, Model | None]:
+    fitting: Fitting, reading: NumberReading
+) -> tuple[Fitting, NumberReading, Model | None]:
     """The model that is asked for, None where labels are said to be numbers; and the options."""
     if fitting.model == "continuous":
-        fitting, labelling = replace(fitting, model=None), replace(labelling, continuous=True)
-    return fitting, labelling, None if labelling.continuous else build_model(fitting)
+        fitting, reading = replace(fitting, model=None), replace(reading, continuous=True)
+    return fitting, reading, None if reading.continuous else build_model(fitting)
 
 
-def are_numbers(judgments: Judgments, labelling: NumberLabelling, fitting: Fitting) -> bool:
-    """Whether labels are numbers rather than classes by how many there are, and nobody says no."""
-    asked = labelling.continuous is not None or fitting.model is not None
-    return not asked and judgments.scale.has_many_grades and labelling.labels is None
+def are_numbers(judgments: Judgments, reading: NumberReading, fitting: Fitting) -> bool:
+    """Whether labels are numbers by how many there are, unless an option says otherwise."""
+    asked = reading.continuous is not None or fitting.model is not None
+    return not asked and judgments.scale.has_many_grades and reading.labels is None
 
 
-def read_settings(
-    fitting: Fitting, kind: Any, options: tuple[str, ...] = _OPTIONS, such_as: str = "diagonal=5"
-) -> dict[str, Any]:
+def read_settings(fitting: Fitting, kind: Any, such_as: str = "diagonal=5") -> dict[str, Any]:
     """The settings of a kind of model that options name; one that it does not have is an error."""
-    name = kind.name
-    own = {entry.name: entry.default for entry in fields(kind)}
+    hints = get_type_hints(kind)
+    own = [entry.name for entry in fields(kind)]
     chosen: dict[str, Any] = {"seed": fitting.seed} if "seed" in own else {}
-    for setting in options:
-        value = getattr(fitting, setting)
-        if value is None or value is False:
-            continue
-        flag = "--" + setting.replace("_", "-")
-        if _SPELT.get(setting, setting) not in own:
-            raise BadSetting(flag, value, f"a model that has it; {name} has no {setting}")
-        chosen[_SPELT.get(setting, setting)] = value
-    if fitting.settings:
-        from adjudge.cli._settings import parse_settings
-
-        chosen |= parse_settings(fitting.settings, kind, such_as)
+    if fitting.by_topic:
+        if "by_topic" not in own:
+            raise BadSetting("--by-topic", True, f"a model that has it; {kind.name} has not")
+        chosen["by_topic"] = True
+    for text in fitting.settings or ():
+        setting, equals, value = text.partition("=")
+        if not equals:
+            raise BadSetting("--set", text, f"NAME=VALUE, such as {such_as}")
+        if setting not in own:
+            raise UnknownName(f"setting of {kind.name}", setting, own)
+        chosen[setting] = _parse_value(text, value, hints[setting])
     return chosen
+
+
+def _parse_value(text: str, value: str, hint: Any) -> object:
+    """The value of a setting, of the type that its hint names."""
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    tuples = any(get_origin(kind) is tuple for kind in kinds)
+    if any(get_origin(kind) is Literal and value in get_args(kind) for kind in kinds):
+        return value
+    try:
+        if value[:1] in ("[", "{") and tuples:
+            return _make_tuple(json.loads(value))
+        if bool in kinds:
+            return {"true": True, "false": False}[value.casefold()]
+        if int in kinds:
+            return int(value)
+        if float in kinds:
+            return float(value)
+        if tuples:
+            return _make_tuple(json.loads(value))
+    except (KeyError, ValueError):
+        wanted = {bool: "true or false", int: "a whole number", float: "a number"}
+        raise BadSetting("--set", text, wanted.get(kinds[0], "numbers such as [3,1]")) from None
+    return value
+
+
+def _make_tuple(value: Any) -> Any:
+    return tuple(_make_tuple(entry) for entry in value) if isinstance(value, list) else value
 
 
 def make_engine(threads: int | None) -> ThreadsEngine:
@@ -82,6 +105,62 @@ def make_engine(threads: int | None) -> ThreadsEngine:
     return ThreadsEngine() if threads is None else ThreadsEngine(threads=threads)
 
 
+def check_engine(running: Running, threads: int | None) -> None:
+    """Refuse options that do not go together, before any work is done."""
+    if running.engine not in _ENGINES:
+        raise UnknownName("engine", running.engine, _ENGINES)
+    if running.resume and running.checkpoint is None:
+        raise BadSetting("--resume", True, "--checkpoint FOLDER with it")
+    if running.engine != "dask":
+        for option in ("scheduler", "workers"):
+            if getattr(running, option) is not None:
+                raise BadSetting(f"--{option}", getattr(running, option), "--engine dask with it")
+    elif threads is not None:
+        raise BadSetting("--threads", threads, "--engine threads; a cluster has its own")
+    elif running.scheduler is not None and running.workers is not None:
+        raise BadSetting("--workers", running.workers, "either --scheduler or --workers")
+
+
+@contextmanager
+def open_engine(running: Running, threads: int | None) -> Iterator[Engine]:
+    """The requested engine; a cluster that was started for it ends with the block."""
+    checkpoint: Any = None
+    if running.checkpoint is not None:
+        from adjudge.engines.checkpoint import Checkpoint
+
+        checkpoint = Checkpoint(
+            folder=running.checkpoint, every=running.every, resume=running.resume
+        )
+    if running.engine != "dask":
+        yield replace(make_engine(threads), checkpoint=checkpoint)
+        return
+    from adjudge.engines.dask import DaskEngine
+
+    with DaskEngine(
+        scheduler=running.scheduler, processes=running.workers, checkpoint=checkpoint
+    ) as engine:
+        found = len(engine.connection.workers())
+        many = "1 process" if found == 1 else f"{found:,} processes"
+        say(f"dask: {many} at {engine.connection.address}")
+        yield engine
+
+
+def cluster_reader(
+    engine: Any, places: list[str], reading: Reading
+) -> Callable[[Options], Content] | None:
+    """The function that reads the files on the cluster; None unless all are Parquet."""
+    from adjudge.data.formats.uris import expand_patterns, is_web, name_of
+
+    read = getattr(engine, "read_parquet", None)
+    if read is None or reading.skip_bad_rows or reading.question is not None:
+        return None
+    files = expand_patterns(places)
+    plain = reading.format in (None, "parquet")
+    if not plain or any(is_web(p) or not name_of(p).lower().endswith(".parquet") for p in files):
+        return None
+    return lambda options: read(files, options)
+
+
 def fit_model(
     model: Model,
     judgments: Judgments,
@@ -89,7 +168,7 @@ def fit_model(
     fitting: Fitting,
     engine: Engine | None = None,
 ) -> Consensus:
-    """The consensus, with a bar while it takes long; what was fitted is told in a few lines."""
+    """The consensus, with a bar while it takes long; a few lines say what was fitted."""
     from adjudge.models.calibrated import with_calibration
 
     tell_if_cold()

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli._console import progress, say, tell_if_cold
 from adjudge.cli._fitting import read_settings
-from adjudge.cli._results import Columns, deliver_all, shorten, show_rows
+from adjudge.cli._results import deliver_all, show_rows
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
-    from adjudge.cli._files import Input
-    from adjudge.cli._options import Fitting, Printing
+    from adjudge.cli._options import Delivery, Fitting
+    from adjudge.cli._reading import Input
     from adjudge.data.gold import Gold
     from adjudge.engines.engine import Engine
     from adjudge.models.number_consensus import ContinuousConsensus
@@ -50,18 +50,18 @@ def deliver_numbers(
     engine: Engine,
     places: dict[str, Path | None],
     to: str | None,
-    printing: Printing,
+    out: Delivery,
 ) -> None:
     """The value of each item with its interval, and the bias and noise of each judge."""
     if fitting.model is not None:
-        raise BadSetting("--model", fitting.model, "no model beside --continuous")
+        raise BadSetting("--model", fitting.model, "no model with --continuous")
     if to is not None:
-        raise BadSetting("--to", to, "--bin N beside it, since this format holds grades")
+        raise BadSetting("--to", to, "--bin N with it, since this format holds grades")
     if places["--topics"] is not None:
         wanted = "--bin N or --classes: numbers have no prevalence of topics"
         raise BadSetting("--topics", str(places["--topics"]), wanted)
     if fitting.calibrate is not None:
-        raise BadSetting("--calibrate", fitting.calibrate, "--bin N or --classes beside it")
+        raise BadSetting("--calibrate", fitting.calibrate, "--bin N or --classes with it")
     tell_if_cold()
     found = fit_numbers(read, gold, fitting, engine)
     about: dict[str, Any] = {"accuracy": _error(found, read.beside)} if read.beside else {}
@@ -78,7 +78,7 @@ def deliver_numbers(
             "labels": (found.labels, places["--output"]),
             "judges": (found.judges, places["--judges"]),
         },
-        printing,
+        out,
         about=lambda whole: (
             _as_data(found, read) | about | ({"labels": found.labels.to_pylist()} if whole else {})
         ),
@@ -127,10 +127,6 @@ def _least_certain(found: ContinuousConsensus) -> Any:
     import numpy as np
 
     order = np.argsort(-found.error, kind="stable")[:_SHOWN]
-    columns: Columns = {
-        "item": lambda row: shorten(row["item"]),
-        ">value": lambda row: f"{row['label']:.2f}",
-        ">95% interval": lambda row: f"{row['low']:.2f} to {row['high']:.2f}",
-        ">judgments": lambda row: f"{row['judgments']:,}",
-    }
-    return show_rows("Least certain items", found.labels.take(order).to_pylist(), columns)
+    rows = found.labels.take(order).to_pylist()
+    columns = ("item", "label:.2f as value", "low to high as 95% interval", "judgments")
+    return show_rows("Least certain items", rows, *columns)

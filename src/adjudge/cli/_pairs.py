@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
 from adjudge.cli._console import command_line, progress, say
-from adjudge.cli._files import omissions_of, read_content
 from adjudge.cli._fitting import read_settings
-from adjudge.cli._labels import describe
-from adjudge.cli._places import list_files, place_of
-from adjudge.cli._results import Columns, deliver, interval, number, print_json, shorten, show_rows
+from adjudge.cli._reading import describe, list_files, omissions_of, place_of, read_content
+from adjudge.cli._results import deliver, print_json, show_rows
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, UnknownName
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from adjudge.data.preferences import Preferences
     from adjudge.models.registry import PairModel
 
-_OPTIONS = ("method", "chains", "warmup", "draws", "by_topic", "iterations", "ties")
 _ONLY = ("pairs", "evalica", "crowd-kit-pairs", "arena", "mt-bench")
 
 
@@ -34,7 +31,7 @@ def build_pair_model(fitting: o.Fitting) -> PairModel:
     if chosen not in PAIR_MODELS:
         raise UnknownName("model of comparisons", chosen, PAIR_MODELS)
     kind = PAIR_MODELS[chosen]
-    settings = read_settings(fitting, kind, options=_OPTIONS, such_as="regularisation=0")
+    settings = read_settings(fitting, kind, such_as="regularisation=0")
     made: PairModel = kind(**settings)
     return made
 
@@ -115,14 +112,9 @@ def write_pair_page(found: Preferences, path: Path, title: str) -> None:
 
 def show_pairs(table: Any) -> Any:
     """Pairs to ask next, for people."""
-    columns: Columns = {
-        "left": lambda row: shorten(row["left"]),
-        "right": lambda row: shorten(row["right"]),
-        ">left above": lambda row: f"{row['p_above']:.0%}",
-        ">so far": lambda row: f"{row['comparisons']:,}",
-        ">bits gained": lambda row: f"{row['gain']:.3f}",
-    }
-    return show_rows("Ask next", table.to_pylist(), columns)
+    rows = table.to_pylist()
+    columns = ("left", "right", "p_above:.0% as left above", "comparisons as so far")
+    return show_rows("Ask next", rows, *columns, "gain:.3f as bits gained")
 
 
 def holds_comparisons(places: list[str], reading: o.Reading) -> bool:
@@ -147,29 +139,20 @@ def refuse(given: dict[str, object]) -> None:
             raise BadSetting(option, str(value), "a file of judgments, not of comparisons")
 
 
-def _read_and_fit(
-    places: list[str], fitting: o.Fitting, reading: o.Reading
-) -> tuple[Preferences, Content]:
-    """What a model makes of comparisons, and what was read."""
-    compared, content = read_comparisons(places, reading)
-    return fit_pairs(build_pair_model(fitting), compared), content
-
-
 def deliver_pair_judges(
     places: list[str],
-    output: Path | None,
     top: int,
     fitting: o.Fitting,
     reading: o.Reading,
-    printing: o.Printing,
+    out: o.Delivery,
 ) -> None:
     """The judges of comparisons."""
-    found, content = _read_and_fit(places, fitting, reading)
+    compared, content = read_comparisons(places, reading)
+    found = fit_pairs(build_pair_model(fitting), compared)
     deliver(
         found.judges,
         "judges",
-        output,
-        printing,
+        out,
         about=summarise_pairs(found, content),
         show=lambda: _judges_grid(found.judges, top),
     )
@@ -178,36 +161,30 @@ def deliver_pair_judges(
 def _judges_grid(table: Any, top: int) -> Any:
     """The busiest judges for people."""
     rows = table.sort_by([("comparisons", "descending")]).slice(0, top or len(table)).to_pylist()
-    columns: Columns = {
-        "judge": lambda row: shorten(row["judge"]),
-        ">n": lambda row: f"{row['comparisons']:,}",
-        ">agreement": lambda row: number(row["agreement"], 2),
-    }
+    columns = ["judge", "comparisons as n", "agreement:.2f"]
     if rows and "skill" in rows[0]:
-        columns[">skill"] = lambda row: number(row["skill"], 2)
-        columns[">interval"] = lambda row: interval(row["skill_low"], row["skill_high"])
-        columns["verdict"] = lambda row: str(row["verdict"])
+        columns += ["skill:.2f", "skill_low to skill_high as interval", "verdict"]
     if rows and "position" in rows[0]:
-        columns[">position"] = lambda row: number(row["position"], 2)
-    columns[">ties"] = lambda row: number(row["tie_share"], 2)
-    return show_rows("Judges (skill .5: a coin flip; position in log odds)", rows, columns)
+        columns.append("position:.2f")
+    columns.append("tie_share:.2f as ties")
+    return show_rows("Judges (skill .5: a coin flip; position in log odds)", rows, *columns)
 
 
 def deliver_pair_next(
     places: list[str],
-    output: Path | None,
     top: int,
     fitting: o.Fitting,
     reading: o.Reading,
-    printing: o.Printing,
+    out: o.Delivery,
 ) -> None:
     """The pairs to ask next, of comparisons."""
     from adjudge.evaluation.preferences import next_pairs
 
-    found, content = _read_and_fit(places, fitting, reading)
+    compared, content = read_comparisons(places, reading)
+    found = fit_pairs(build_pair_model(fitting), compared)
     table = next_pairs(found, top)
     about = summarise_pairs(found, content)
-    deliver(table, "pairs", output, printing, about=about, show=lambda: show_pairs(table))
+    deliver(table, "pairs", out, about=about, show=lambda: show_pairs(table))
 
 
 def deliver_pair_report(
@@ -219,7 +196,8 @@ def deliver_pair_report(
     printing: o.Printing,
 ) -> None:
     """The page of comparisons."""
-    found, content = _read_and_fit(places, fitting, reading)
+    compared, content = read_comparisons(places, reading)
+    found = fit_pairs(build_pair_model(fitting), compared)
     write_pair_page(found, output, title or place_of(places))
     if printing.json:
         print_json({"output": str(output)} | summarise_pairs(found, content))

@@ -1,42 +1,145 @@
-"""Results for people and programs: tables to files, pipes or the page, JSON, cells and numbers."""
+"""Results for people and programs: tables to files, pipes or the screen, JSON, numbers."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli._console import is_piped
-from adjudge.cli._files import EXTENSIONS, STDOUT, tell_written, write_tables
-from adjudge.errors import BadSetting
+from adjudge.cli._console import is_piped, say
+from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from adjudge.cli._options import Printing
+    from adjudge.cli._options import Delivery, Printing
     from adjudge.data.formats import Content
     from adjudge.data.formats.format import Kind
 
+STDOUT = Path("-")
+_EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 _WIDEST = 40  # characters of a cell
-Columns = dict[str, Callable[[Any], str]]  # heading: what it shows of a row
+Column = str | tuple[str, Callable[[Any], str]]  # a field, or a heading and what makes cells
+
+
+def check_places(
+    places: Mapping[str, Path | None],
+    *,
+    inputs: Iterable[str | Path | None] = (),
+    free: Collection[str] = (),
+    printing: Printing | None = None,
+) -> None:
+    """Refuse places that cannot be written, or must not be, before any work is done.
+
+    ``places`` are paths by their options; those of ``free`` options may have any name, or be
+    folders. No input is overwritten, since it could not be made again. With ``printing``, standard
+    output may not have both a table and JSON.
+    """
+    from adjudge.data.formats.opening import is_uri
+
+    taken = {
+        Path(place).resolve(): "the file that is read"
+        for place in inputs
+        if place is not None and not is_uri(str(place))
+    }
+    for option, path in places.items():
+        if path is None or path == STDOUT:
+            continue
+        if option not in free:
+            _kind_of(path, option)
+            if path.is_dir():
+                raise BadData("is a folder; wanted a file to write", source=str(path))
+        if path.resolve() in taken:
+            raise BadSetting(option, str(path), f"another place than {taken[path.resolve()]}")
+        taken[path.resolve()] = f"that of {option}"
+        if not path.parent.is_dir():
+            raise BadData("there is no such folder to write into", source=str(path.parent))
+        if not os.access(path.parent, os.W_OK):
+            raise BadData("is a folder that may not be written into", source=str(path.parent))
+    if printing is not None and printing.json and places["--output"] == STDOUT:
+        raise BadSetting("--json", True, "-o FILE, since standard output cannot have both")
+
+
+def _kind_of(path: Path, option: str = "--output") -> str:
+    """The kind of table a path asks for; what is not a file, such as a pipe, gets CSV."""
+    if path == STDOUT or (path.exists() and not path.is_file() and not path.is_dir()):
+        return ".csv"
+    kind = path.suffix.lower()
+    if kind not in _EXTENSIONS:
+        raise BadSetting(option, str(path), f"a name that ends in {', '.join(_EXTENSIONS)}")
+    return kind
+
+
+def check_format(to: str, output: Path, kind: Kind | None = None) -> None:
+    """Refuse a format that does not exist, does not hold ``kind``, or cannot be shown."""
+    from adjudge.data.formats import formats, named
+
+    entry = named(to)
+    if kind is not None and kind not in entry.writes and entry.extension[1:] != to:
+        able = [other.name for other in formats().values() if kind in other.writes]
+        raise BadSetting("--to", to, f"a format that holds {kind}: {', '.join(able)}")
+    if entry.extension == ".parquet" and output == STDOUT and not is_piped():
+        raise BadSetting("--output", None, "a file, since Parquet is not for a terminal")
+
+
+def write_tables(
+    tables: Mapping[str, tuple[Any, Path | None]], *, guard: bool = True, tell: bool = True
+) -> None:
+    """Tables, by what they hold, in the form that each path asks for: all files, or none.
+
+    Standard output comes last, since its reader may go away. ``guard`` disarms cells of CSV that a
+    spreadsheet would run. A path of None is left out. With ``tell`` what was written is said.
+    """
+    from adjudge.data.formats.writing import write_table, written_whole
+
+    with ExitStack() as stack:
+        for table, path in tables.values():
+            if path is not None and path != STDOUT:
+                file = stack.enter_context(written_whole(path))
+                write_table(table, file, _kind_of(path), guard=guard)
+    for name, (_, path) in tables.items() if tell else ():
+        tell_written(name, path)
+    for table, path in tables.values():
+        if path == STDOUT:
+            with written_whole(path) as file:
+                write_table(table, file, ".csv", guard=guard)
+
+
+def tell_written(name: str, path: Path | None) -> None:
+    """Say where a result went."""
+    if path is not None and path != STDOUT:
+        say(f"{name} written to {path}")
+
+
+def write_content(content: Content, path: Path, to: str) -> None:
+    """What there is, in a format; labels as csv, tsv, jsonl or parquet are a consensus table."""
+    from adjudge.data.formats import write
+    from adjudge.data.formats.writing import write_table, written_whole
+
+    if f".{to}" in _EXTENSIONS and content.judgments is None and content.labels is not None:
+        with written_whole(path) as file:
+            write_table(content.labels, file, f".{to}", guard=True)
+    else:
+        write(content, path, format=to)
 
 
 def deliver(
     table: Any,
     name: str,
-    output: Path | None,
-    printing: Printing,
+    out: Delivery,
     *,
     about: Mapping[str, Any],
     show: Callable[[], Any],
 ) -> None:
-    """A table to its file, as JSON with what is to be said ``about`` it, to a pipe, or shown."""
+    """A table to its file, as JSON together with ``about``, to a pipe, or shown."""
     deliver_all(
-        {name: (table, output)},
-        printing,
+        {name: (table, out.output)},
+        out,
         about=lambda whole: {**about, name: table.to_pylist()} if whole else about,
         show=lambda: [show()],
     )
@@ -49,19 +152,17 @@ def deliver_all(
     about: Callable[[bool], Mapping[str, Any]],
     show: Callable[[], Iterable[Any]],
 ) -> None:
-    """Tables to their files, the first of them as JSON, to a pipe or shown where it has none.
+    """Tables to their files; the first of them as JSON, to a pipe or shown where it has none.
 
-    ``about`` is the JSON, told whether the first table has to stand in it.
+    ``about`` makes the JSON, given whether the first table has to be in it.
     """
-    write_tables(*tables.values())
-    for name, (_, path) in tables.items():
-        if path is not None:
-            tell_written(name, path)
-    table, output = next(iter(tables.values()))
+    name, (table, output) = next(iter(tables.items()))
+    if output is None and not printing.json and is_piped():
+        output = STDOUT
+        tables = {**tables, name: (table, STDOUT)}
+    write_tables(tables)
     if printing.json:
         print_json(about(output is None))
-    elif output is None and is_piped():
-        write_tables((table, STDOUT))
     elif output is None:
         for part in show():
             page().print(part)
@@ -72,30 +173,6 @@ def page() -> Console:
     from rich.console import Console
 
     return Console(highlight=False)
-
-
-def check_format(to: str, output: Path, kind: Kind | None = None) -> None:
-    """Refuse a format that does not exist, does not hold what is there, or blinds a person."""
-    from adjudge.data.formats import formats, named
-
-    entry = named(to)
-    if kind is not None and kind not in entry.writes and entry.extension[1:] != to:
-        able = [other.name for other in formats().values() if kind in other.writes]
-        raise BadSetting("--to", to, f"a format that holds {kind}: {', '.join(able)}")
-    if entry.extension == ".parquet" and output == STDOUT and not is_piped():
-        raise BadSetting("--output", None, "a file, since Parquet is not for a terminal")
-
-
-def write_content(content: Content, path: Path, to: str) -> None:
-    """What there is, in a format; labels as csv, tsv, jsonl or parquet are a consensus table."""
-    from adjudge.data.formats import write
-    from adjudge.data.formats.writing import write_table, written_whole
-
-    if f".{to}" in EXTENSIONS and content.judgments is None and content.labels is not None:
-        with written_whole(path) as file:
-            write_table(content.labels, file, f".{to}", guard=True)
-    else:
-        write(content, path, format=to)
 
 
 def print_json(value: Any) -> None:
@@ -115,6 +192,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def answer(printing: Printing, data: Any, *parts: Any) -> None:
+    """Data as JSON, or what a person is shown."""
+    if printing.json:
+        print_json(data)
+        return
+    for part in parts:
+        page().print(part)
 
 
 def grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
@@ -145,9 +231,57 @@ def grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> A
     return table
 
 
-def show_rows(title: str, rows: Iterable[Any], columns: Columns) -> Any:
-    """A grid of rows: each column has a heading, and what it shows of a row."""
-    return grid(title, list(columns), [[cell(row) for cell in columns.values()] for row in rows])
+def show_rows(title: str, rows: Iterable[Any], *columns: Column) -> Any:
+    """A grid of rows, which are mappings or objects.
+
+    A column is the name of a field, with a format and a heading if they are not the usual ones:
+    ``judge``, ``accuracy:.2f as gold``, ``low to high as 95% interval``; or a heading and the
+    function that makes its cells. Numbers are on the right.
+    """
+    held = list(rows)
+    heads, cells = [], []
+    for column in columns:
+        if isinstance(column, tuple):
+            head, make = column
+            made = [make(row) for row in held]
+            heads.append(head)
+        else:
+            head, made, is_text = _fill_column(column, held)
+            heads.append(head if is_text else f">{head}")
+        cells.append(made)
+    return grid(title, heads, list(zip(*cells, strict=True)))
+
+
+def _fill_column(column: str, rows: Sequence[Any]) -> tuple[str, list[str], bool]:
+    """The heading and the cells of a column, and whether they are words."""
+    what, _, head = column.partition(" as ")
+    names, _, form = what.partition(":")
+    name, _, until = names.partition(" to ")
+    values, ends = _get_values(rows, name), _get_values(rows, until) if until else []
+    if until:
+        form = form or ".2f"
+        pairs = zip(values, ends, strict=True)
+        return head, [_write_interval(low, high, form) for low, high in pairs], False
+    is_text = any(isinstance(value, str) for value in values)
+    return head or name.replace("_", " "), [_write_cell(value, form) for value in values], is_text
+
+
+def _get_values(rows: Iterable[Any], name: str) -> list[Any]:
+    return [row[name] if isinstance(row, Mapping) else getattr(row, name) for row in rows]
+
+
+def _write_cell(value: Any, form: str) -> str:
+    if isinstance(value, str):
+        return shorten(value)
+    if value is None or not math.isfinite(value):
+        return "-"
+    return f"{value:{form or (',' if isinstance(value, int) else '.3f')}}"
+
+
+def _write_interval(low: float | None, high: float | None, form: str) -> str:
+    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+        return ""
+    return f"{low:{form}} to {high:{form}}"
 
 
 def shorten(text: str) -> str:
@@ -169,6 +303,4 @@ def number(value: float | None, digits: int = 3) -> str:
 
 def interval(low: float | None, high: float | None) -> str:
     """An interval for people: 0.71 to 0.79."""
-    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
-        return ""
-    return f"{low:.2f} to {high:.2f}"
+    return _write_interval(low, high, ".2f")

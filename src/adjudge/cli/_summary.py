@@ -10,7 +10,7 @@ from adjudge.cli._results import grid, interval, number, shorten
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
-    from adjudge.cli._files import Input
+    from adjudge.cli._reading import Input
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments

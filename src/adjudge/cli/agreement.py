@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from adjudge.cli import Command
 from adjudge.cli import _options as o
+from adjudge.cli import command
 from adjudge.cli._console import labels_of, progress, say
-from adjudge.cli._files import check_places, read_judgments
-from adjudge.cli._results import deliver
+from adjudge.cli._reading import read_judgments
+from adjudge.cli._results import check_places, deliver
 from adjudge.cli._summary import scores_grid
 from adjudge.data.source import count_of
 
 
-def _run(
-    judgments: o.JudgmentsFiles,
+@command("adjudge agreement judgments.csv --binary")
+def run(
+    judgments: list[str] = o.JUDGMENTS,
     *,
-    output: o.Output = None,
-    resamples: o.Resamples = 1000,
-    seed: o.Seed = 0,
-    labelling: o.Labelling,
-    reading: o.Reading,
-    printing: o.Printing,
+    resamples: int = o.RESAMPLES,
+    seed: int = o.SEED,
+    reading: o.LabelReading,
+    out: o.Delivery,
 ) -> None:
     """Measure agreement: percent, Cohen's and Fleiss' kappa, Krippendorff's alpha.
 
@@ -28,8 +27,8 @@ def _run(
     """
     from adjudge.evaluation.agreement import measure_agreement
 
-    check_places({"--output": output}, inputs=judgments, printing=printing)
-    read = read_judgments(judgments, None, reading, labelling)
+    check_places({"--output": out.output}, inputs=judgments, printing=out)
+    read = read_judgments(judgments, None, reading)
     with progress("measuring agreement"):
         result = measure_agreement(read.judgments, resamples=resamples, seed=seed)
     say(
@@ -41,8 +40,7 @@ def _run(
     deliver(
         table := result.to_table(),
         "scores",
-        output,
-        printing,
+        out,
         about={
             "counts": {key: getattr(result, key) for key in counts},
             "level": result.level,
@@ -50,6 +48,3 @@ def _run(
         },
         show=lambda: scores_grid("Agreement", table, result.level),
     )
-
-
-COMMAND = Command(_run, examples=("adjudge agreement judgments.csv --binary",))

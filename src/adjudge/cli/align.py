@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from adjudge.cli import Command, option
 from adjudge.cli import _options as o
+from adjudge.cli import command, option
 from adjudge.cli._console import progress, say
-from adjudge.cli._files import check_places, omissions_of, tell_omissions
-from adjudge.cli._labels import read_gold
-from adjudge.cli._places import keep_files, place_of
-from adjudge.cli._results import Columns, deliver_all, interval, number, shorten, show_rows
+from adjudge.cli._reading import keep_files, omissions_of, place_of, read_gold, tell_omissions
+from adjudge.cli._results import (
+    Column,
+    check_places,
+    deliver_all,
+    interval,
+    number,
+    show_rows,
+)
 from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
@@ -22,43 +27,39 @@ if TYPE_CHECKING:
 _MOST = 12  # remarks that are shown of one kind
 
 
-def _run(
-    judgments: o.JudgmentsFiles,
+@command(
+    "adjudge align answers.csv --gold gold.csv -o versions.csv",
+    "adjudge align answers.csv --gold gold.csv --items items.csv",
+)
+def run(
+    judgments: list[str] = o.JUDGMENTS,
     *,
-    gold: o.GoldFile = None,
-    item_file: Annotated[
-        Path | None,
-        option("--items", "FILE", "Texts of the items (item, title, text, ...), or their length."),
-    ] = None,
-    output: o.Output = None,
-    remarks: Annotated[
-        Path | None, option("--remarks", "FILE", "Write what was found amiss too.")
-    ] = None,
-    versions: Annotated[
-        Path | None, option("--versions", "FILE", "Write the versions of a model, two and two.")
-    ] = None,
-    soft: Annotated[
-        Path | None, option("--soft", "FILE", "Write the samples of an item as shares.")
-    ] = None,
-    resamples: o.Resamples = 1000,
-    seed: o.Seed = 0,
-    labels: Annotated[
-        str | None, option("--labels", "SCALE", "The scale: '0<1<2' in order, 'cat,dog' without.")
-    ] = None,
+    gold: str | None = o.GOLD,
+    item_file: Path | None = option(
+        "--items FILE", "Texts of the items (item, title, text, ...), or their length."
+    ),
+    remarks: Path | None = option("--remarks FILE", "Write what was found amiss too."),
+    versions: Path | None = option(
+        "--versions FILE", "Write the versions of a model, two and two."
+    ),
+    soft: Path | None = option("--soft FILE", "Write the samples of an item as shares."),
+    resamples: int = o.RESAMPLES,
+    seed: int = o.SEED,
+    labels: str | None = o.SCALE,
     reading: o.Reading,
-    printing: o.Printing,
+    out: o.Delivery,
 ) -> None:
-    """Look model judges over: right, honest, repeatable, and what should not be trusted.
+    """Check LLM judges: accuracy, calibration, consistency, and what not to trust.
 
-    Columns model, prompt and version tell judges of one model apart; several rows of a judge on an
-    item are samples. Of confidence, logprob, cost, tokens, position and length what is there is
-    used. With gold each version has its accuracy, kappa and calibration, before and after gold.
-    Warned of are gold that is stale, texts that speak to the judge, and leanings.
+    Columns model, prompt and version separate the judges of one model; several rows of a judge on
+    an item are samples. Columns confidence, logprob, cost, tokens, position and length are used if
+    present. With gold each version has its accuracy, kappa and calibration, before and after gold.
+    Warnings name outdated gold, texts that address the judge, and biases.
     """
     from adjudge.evaluation.model_judges.alignment import align
 
-    places = {"--output": output, "--remarks": remarks, "--versions": versions, "--soft": soft}
-    check_places(places, inputs=(*judgments, gold, item_file), printing=printing)
+    places = {"--output": out.output, "--remarks": remarks, "--versions": versions, "--soft": soft}
+    check_places(places, inputs=(*judgments, gold, item_file), printing=out)
     answers = _read(judgments, gold, item_file, reading, labels)
     with progress("looking model judges over"):
         found = align(answers, resamples=resamples, seed=seed)
@@ -68,24 +69,15 @@ def _run(
     about |= omissions_of(answers)
     deliver_all(
         {
-            "judges": (judges, output),
+            "judges": (judges, out.output),
             "remarks": (amiss, remarks),
             "versions": (pairs, versions),
             "shares": (found.soft.to_table(), soft),
         },
-        printing,
+        out,
         about=lambda whole: about | ({"judges": judges.to_pylist()} if whole else {}),
         show=lambda: _show(found),
     )
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge align answers.csv --gold gold.csv -o versions.csv",
-        "adjudge align answers.csv --gold gold.csv --items items.csv",
-    ),
-)
 
 
 def _read(
@@ -133,27 +125,20 @@ def _say(found: Alignment, answers: ModelAnswers) -> None:
 
 def _show(found: Alignment) -> list[Any]:
     """The versions for people."""
-    columns: Columns = {
-        "judge": lambda one: shorten(one.judge),
-        ">gold": lambda one: f"{one.gold:,}",
-        ">accuracy": lambda one: number(one.accuracy.value),
-        ">95% interval": lambda one: interval(one.accuracy.low, one.accuracy.high),
-        ">kappa": lambda one: number(one.kappa.value, 2),
-        ">log loss": lambda one: number(None if one.before is None else one.before.log_loss),
-        ">after": lambda one: number(None if one.after is None else one.after.log_loss),
-        ">cost/item": lambda one: number(one.cost_per_item, 5),
-    }
-    parts = [show_rows("Model judges", found.versions, columns)]
+    columns: list[Column] = [
+        "judge",
+        "gold",
+        (">accuracy", lambda one: number(one.accuracy.value)),
+        (">95% interval", lambda one: interval(one.accuracy.low, one.accuracy.high)),
+        (">kappa", lambda one: number(one.kappa.value, 2)),
+        (">log loss", lambda one: number(one.before and one.before.log_loss)),
+        (">after", lambda one: number(one.after and one.after.log_loss)),
+        "cost_per_item:.5f as cost/item",
+    ]
+    parts = [show_rows("Model judges", found.versions, *columns)]
     pairs = [one for one in found.pairs if one.items]
     if pairs:
-        columns = {
-            "first": lambda one: shorten(one.first),
-            "second": lambda one: shorten(one.second),
-            ">items": lambda one: f"{one.items:,}",
-            ">same": lambda one: f"{one.same:.0%}",
-            ">gold": lambda one: f"{one.gold:,}",
-            ">second is better by": lambda one: number(one.difference),
-            ">p": lambda one: number(one.p),
-        }
-        parts.append(show_rows("Versions of one model", pairs, columns))
+        columns = ["first", "second", "items", "same:.0%", "gold"]
+        columns += ["difference as second is better by", "p"]
+        parts.append(show_rows("Versions of one model", pairs, *columns))
     return parts

@@ -5,29 +5,33 @@ from __future__ import annotations
 import shlex
 from contextlib import nullcontext
 from dataclasses import asdict, replace
-from glob import has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from adjudge.cli import Command, flag, option
 from adjudge.cli import _options as o
+from adjudge.cli import command, flag, option
 from adjudge.cli._console import is_piped, say
-from adjudge.cli._files import (
-    STDOUT,
-    Input,
-    check_places,
-    check_printing,
-    is_folder,
-    read_judgments,
-    tell_written,
-    write_tables,
-)
 from adjudge.cli._fitting import (
     are_numbers,
+    check_engine,
     choose_model,
+    cluster_reader,
     fit_model,
     make_engine,
+    open_engine,
 )
+from adjudge.cli._reading import Input, read_judgments
+from adjudge.cli._results import (
+    STDOUT,
+    check_format,
+    check_places,
+    page,
+    print_json,
+    tell_written,
+    write_content,
+    write_tables,
+)
+from adjudge.cli._summary import check_sampled, show_least_certain, summarise, tell_scores
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
@@ -35,102 +39,87 @@ if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
 
+_ROWS = 1_000_000  # labels in a file of a folder
 
-def _run(
-    judgments: o.JudgmentsFiles,
+
+@command(
+    "adjudge consensus judgments.csv --gold gold.csv -o labels.csv",
+    "adjudge consensus judgments.csv -m majority-vote --to qrels > crowd.qrels",
+    "adjudge consensus j.csv -m hierarchical-confusion --save-draws draws.nc",
+    "adjudge consensus part-*.parquet --engine dask --workers 4 -o labels",
+)
+def run(
+    judgments: list[str] = o.JUDGMENTS,
     *,
-    gold: o.GoldFile = None,
-    use_gold: o.UseGold = False,
-    output: o.Output = None,
-    to: Annotated[
-        str | None, option("--to", "FORMAT", "Another format; see 'adjudge convert --list'.")
-    ] = None,
-    judges: Annotated[
-        Path | None, option("--judges", "FILE", "Write the table of judges too.")
-    ] = None,
-    topics: Annotated[
-        Path | None, option("--topics", "FILE", "Write the prevalence of each topic too.")
-    ] = None,
-    save_draws: Annotated[
-        Path | None, option("--save-draws", "FILE", "Write the draws of a sampled model (.nc).")
-    ] = None,
-    with_unjudged: Annotated[
-        bool, flag("--with-unjudged", "Keep items that nobody judged, labelled by the rest.")
-    ] = False,
+    gold: str | None = o.GOLD,
+    use_gold: bool = o.USE_GOLD,
+    to: str | None = option("--to FORMAT", "Another format; see 'adjudge convert --list'."),
+    judges: Path | None = option("--judges FILE", "Write the table of judges too."),
+    topics: Path | None = option("--topics FILE", "Write the prevalence of each topic too."),
+    save_draws: Path | None = option(
+        "--save-draws FILE", "Write the draws of a sampled model (.nc)."
+    ),
+    with_unjudged: bool = flag(
+        "--with-unjudged", "Keep items that nobody judged, labelled from the others."
+    ),
     fitting: o.Fitting,
-    place: o.EngineOptions,
-    keeping: o.Keeping,
-    labelling: o.NumberLabelling,
-    reading: o.Reading,
-    printing: o.Printing,
+    running: o.Running,
+    reading: o.NumberReading,
+    out: o.Delivery,
 ) -> None:
-    """Turn judgments into one label for each item, with its probability.
+    """Turn judgments into one label per item, with its probability.
 
     The labels go to -o, or to standard output when it is piped; a person at a terminal sees the
     least certain items. Gold given with --gold fixes the truth of its items; gold in the
     judgments file only measures accuracy, unless --use-gold.
 
-    Labels that are many different numbers are read as such: each judge has a bias and a noise.
-    Several files of a kind are taken as one. An output without an extension is a folder, which gets
-    Parquet files.
+    Labels that are many different numbers are read as numbers: each judge has a bias and a noise.
+    Several files of a kind are read as one. An output without an extension is a folder, which gets
+    Parquet files. 'adjudge models' lists the settings of each model for --set.
     """
-    places = {"--output": output, "--judges": judges, "--topics": topics}
-    _check((*judgments, gold), places, to, save_draws, printing)
-    chosen = place != o.EngineOptions() or keeping != o.Keeping()
-    if chosen:
-        from adjudge.cli._large import check_engine
-
-        check_engine(place, fitting.threads)
-    fitting, labelling, model = choose_model(fitting, labelling)
+    if to is not None:
+        check_format(to, out.output or STDOUT, "labels")
+        out = replace(out, output=out.output or STDOUT)
+    places = {"--output": out.output, "--judges": judges, "--topics": topics}
+    free = to is not None or _is_folder(out.output)
+    check_places(
+        {**places, "--save-draws": save_draws},
+        inputs=(*judgments, gold),
+        free=("--output", "--save-draws") if free else ("--save-draws",),
+        printing=out,
+    )
+    check_engine(running, fitting.threads)
+    fitting, reading, model = choose_model(fitting, reading)
     if save_draws is not None:
-        from adjudge.cli._summary import check_sampled
-
+        if save_draws.suffix != ".nc":
+            raise BadSetting("--save-draws", str(save_draws), "a name that ends in .nc")
         check_sampled(model)
+    plain = running == o.Running()
     opened: Any = nullcontext(make_engine(fitting.threads))
-    reader = None
-    if chosen:
-        from adjudge.cli._large import cluster_reader, open_engine
-
-        opened = open_engine(place, keeping, fitting.threads)
-    with opened as engine:
-        if chosen:
-            reader = cluster_reader(engine, judgments, reading)
-        file = Path(judgments[0]) if _is_one_file(judgments) else judgments
-        read = read_judgments(file, gold, reading, labelling, reader)
+    with opened if plain else open_engine(running, fitting.threads) as engine:
+        reader = None if plain else cluster_reader(engine, judgments, reading)
+        read = read_judgments(judgments, gold, reading, reader)
         read = _leave_out_unjudged(read, with_unjudged)
         known = read.choose_gold(use_gold)
-        if model is None or are_numbers(read.judgments, labelling, fitting):
+        if model is None or are_numbers(read.judgments, reading, fitting):
             from adjudge.cli._numbers import deliver_numbers
 
-            deliver_numbers(read, known, fitting, engine, places, to, printing)
+            deliver_numbers(read, known, fitting, engine, places, to, out)
             return
         consensus = fit_model(model, read.judgments, known, fitting, engine)
-        from adjudge.cli._summary import summarise, tell_scores
-
-        about = summarise(consensus, read) if printing.json else {}
+        about = summarise(consensus, read) if out.json else {}
         if known is None and read.beside is not None:
             about |= tell_scores(consensus, read.beside, read.judgments)
         earlier = ["--gold", gold] if gold is not None else []
         about |= _tell_more_gold(consensus, read.every, [*judgments, *earlier])
         if save_draws is not None and consensus.draws is not None:
             consensus.draws.save(save_draws)
-            say(f"draws written to {save_draws}")
-        _deliver(consensus, read.every, about, places, to, printing)
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge consensus judgments.csv --gold gold.csv -o labels.csv",
-        "adjudge consensus judgments.csv -m majority-vote --to qrels > crowd.qrels",
-        "adjudge consensus j.csv -m hierarchical-confusion --save-draws draws.nc",
-        "adjudge consensus part-*.parquet --engine dask --workers 4 -o labels",
-    ),
-)
+            tell_written("draws", save_draws)
+        _deliver(consensus, read.every, about, places, to, out)
 
 
 def _tell_more_gold(consensus: Consensus, gold: Gold | None, given: list[str]) -> dict[str, Any]:
-    """Say what more gold labels would show, where there are few; the numbers as data.
+    """Say what more gold labels would show, if there are few; the numbers as data.
 
     ``given`` are the arguments that name the judgments and the gold.
     """
@@ -149,48 +138,24 @@ def _tell_more_gold(consensus: Consensus, gold: Gold | None, given: list[str]) -
     return {"more_gold": asdict(found)}
 
 
-def _is_one_file(judgments: list[str]) -> bool:
-    """Whether one file of this machine is named, by its path."""
-    from adjudge.data.formats.opening import is_uri
-
-    return len(judgments) == 1 and not is_uri(judgments[0]) and not has_magic(judgments[0])
-
-
 def _leave_out_unjudged(read: Input, with_unjudged: bool) -> Input:
-    """What was read without the items that nobody judged, which is told; unless they are wanted."""
+    """What was read without the items that nobody judged, unless they are wanted."""
     idle = read.judgments.counts_per_item == 0
-    lone = int(idle.sum())
-    if not lone:
+    if not idle.any():
         return read
+    unjudged = f"{count_of(int(idle.sum()), 'item')} that nobody judged"
     if with_unjudged:
-        say(f"{count_of(lone, 'item')} that nobody judged kept: their labels are guesses")
+        say(f"{unjudged} kept: their labels are guesses")
         return read
-    say(f"{count_of(lone, 'item')} that nobody judged left out (--with-unjudged keeps them)")
+    say(f"{unjudged} left out (--with-unjudged keeps them)")
     return replace(read, judgments=read.judgments.select(items=~idle, keep_empty=True))
 
 
-def _check(
-    inputs: tuple[str | None, ...],
-    places: dict[str, Path | None],
-    to: str | None,
-    save_draws: Path | None,
-    printing: o.Printing,
-) -> None:
-    """Refuse what cannot be written before any work is done."""
-    output = places["--output"]
-    if to is not None:
-        from adjudge.cli._results import check_format
-
-        check_format(to, output or STDOUT, "labels")
-    check_printing(printing, STDOUT if to is not None and output is None else output)
-    folder = is_folder(output)
-    check_places(
-        {**places, "--save-draws": save_draws},
-        inputs=inputs,
-        free=("--output", "--save-draws") if folder or to is not None else ("--save-draws",),
-    )
-    if save_draws is not None and save_draws.suffix != ".nc":
-        raise BadSetting("--save-draws", str(save_draws), "a name that ends in .nc")
+def _is_folder(path: Path | None) -> bool:
+    """Whether a path asks for a folder of Parquet files: it has no extension, or is one already."""
+    if path is None or path == STDOUT:
+        return False
+    return path.is_dir() or (not path.suffix and not path.exists())
 
 
 def _deliver(
@@ -199,32 +164,44 @@ def _deliver(
     about: dict[str, Any],
     places: dict[str, Path | None],
     to: str | None,
-    printing: o.Printing,
+    out: o.Delivery,
 ) -> None:
     """Write the tables where they are wanted, or show the least certain items to a person."""
     place = places["--output"]
-    if place is None and (to is not None or (is_piped() and not printing.json)):
+    if place is None and is_piped() and not out.json:
         place = STDOUT
-    wanted = {name: where for name in ("judges", "topics") if (where := places[f"--{name}"])}
-    beside = [(getattr(consensus, name), where) for name, where in wanted.items()]
-    if place is not None and (to is not None or is_folder(place)):
-        from adjudge.cli._large import write_labels
-
-        write_labels(consensus, gold, place, to)
-        write_tables(*beside)
+    tables: dict[str, tuple[Any, Path | None]] = {
+        "judges": (consensus.judges, places["--judges"]),
+        "topics": (consensus.topics, places["--topics"]),
+    }
+    if place is not None and (to is not None or _is_folder(place)):
+        _write_labels(consensus, gold, place, to)
+        tell_written("labels", place)
+        write_tables(tables)
     else:
-        write_tables(*beside, (consensus.labels, place))
-    for table, where in {"labels": place, **wanted}.items():
-        if where is not None:
-            tell_written(table, where)
-    if printing.json:
-        from adjudge.cli._results import print_json
-
+        write_tables({"labels": (consensus.labels, place), **tables})
+    if out.json:
         rows = {} if place is not None else {"labels": consensus.labels.to_pylist()}
         print_json(about | rows)
     elif place is None:
-        from adjudge.cli._results import page
-        from adjudge.cli._summary import show_least_certain
-
         page().print(show_least_certain(consensus))
         say((f"{count_of(len(consensus.choice), 'label')} in all; -o labels.csv keeps them", "dim"))
+
+
+def _write_labels(consensus: Consensus, gold: Gold | None, place: Path, to: str | None) -> None:
+    """Labels in another format, or as Parquet files in a folder that appears complete."""
+    if to is not None:
+        from adjudge.data.formats import Content
+
+        content = Content(labels=consensus.labels, scale=consensus.scale, gold=gold)
+        write_content(content, place, to)
+        return
+    import pyarrow.parquet as pq
+
+    from adjudge.data.formats.writing import written_folder
+
+    labels = consensus.labels.drop_columns(["rank"])
+    parts = frozenset(path.name for path in place.glob("part-?????.parquet"))
+    with written_folder(place, replaces=parts) as folder:
+        for number, start in enumerate(range(0, max(len(labels), 1), _ROWS)):
+            pq.write_table(labels.slice(start, _ROWS), folder / f"part-{number:05}.parquet")

@@ -4,48 +4,39 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from adjudge.cli import Command, flag, option
 from adjudge.cli import _options as o
+from adjudge.cli import argument, command, flag, option
 from adjudge.cli._console import say
-from adjudge.cli._files import check_places, read_content
-from adjudge.cli._labels import describe, read_gold, shape_labels
-from adjudge.cli._places import place_of
-from adjudge.cli._results import check_format, grid, page, print_json, write_content
+from adjudge.cli._reading import describe, place_of, read_content, read_gold, shape_labels
+from adjudge.cli._results import check_format, check_places, grid, page, print_json, write_content
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content
 
 
-def _run(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FILE...",
-            help="File to convert, or several of a kind, a folder, a pattern, an address; - is "
-            "standard input.",
-        ),
-    ] = None,
+@command(
+    "adjudge convert batch_results.csv -o judgments.csv",
+    "adjudge convert labels.csv --to qrels > crowd.qrels",
+    "adjudge convert submissions/ -o judgments.parquet",
+)
+def run(
+    files: list[str] | None = argument(
+        "FILE...",
+        "File to convert, or several of a kind, a folder, a pattern, an address; - is "
+        "standard input.",
+    ),
     *,
-    to: Annotated[
-        str | None, option("--to", "FORMAT", "Format to write; by extension if not given.")
-    ] = None,
-    output: Annotated[
-        Path, option("--output -o", "FILE", "Where to write; - is standard output.")
-    ] = Path("-"),
-    gold: o.GoldFile = None,
-    list_formats: Annotated[
-        bool, flag("--list", "List the formats that are read and written, and stop.")
-    ] = False,
-    labelling: o.Labelling,
-    reading: o.Reading,
+    to: str | None = option("--to FORMAT", "Format to write; by extension if not given."),
+    output: Path = option("--output -o FILE", "Where to write; - is standard output.", Path("-")),
+    gold: str | None = o.GOLD,
+    list_formats: bool = flag("--list", "List the formats that are read and written, and stop."),
+    reading: o.LabelReading,
     printing: o.Printing,
 ) -> None:
-    """Convert judgments, gold or labels from any format that is read to any that is written.
+    """Convert judgments, gold or labels between formats.
 
     --json goes with --list only.
     """
@@ -59,36 +50,26 @@ def _run(
     target = to if to is not None else _by_extension(output)
     check_format(target, output)
     check_places({"--output": output}, inputs=(*files, gold), free=("--output",))
-    content = read_content(files, reading, labels=labelling)
+    content = read_content(files, reading)
     if gold is not None:
         content = replace(content, gold=read_gold(gold, reading, content.known_scale).gold)
     if content.judgments is not None:
-        judgments, (known,) = shape_labels(content.judgments, labelling, content.gold)
+        judgments, (known,) = shape_labels(content.judgments, reading, content.gold)
         content = replace(content, judgments=judgments, gold=known)
     else:
-        content = _relabelled(content, labelling)
+        content = _relabelled(content, reading)
     write_content(content, output, target)
     if str(output) != "-":
         say(f"{place_of(files)}: {describe(content)}; written to {output} as {target}")
 
 
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge convert batch_results.csv -o judgments.csv",
-        "adjudge convert labels.csv --to qrels > crowd.qrels",
-        "adjudge convert submissions/ -o judgments.parquet",
-    ),
-)
-
-
-def _relabelled(content: Content, labelling: o.Labelling) -> Content:
+def _relabelled(content: Content, reading: o.LabelReading) -> Content:
     """Labels or gold on the scale that the person names; only judgments can be changed more."""
-    for name, value in (("--drop-label", labelling.drop_label), ("--binary", labelling.binary)):
+    for name, value in (("--drop-label", reading.drop_label), ("--binary", reading.binary)):
         if value:
             raise BadSetting(name, value, "a file of judgments")
-    if labelling.relevant and content.scale is not None:
-        return replace(content, scale=content.scale.with_relevant(labelling.named_relevant))
+    if reading.relevant and content.scale is not None:
+        return replace(content, scale=content.scale.with_relevant(reading.named_relevant))
     return content
 
 

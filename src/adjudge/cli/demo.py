@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from adjudge.cli import Command, option
 from adjudge.cli import _options as o
+from adjudge.cli import command, option
 from adjudge.cli._console import tell_if_cold
-from adjudge.cli._files import write_tables
-from adjudge.cli._results import Columns, grid, interval, number, page, print_json
+from adjudge.cli._results import Column, grid, page, print_json, show_rows, write_tables
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
@@ -30,15 +29,14 @@ _SHOWN = {
 }
 
 
-def _run(
+@command("adjudge demo --folder demo")
+def run(
     *,
-    folder: Annotated[
-        Path | None, option("--folder", "FOLDER", "Keep the files of the demo here.")
-    ] = None,
-    seed: o.Seed = 7,
+    folder: Path | None = option("--folder FOLDER", "Keep the files of the demo here."),
+    seed: int = option("--seed N", "Seed of all random numbers.", 7, min=0),
     printing: o.Printing,
 ) -> None:
-    """Make a small crowd, find its consensus, judge the judges, and compare with the truth."""
+    """Label a small simulated crowd, and compare labels and judges with the truth."""
     from adjudge.evaluation.against_gold import evaluate
     from adjudge.models.registry import DEFAULT, model
     from adjudge.simulation import demo
@@ -74,9 +72,6 @@ def _run(
     out.print(_next(folder), soft_wrap=True)  # a command to copy stays on one line
 
 
-COMMAND = Command(_run, examples=("adjudge demo --folder demo",))
-
-
 def _story(made: Made) -> str:
     judgments = made.judgments
     return (
@@ -100,17 +95,16 @@ def _scores(results: dict[str, Evaluation]) -> Any:
 
 def _judges(judges: list[dict[str, Any]]) -> Any:
     """The judges beside what they really are: the model was not told."""
-    kinds: Columns = {
-        "judge": lambda row: row["judge"],
-        "really is": lambda row: row["kind"].partition("(")[0],
-        ">judgments": lambda row: f"{row['judgments']:,}",
-        ">accuracy": lambda row: number(row["accuracy"], 2),
-        ">90% interval": lambda row: interval(row["accuracy_low"], row["accuracy_high"]),
-        ">bits": lambda row: number(row["bits"], 2),
-    }
-    cells = [[cell(row) for cell in kinds.values()] for row in judges]
-    title = "Judges by bits a judgment: whom to keep, whom to drop"
-    return grid(title, list(kinds), [*cells[:6], ["..."] + [""] * 5, *cells[-8:]])
+    columns: list[Column] = [
+        "judge",
+        ("really is", lambda row: row["kind"].partition("(")[0]),
+        "judgments",
+        "accuracy:.2f",
+        "accuracy_low to accuracy_high as 90% interval",
+        "bits:.2f",
+    ]
+    title = "Judges by bits per judgment, the first and the last: whom to keep, whom to drop"
+    return show_rows(title, [*judges[:6], *judges[-8:]], *columns)
 
 
 def _copied(made: Made) -> list[dict[str, Any]]:
@@ -181,8 +175,8 @@ def _keep(folder: Path, made: Made, consensus: Consensus) -> None:
         consensus.labels,
         consensus.judges,
     )
-    places = [folder / file for file in _FILES]
-    write_tables(*zip(tables, places, strict=True))
+    pairs = zip(_FILES, tables, strict=True)
+    write_tables({file: (table, folder / file) for file, table in pairs}, tell=False)
 
 
 def _next(folder: Path | None) -> str:

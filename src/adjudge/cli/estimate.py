@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from adjudge.cli import Command, flag, option
 from adjudge.cli import _options as o
+from adjudge.cli import command, flag, option
 from adjudge.cli._console import progress, say
-from adjudge.cli._files import Input, check_places, read_judgments
 from adjudge.cli._fitting import build_model, fit_model
-from adjudge.cli._places import place_of, read_runs
-from adjudge.cli._results import Columns, deliver, print_json, show_rows
+from adjudge.cli._reading import Input, place_of, read_judgments, read_runs
+from adjudge.cli._results import check_places, deliver, print_json, show_rows
 from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from adjudge.data.gold import Gold
     from adjudge.data.runs import Run
     from adjudge.evaluation.estimation.estimate import Estimate, Plan
@@ -27,84 +24,59 @@ if TYPE_CHECKING:
 class _Planning:
     """How a person wants their target estimated."""
 
-    estimator: Annotated[
-        str,
-        option(
-            "--estimator",
-            "NAME",
-            "prediction-powered, classical (gold alone) or rogan-gladen (a share).",
-        ),
-    ] = "prediction-powered"
-    over: Annotated[
-        str,
-        option(
-            "--over",
-            "WHAT",
-            "What the interval is about: these items, or topics (others too, by cluster).",
-        ),
-    ] = "items"
-    strata: Annotated[
-        str | None,
-        option(
-            "--strata",
-            "WHAT",
-            "Gold was drawn by topic, or is to be sorted by label: topic, consensus.",
-        ),
-    ] = None
-    sampled: Annotated[
-        str | None,
-        option(
-            "--sampled",
-            "HOW",
-            "'random': gold was drawn at random, even if it does not look like it.",
-        ),
-    ] = None
-    population: Annotated[
-        int | None,
-        option(
-            "--population",
-            "N",
-            "The items are a random draw of so many, about which the interval is; 0: endless.",
-            min=0,
-        ),
-    ] = None
-    unjudged: Annotated[
-        str,
-        option(
-            "--unjudged", "WAY", "Documents nobody judged: not-relevant, or condensed (taken out)."
-        ),
-    ] = "not-relevant"
-    level: Annotated[float, option("--level", "P", "Probability that the interval holds.")] = 0.95
-    folds: Annotated[int, option("--folds", "N", "Folds of gold for calibration.", min=2)] = 5
+    estimator: str = option(
+        "--estimator NAME",
+        "prediction-powered, classical (gold alone) or rogan-gladen (a share).",
+        "prediction-powered",
+    )
+    over: str = option(
+        "--over WHAT",
+        "What the interval is about: these items, or topics (others too, by cluster).",
+        "items",
+    )
+    strata: str | None = option(
+        "--strata WHAT", "Gold was drawn by topic, or is to be sorted by label: topic, consensus."
+    )
+    sampled: str | None = option(
+        "--sampled HOW", "'random': gold was drawn at random, even if it does not look like it."
+    )
+    population: int | None = option(
+        "--population N",
+        "The items are a random draw of so many, about which the interval is; 0: endless.",
+        min=0,
+    )
+    unjudged: str = option(
+        "--unjudged WAY",
+        "Documents nobody judged: not-relevant, or condensed (taken out).",
+        "not-relevant",
+    )
+    level: float = option("--level P", "Probability that the interval holds.", 0.95)
+    folds: int = option("--folds N", "Folds of gold for calibration.", 5, min=2)
 
 
-def _run(
-    judgments: o.JudgmentsFiles,
+@command(
+    "adjudge estimate judgments.csv --gold gold.csv --target share:2,3",
+    "adjudge estimate j.csv --gold g.csv --target nDCG@10 --run a.run b.run",
+    "adjudge estimate j.csv --gold g.csv --target mean-grade --over topics --json",
+)
+def run(
+    judgments: list[str] = o.JUDGMENTS,
     *,
-    gold: o.GoldFile = None,
-    use_gold: Annotated[
-        bool, flag("--use-gold", "Take the gold that stands in the judgments file.")
-    ] = False,
-    target: Annotated[
-        list[str],
-        option(
-            "--target",
-            "NAME...",
-            "mean-grade, share:LABEL,..., agreement:JUDGE, error:JUDGE:TRUTH, or a measure "
-            "of runs: P@10, nDCG@10, AP, Bpref.",
-        ),
-    ],
-    system: Annotated[
-        list[str] | None, option("--run", "FILE...", "A run; of two, A minus B is estimated.")
-    ] = None,
+    gold: str | None = o.GOLD,
+    use_gold: bool = flag("--use-gold", "Take the gold that stands in the judgments file."),
+    target: list[str] = option(
+        "--target NAME...",
+        "mean-grade, share:LABEL,..., agreement:JUDGE, error:JUDGE:TRUTH, or a measure "
+        "of runs: P@10, nDCG@10, AP, Bpref.",
+        required=True,
+    ),
+    system: list[str] | None = option("--run FILE...", "A run; of two, A minus B is estimated."),
     planning: _Planning,
-    output: o.Output = None,
     fitting: o.Fitting,
-    labelling: o.TruthLabelling,
-    reading: o.Reading,
-    printing: o.Printing,
+    reading: o.TruthReading,
+    out: o.Delivery,
 ) -> None:
-    """Estimate a number from all judgments and gold on a part of the items, with an interval.
+    """Estimate a number, with an interval, from all judgments and gold for some items.
 
     The interval is valid whatever the judges are worth, if gold was drawn at random or with known
     chances; good judges make it narrower than gold alone would. It says what gold alone gives, and
@@ -114,34 +86,23 @@ def _run(
     from adjudge.evaluation.estimation.estimate import Plan
 
     runs = system or []
-    check_places({"--output": output}, inputs=(*judgments, gold, *runs), printing=printing)
+    check_places({"--output": out.output}, inputs=(*judgments, gold, *runs), printing=out)
     ways: Any = {name: getattr(planning, name) for name in _Planning.__dataclass_fields__}
     plan = Plan(**ways, seed=fitting.seed)
     systems = read_runs(runs, reading)
-    read = read_judgments(judgments, gold, reading, labelling)
+    read = read_judgments(judgments, gold, reading)
     known = read.choose_gold(use_gold)
     if known is None:
         beside = " (--use-gold takes that of the file itself)" if read.beside is not None else ""
         raise BadData(f"there is no gold; wanted --gold FILE{beside}", source=place_of(judgments))
     found = _estimate(read, known, target, systems, plan, fitting)
-    _deliver(found, read, output, printing)
+    _deliver(found, read, out)
 
 
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge estimate judgments.csv --gold gold.csv --target share:2,3",
-        "adjudge estimate j.csv --gold g.csv --target nDCG@10 --run a.run b.run",
-        "adjudge estimate j.csv --gold g.csv --target mean-grade --over topics --json",
-    ),
-    lists=("--target", "--run"),
-)
-
-
-def _deliver(found: list[Estimate], read: Input, output: Path | None, printing: o.Printing) -> None:
+def _deliver(found: list[Estimate], read: Input, out: o.Delivery) -> None:
     """The estimates where they are wanted: printed, or in a file."""
     about = {"estimates": [one.to_json() for one in found], **read.omissions}
-    if printing.json and output is None:
+    if out.json and out.output is None:
         print_json({**found[0].to_json(), **read.omissions} if len(found) == 1 else about)
         return
     import pyarrow as pa
@@ -149,8 +110,7 @@ def _deliver(found: list[Estimate], read: Input, output: Path | None, printing: 
     deliver(
         pa.Table.from_pylist([_row(one) for one in found]),
         "estimates",
-        output,
-        printing,
+        out,
         about=about,
         show=lambda: _show(found),
     )
@@ -197,14 +157,14 @@ def _show(found: list[Estimate]) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    columns: Columns = {
-        "target": lambda one: str(one.target),
-        ">estimate": lambda one: f"{one.estimate:.3f}",
-        f">{found[0].level:.0%} interval": lambda one: f"{one.low:.3f} to {one.high:.3f}",
-        ">gold alone": lambda one: f"{one.classical:.3f}",
-        ">its interval": lambda one: f"{one.classical_low:.3f} to {one.classical_high:.3f}",
-        ">saved": lambda one: "-" if one.saved is None else f"{one.saved:,}",
-    }
+    columns = [
+        "target",
+        "estimate",
+        f"low to high:.3f as {found[0].level:.0%} interval",
+        "classical as gold alone",
+        "classical_low to classical_high:.3f as its interval",
+        "saved",
+    ]
     first = found[0]
     title = (
         f"Estimates by {first.method}, {count_of(first.gold, 'gold label')} of "
@@ -213,4 +173,4 @@ def _show(found: list[Estimate]) -> Any:
     judged = [
         f"judged@k of {name}: {share:.1%}" for name, share in (found[-1].judged or {}).items()
     ]
-    return Group(show_rows(title, found, columns), *(Text(line) for line in judged))
+    return Group(show_rows(title, found, *columns), *(Text(line) for line in judged))

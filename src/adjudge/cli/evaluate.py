@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from adjudge.cli import Command, flag, option
 from adjudge.cli import _options as o
+from adjudge.cli import argument, command, flag, option
 from adjudge.cli._console import progress, say, tell_if_cold
-from adjudge.cli._files import check_places, omissions_of, read_content
 from adjudge.cli._fitting import build_model, fit_model, make_engine
-from adjudge.cli._labels import allow_labels, describe, drop_gold, read_gold, shape_input
-from adjudge.cli._places import place_of
-from adjudge.cli._results import deliver
+from adjudge.cli._reading import (
+    allow_labels,
+    describe,
+    drop_gold,
+    omissions_of,
+    place_of,
+    read_content,
+    read_gold,
+    shape_input,
+)
+from adjudge.cli._results import check_places, deliver
 from adjudge.cli._summary import scores_grid, summarise
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
@@ -28,34 +32,30 @@ if TYPE_CHECKING:
     from adjudge.evaluation.against_gold import Evaluation
 
 
-def _run(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE...",
-            help="Labels (a consensus table), or judgments to fit: files, a folder, a pattern, an "
-            "address.",
-        ),
-    ],
+@command(
+    "adjudge evaluate labels.csv --gold gold.csv",
+    "adjudge evaluate judgments.csv --gold gold.csv --model dawid-skene --folds 5",
+)
+def run(
+    files: list[str] = argument(
+        "FILE...",
+        "Labels (a consensus table), or judgments to fit: files, a folder, a pattern, an address.",
+        required=True,
+    ),
     *,
-    gold: o.GoldFile = None,
-    folds: Annotated[
-        int,
-        option(
-            "--folds",
-            "N",
-            "Judgments: cross-validate over the gold, each fold scored by a fit that was told "
-            "the others' gold; 0 fits once, without gold.",
-            min=0,
-        ),
-    ] = 0,
-    output: o.Output = None,
-    resamples: o.Resamples = 1000,
-    explain: Annotated[bool, flag("--explain", "Say what each score means.")] = False,
+    gold: str | None = o.GOLD,
+    folds: int = option(
+        "--folds N",
+        "Judgments: cross-validate over the gold, each fold scored by a fit that was told "
+        "the others' gold; 0 fits once, without gold.",
+        0,
+        min=0,
+    ),
+    resamples: int = o.RESAMPLES,
+    explain: bool = flag("--explain", "Say what each score means."),
     fitting: o.Fitting,
-    labelling: o.TruthLabelling,
-    reading: o.Reading,
-    printing: o.Printing,
+    reading: o.TruthReading,
+    out: o.Delivery,
 ) -> None:
     """Score labels against gold: accuracy, F1, AUC, log loss, calibration and more.
 
@@ -64,36 +64,26 @@ def _run(
     the labels of `consensus` are; and says so where the model's probabilities are worse than the
     plain vote's. The gold is that of --gold, or else of the file itself.
     """
-    check_places({"--output": output}, inputs=(*files, gold), printing=printing)
-    content = read_content(files, reading, labels=labelling, wanted="labels")
+    check_places({"--output": out.output}, inputs=(*files, gold), printing=out)
+    content = read_content(files, reading, wanted="labels")
     name = place_of(files)
     scoring = {"resamples": resamples, "seed": fitting.seed}
     if content.judgments is None:
         if folds:
             raise BadSetting("--folds", folds, f"judgments to fit, and {name} holds none")
-        result, table, about = _score_labels(content, name, gold, reading, labelling, scoring)
+        result, table, about = _score_labels(content, name, gold, reading, scoring)
     else:
         result, table, about = _score_judgments(
-            content, name, gold, reading, labelling, fitting, folds, scoring
+            content, name, gold, reading, fitting, folds, scoring
         )
-    _deliver(result, table, about, output, explain, printing)
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge evaluate labels.csv --gold gold.csv",
-        "adjudge evaluate judgments.csv --gold gold.csv --model dawid-skene --folds 5",
-    ),
-)
+    _deliver(result, table, about, explain, out)
 
 
 def _score_labels(
     content: Content,
     name: str,
     gold: str | None,
-    reading: o.Reading,
-    labelling: o.TruthLabelling,
+    reading: o.TruthReading,
     scoring: Mapping[str, Any],
 ) -> tuple[Evaluation, Any, dict[str, Any]]:
     """Scores of labels that stand in a file."""
@@ -105,43 +95,42 @@ def _score_labels(
         labels = table.rename_columns(["label" if n == "gold" else n for n in table.column_names])
     if labels is None:
         raise BadData(f"there are no labels or judgments: {describe(content)}", source=name)
-    binary = labelling.binary or labelling.binary_truth
+    binary = reading.binary or reading.binary_truth
     if gold is not None:
-        known = None if binary or content.scale is None else allow_labels(content.scale, labelling)
+        known = None if binary or content.scale is None else allow_labels(content.scale, reading)
         given = read_gold(gold, reading, known)
         truth, contents = given.gold, [content, given]
     if truth is None:
         raise BadSetting("--gold", None, f"a file of gold, since {name} holds none")
-    truth = drop_gold(truth, labelling.drop_label or [])
+    truth = drop_gold(truth, reading.drop_label or [])
     scale = content.scale
-    if scale is not None and labelling.relevant and not binary:
-        scale = scale.with_relevant(labelling.named_relevant)
+    if scale is not None and reading.relevant and not binary:
+        scale = scale.with_relevant(reading.named_relevant)
     if binary:
-        scale = _infer_scale(labels, truth, labelling)
+        scale = _infer_scale(labels, truth, reading)
         truth, scale = truth.collapse(scale), scale.with_binary_truth()
     with progress("scoring"):
         result = evaluate(labels, truth, scale, source=name, **scoring)
     return result, result.to_table(), omissions_of(*contents)
 
 
-def _infer_scale(labels: Any, gold: Gold, labelling: o.TruthLabelling) -> Scale:
+def _infer_scale(labels: Any, gold: Gold, reading: o.TruthReading) -> Scale:
     """The scale that has every grade of labels and gold, since either may be binary already."""
     from adjudge.data.scale import Scale
 
-    if labelling.labels is not None:
-        return Scale.parse(labelling.labels, relevant=labelling.named_relevant)
+    if reading.labels is not None:
+        return Scale.parse(reading.labels, relevant=reading.named_relevant)
     given = [name[2:] for name in labels.column_names if name.startswith("p_")]
     used = labels["label"].drop_null().unique().to_pylist()
     scale = Scale.infer([*given, *used, *gold.values])
-    return scale.with_relevant(labelling.named_relevant) if labelling.relevant else scale
+    return scale.with_relevant(reading.named_relevant) if reading.relevant else scale
 
 
 def _score_judgments(
     content: Content,
     name: str,
     gold: str | None,
-    reading: o.Reading,
-    labelling: o.TruthLabelling,
+    reading: o.TruthReading,
     fitting: o.Fitting,
     folds: int,
     scoring: Mapping[str, Any],
@@ -152,7 +141,7 @@ def _score_judgments(
     from adjudge.models.calibrated import with_calibration
 
     model = build_model(fitting)
-    read = shape_input(content, gold, reading, labelling)
+    read = shape_input(content, gold, reading)
     truth = read.every
     if truth is None:
         raise BadSetting("--gold", None, f"a file of gold, since {name} holds none")
@@ -192,9 +181,8 @@ def _deliver(
     result: Evaluation,
     table: Any,
     about: Mapping[str, Any],
-    output: Path | None,
     explain: bool,
-    printing: o.Printing,
+    out: o.Delivery,
 ) -> None:
     """Scores to a file, to a program, or to a person."""
     from adjudge.evaluation.measures import MEASURES
@@ -208,8 +196,7 @@ def _deliver(
     deliver(
         table,
         "scores",
-        output,
-        printing,
+        out,
         about={
             **about,
             "gold": result.gold,

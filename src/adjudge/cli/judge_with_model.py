@@ -1,21 +1,19 @@
-"""adjudge judge-with-model: let a language model judge a project, or a table of items."""
+"""adjudge judge-with-model: let an LLM judge a project, or a table of items."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import typer
-
-from adjudge.cli import Command, flag, option
 from adjudge.cli import _options as o
+from adjudge.cli import argument, command, flag, option
 from adjudge.cli._console import progress, say
-from adjudge.cli._files import STDOUT, check_places, tell_written, write_tables
-from adjudge.cli._results import print_json
+from adjudge.cli._reading import read_text
+from adjudge.cli._results import STDOUT, check_places, print_json, write_tables
 from adjudge.data.source import count_of
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.collect.model_judge.endpoint import Endpoint
@@ -31,30 +29,27 @@ class _Asking:
 
     panel: ClassVar[str] = "The model"
 
-    endpoint: Annotated[str, option("--endpoint", "URL", "OpenAI-compatible: .../v1.")]
-    ask: Annotated[str, option("--ask", "NAME", "The model's name.")]
-    key_variable: Annotated[
-        str, option("--key-variable", "NAME", "Environment variable with the endpoint's key.")
-    ] = "OPENAI_API_KEY"
-    prompt: Annotated[
-        str,
-        option(
-            "--prompt", "NAME", "guidelines, or umbrela: UMBRELA's steps to a grade from 0 to 3."
-        ),
-    ] = "guidelines"
-    samples: Annotated[int, option("--samples", "N", "Times each pair is asked.", min=1)] = 1
-    logprobs: Annotated[bool, flag("--logprobs", "Ask how probable each label was, too.")] = False
-    concurrency: Annotated[int, option("--concurrency", "N", "Questions at once.", min=1)] = 8
-    temperature: Annotated[
-        float | None, option("--temperature", "X", "Of the answers; 0, or 0.7 for several samples.")
-    ] = None
-    max_tokens: Annotated[int, option("--max-tokens", "N", "Of one answer.", min=1)] = 300
-    price_in: Annotated[float, option("--price-in", "X", "Of a million prompt tokens.")] = 0.0
-    price_out: Annotated[float, option("--price-out", "X", "Of a million completion tokens.")] = 0.0
-    money: Annotated[float | None, option("--budget", "X", "Money that may be spent.")] = None
-    token_budget: Annotated[
-        int | None, option("--token-budget", "N", "Tokens that may be spent.", min=1)
-    ] = None
+    endpoint: str = option("--endpoint URL", "OpenAI-compatible: .../v1.", required=True)
+    ask: str = option("--ask NAME", "The model's name.", required=True)
+    key_variable: str = option(
+        "--key-variable NAME", "Environment variable with the endpoint's key.", "OPENAI_API_KEY"
+    )
+    prompt: str = option(
+        "--prompt NAME",
+        "guidelines, or umbrela: UMBRELA's steps to a grade from 0 to 3.",
+        "guidelines",
+    )
+    samples: int = option("--samples N", "Times each pair is asked.", 1, min=1)
+    logprobs: bool = flag("--logprobs", "Ask how probable each label was, too.")
+    concurrency: int = option("--concurrency N", "Questions at once.", 8, min=1)
+    temperature: float | None = option(
+        "--temperature X", "Of the answers; 0, or 0.7 for several samples."
+    )
+    max_tokens: int = option("--max-tokens N", "Of one answer.", 300, min=1)
+    price_in: float = option("--price-in X", "Of a million prompt tokens.", 0.0)
+    price_out: float = option("--price-out X", "Of a million completion tokens.", 0.0)
+    money: float | None = option("--budget X", "Money that may be spent.")
+    token_budget: int | None = option("--token-budget N", "Tokens that may be spent.", min=1)
 
     def make(self) -> Endpoint:
         """The endpoint, as it is to be asked."""
@@ -62,6 +57,12 @@ class _Asking:
         from adjudge.collect.model_judge.prompts import prompt_named
 
         usual = 0.0 if self.samples == 1 else 0.7
+        limit = SpendingLimit(
+            money=self.money,
+            tokens=self.token_budget,
+            price_in=self.price_in,
+            price_out=self.price_out,
+        )
         return Endpoint(
             url=self.endpoint,
             model=self.ask,
@@ -70,97 +71,72 @@ class _Asking:
             max_tokens=self.max_tokens,
             prompt=prompt_named(self.prompt),
             logprobs=self.logprobs,
-            budget=SpendingLimit(
-                money=self.money,
-                tokens=self.token_budget,
-                price_in=self.price_in,
-                price_out=self.price_out,
-            ),
+            budget=limit,
         )
 
 
-def _run(
-    project: Annotated[
-        str | None,
-        typer.Argument(metavar="PROJECT", help="The project's short name; none with --items."),
-    ] = None,
-    *,
-    item_file: Annotated[
-        Path | None,
-        option(
-            "--items",
-            "FILE",
-            "A table of items to judge, without a project: item, query, title, text, ...",
-        ),
-    ] = None,
-    labels: Annotated[
-        str | None, option("--labels", "SCALE", "With --items: the scale, '0<1<2<3' if not given.")
-    ] = None,
-    guidelines: Annotated[
-        Path | None, option("--guidelines", "FILE", "With --items: what judges go by.")
-    ] = None,
-    output: o.Output = None,
-    judge: Annotated[
-        str | None, option("--judge", "NAME", "Who it is as a judge; the model's name if none.")
-    ] = None,
-    stop_after: Annotated[int | None, option("--stop-after", "N", "So many pairs.", min=1)] = None,
-    no_lessons: Annotated[bool, flag("--no-lessons", "Do not tell it of golds it missed.")] = False,
-    ledger: Annotated[
-        Path | None, option("--ledger", "FILE", "Where answers are kept, to go on from.")
-    ] = None,
-    server: Annotated[
-        str | None, option("--server", "URL", "A server elsewhere; its token in ADJUDGE_TOKEN.")
-    ] = None,
-    database: o.Database = o.DATABASE,
-    asking: _Asking,
-    printing: o.Printing,
-) -> None:
-    """Let a language model judge a project's pages like any judge, or a table of items.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ItemTable:
+    """Items that are judged without a project."""
 
-    In a project it is trained, tested by hidden gold, warned and blocked like any judge, and told
-    of its mistakes. With --items it judges a table and writes its answers, sample by sample, with
-    version, log-probability, tokens and cost, as 'adjudge align' reads them. Stopped and started
-    again, it goes on where it was and pays for nothing twice; a budget is never gone beyond.
+    panel: ClassVar[str] = "Without a project"
+
+    items: Path | None = option(
+        "--items FILE", "A table of items to judge: item, query, title, text, ..."
+    )
+    labels: str | None = option("--labels SCALE", f"The scale; '{_GRADES}' if not given.")
+    guidelines: Path | None = option("--guidelines FILE", "The guidelines for the judge.")
+
+
+@command(
+    "adjudge judge-with-model shop --endpoint http://localhost:8000/v1 --ask NAME",
+    "adjudge judge-with-model shop --endpoint URL --ask NAME --server URL",
+    "adjudge judge-with-model --items i.csv --endpoint URL --ask NAME -o a.csv",
+)
+def run(
+    project: str | None = argument("PROJECT", "The project's short name; none with --items."),
+    *,
+    judge: str | None = option("--judge NAME", "The judge's name; the model's if not given."),
+    stop_after: int | None = option("--stop-after N", "Pairs to judge at most.", min=1),
+    no_lessons: bool = flag("--no-lessons", "Do not tell it which gold it missed."),
+    ledger: Path | None = option("--ledger FILE", "Where answers are kept, to continue from."),
+    server: str | None = option("--server URL", "A server elsewhere; its token in ADJUDGE_TOKEN."),
+    database: str = o.DATABASE,
+    table: _ItemTable,
+    asking: _Asking,
+    out: o.Delivery,
+) -> None:
+    """Let an LLM judge the pages of a project, or a table of items.
+
+    In a project it is trained, tested by hidden gold, warned and blocked like any judge, and shown
+    its mistakes. With --items it judges a table and writes its answers, sample by sample, with
+    version, log-probability, tokens and cost, as 'adjudge align' reads them. If it is stopped and
+    started again, it continues and pays for nothing twice. It never exceeds its budget.
     """
-    if (project is None) == (item_file is None):
+    if (project is None) == (table.items is None):
         raise BadSetting("PROJECT", project, "either a project, or --items FILE")
     asked = asking.make()
-    name = (judge or asking.ask).replace("/", "_")
-    if item_file is not None:
-        path = ledger or Path(f"{item_file.stem}-{name}.answers.jsonl")
-        found = _judge_table(
-            item_file, asked, path, asking, labels or _GRADES, guidelines, output, stop_after
-        )
-        _deliver(found, asked, asking, judge, output, printing)
+    name = judge or asking.ask
+    kept = ledger or Path(
+        f"{project or (table.items and table.items.stem)}-{name.replace('/', '_')}.answers.jsonl"
+    )
+    if project is None:
+        inputs = (table.items, table.guidelines, kept)
+        check_places({"--output": out.output}, inputs=inputs)
+        found = _judge_table(table, asked, kept, asking, stop_after)
+        _deliver(found, asked, asking, judge, out)
         return
-    for beside, given in {"-o": output, "--labels": labels, "--guidelines": guidelines}.items():
+    of_tables = {"-o": out.output, "--labels": table.labels, "--guidelines": table.guidelines}
+    for option_name, given in of_tables.items():
         if given is not None:
-            raise BadSetting(beside, "given", "--items beside it; a project has its own")
-    work = _work(str(project), judge or asking.ask, server, database)
-    path = ledger or Path(f"{project}-{name}.answers.jsonl")
-    tally = _judge_project(str(project), work, asked, path, asking, stop_after, not no_lessons)
-    _tell(tally, asked, printing)
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge judge-with-model shop --endpoint http://localhost:8000/v1 --ask NAME",
-        "adjudge judge-with-model shop --endpoint URL --ask NAME --server URL",
-        "adjudge judge-with-model --items i.csv --endpoint URL --ask NAME -o a.csv",
-    ),
-)
+            raise BadSetting(option_name, "given", "--items with it; a project has its own")
+    work = _open_work(project, name, server, database)
+    tally = _judge_project(project, work, asked, kept, asking, stop_after, not no_lessons)
+    _tell(tally, asked, out)
 
 
 def _judge_table(
-    file: Path,
-    asked: Endpoint,
-    ledger: Path,
-    asking: _Asking,
-    labels: str,
-    guidelines: Path | None,
-    output: Path | None,
-    most: int | None,
+    table: _ItemTable, asked: Endpoint, ledger: Path, asking: _Asking, most: int | None
 ) -> Answers:
     """The answers to a table of items."""
     import asyncio
@@ -170,36 +146,33 @@ def _judge_table(
     from adjudge.data.scale import Scale
     from adjudge.models.model import Step
 
-    check_places({"--output": output}, inputs=(file, guidelines, ledger))
-    scale = Scale.parse(labels)
-    items = read_items(file)
-    guide = _words_of(guidelines)
+    labels = Scale.parse(table.labels or _GRADES).labels
+    path = table.items or Path()
+    items = read_items(path)
+    guidelines = "" if table.guidelines is None else read_text(table.guidelines)
 
-    with progress(f"{asking.ask} judges {file.name}") as on_step:
+    with progress(f"{asking.ask} judges {path.name}") as on_step:
 
         def on_item(done: int) -> None:
             if on_step is not None:
                 on_step(Step("items", done, most or len(items), _spent(asked)))
 
-        async def go() -> Answers:
+        async def judge_all() -> Answers:
             with AnswerLedger.opened(ledger) as kept:
-                async with asked as open_one:
+                async with asked as endpoint:
                     return await judge_items(
-                        items, open_one, kept, guidelines=guide, labels=scale.labels,
-                        samples=asking.samples, concurrency=asking.concurrency, most=most,
+                        items,
+                        endpoint,
+                        kept,
+                        guidelines=guidelines,
+                        labels=labels,
+                        samples=asking.samples,
+                        concurrency=asking.concurrency,
+                        most=most,
                         on_item=on_item,
-                    )  # fmt: skip
+                    )
 
-        return asyncio.run(go())
-
-
-def _words_of(guidelines: Path | None) -> str:
-    """The guidelines of a file; none is none."""
-    if guidelines is None:
-        return ""
-    if not guidelines.is_file():
-        raise BadData("there is no such file", source=str(guidelines))
-    return guidelines.read_text("utf-8", errors="replace")
+        return asyncio.run(judge_all())
 
 
 def _judge_project(
@@ -214,17 +187,9 @@ def _judge_project(
     """How a model judged the pages of a project."""
     import asyncio
 
-    from adjudge.collect.model_judge.judging import judge as at_work
+    from adjudge.collect.model_judge.judging import judge
     from adjudge.collect.model_judge.ledger import AnswerLedger
     from adjudge.models.model import Step
-
-    async def go(on_page: Any) -> ModelTally:
-        with AnswerLedger.opened(ledger) as kept:
-            async with asked as open_one:
-                return await at_work(
-                    work, open_one, kept, concurrency=asking.concurrency, most=most,
-                    samples=asking.samples, learn=learn, on_page=on_page,
-                )  # fmt: skip
 
     with progress(f"{asking.ask} judges {project}") as on_step:
 
@@ -232,10 +197,24 @@ def _judge_project(
             if on_step is not None:
                 on_step(Step("pages", tally.judged, most or tally.judged, _spent(asked)))
 
-        return asyncio.run(go(on_page))
+        async def judge_all() -> ModelTally:
+            with AnswerLedger.opened(ledger) as kept:
+                async with asked as endpoint:
+                    return await judge(
+                        work,
+                        endpoint,
+                        kept,
+                        concurrency=asking.concurrency,
+                        most=most,
+                        samples=asking.samples,
+                        learn=learn,
+                        on_page=on_page,
+                    )
+
+        return asyncio.run(judge_all())
 
 
-def _work(project: str, key: str, server: str | None, database: str) -> Work:
+def _open_work(project: str, key: str, server: str | None, database: str) -> Work:
     """Where the pages come from: the database here, or a server elsewhere."""
     if server is not None:
         from adjudge.collect.model_judge.judging import HttpWork
@@ -260,18 +239,11 @@ def _spent(asked: Endpoint) -> str:
 
 
 def _deliver(
-    found: Answers,
-    asked: Endpoint,
-    asking: _Asking,
-    judge: str | None,
-    output: Path | None,
-    printing: o.Printing,
+    found: Answers, asked: Endpoint, asking: _Asking, judge: str | None, out: o.Delivery
 ) -> None:
     """The answers to their file, or to standard output; how it went for people."""
     table = found.to_table(asking.ask, asking.prompt, judge)
-    if output is not None:
-        write_tables((table, output))
-        tell_written("answers", output)
+    write_tables({"answers": (table, out.output)})
     say(
         (f"{len(found.sampled):,} of {count_of(len(found.items), 'item')}", "bold"),
         f", {count_of(asking.samples, 'sample')} each, "
@@ -280,25 +252,32 @@ def _deliver(
     _tell_usage(asked)
     if found.stopped is not None:
         say((f"  stopped: {found.stopped}", "yellow"))
-    if printing.json:
-        about = {"items": len(found.items), "judged": len(found.sampled),
-                 "unanswered": found.unanswered, "from_ledger": found.known,
-                 "cost": _cost(asked), "usage": asdict(asked.usage),
-                 "stopped": found.stopped}  # fmt: skip
-        print_json(about if output is not None else {**about, "answers": table.to_pylist()})
-    elif output is None:
-        write_tables((table, STDOUT))
+    if out.json:
+        counts = {"items": len(found.items), "judged": len(found.sampled)}
+        counts["from_ledger"] = found.known
+        rows = {"answers": table.to_pylist()} if out.output is None else {}
+        print_json(counts | _summarise(found, asked) | rows)
+    elif out.output is None:
+        write_tables({"answers": (table, STDOUT)})
+
+
+def _summarise(found: Answers | ModelTally, asked: Endpoint) -> dict[str, Any]:
+    """What a table and a project have in common, as data."""
+    return {
+        "unanswered": found.unanswered,
+        "cost": _cost(asked),
+        "usage": asdict(asked.usage),
+        "stopped": found.stopped,
+    }
 
 
 def _tell(tally: ModelTally, asked: Endpoint, printing: o.Printing) -> None:
     """How it went: pairs, trust, tokens, money."""
     view = tally.judge
     if printing.json:
-        print_json({"pages": tally.pages, "judged": tally.judged, "unanswered": tally.unanswered,
-                    "from_ledger": tally.from_ledger, "cost": _cost(asked),
-                    "usage": asdict(asked.usage), "stopped": tally.stopped,
-                    "both_orders": _sides_of(tally),
-                    "judge": asdict(view) if view else None})  # fmt: skip
+        counts = {name: getattr(tally, name) for name in ("pages", "judged", "from_ledger")}
+        sides = {"both_orders": _sides_of(tally), "judge": asdict(view) if view else None}
+        print_json(counts | _summarise(tally, asked) | sides)
         return
     say(
         (count_of(tally.judged, "pair"), "bold"),

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import asdict
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from adjudge.cli import Command, option
 from adjudge.cli import _options as o
-from adjudge.cli._files import Input, check_places, read_judgments
+from adjudge.cli import command, option
 from adjudge.cli._fitting import are_numbers, choose_model, fit_model, make_engine
 from adjudge.cli._numbers import fit_numbers
 from adjudge.cli._pairs import deliver_pair_judges, holds_comparisons, refuse
-from adjudge.cli._places import fetch_first, place_of
-from adjudge.cli._results import Columns, deliver, interval, number, shorten, show_rows
+from adjudge.cli._reading import Input, fetch_first, place_of, read_judgments
+from adjudge.cli._results import Column, check_places, deliver, show_rows
 from adjudge.cli._summary import diagnose_fit, summarise
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, UnknownName
@@ -29,37 +26,35 @@ if TYPE_CHECKING:
     from adjudge.evaluation.diagnosis.voices import FamilyVoices
 
 _VIEWS = ("judges", "mistakes", "common", "drift", "history", "pairs", "families")
-_HEADINGS = {"sensitivity": "sens.", "specificity": "spec."}  # so that 80 columns hold them
-_MINUTE = "%Y-%m-%d %H:%M"
 
 
+@command(
+    "adjudge judges judgments.csv --gold gold.csv -o judges.csv",
+    "adjudge judges judgments.csv --show mistakes",
+    "adjudge judges judgments.csv --show pairs",
+    "adjudge judges judgments.csv --gold gold.csv --features all",
+)
 @fetch_first
-def _run(
-    judgments: o.JudgmentsFiles,
+def run(
+    judgments: list[str] = o.JUDGMENTS,
     *,
-    gold: o.GoldFile = None,
-    use_gold: o.UseGold = False,
-    output: o.Output = None,
-    show: Annotated[
-        str,
-        option(
-            "--show",
-            "WHAT",
-            "judges; mistakes of each, or those common to all; drift and history, if there "
-            "are times; pairs who agree more than expected; families, who count as one judge.",
-        ),
-    ] = "judges",
-    top: Annotated[int, option("--top", "N", "Rows to show a person; 0 for all.", min=0)] = 25,
-    features: Annotated[
-        str | None,
-        option("--features", "NAMES", "Features instead of a fit: all, or names joined by commas."),
-    ] = None,
+    gold: str | None = o.GOLD,
+    use_gold: bool = o.USE_GOLD,
+    show: str = option(
+        "--show WHAT",
+        "judges; mistakes of each, or those common to all; drift and history, if there "
+        "are times; pairs who agree more than expected; families, who count as one judge.",
+        "judges",
+    ),
+    top: int = option("--top N", "Rows to show a person; 0 for all.", 25, min=0),
+    features: str | None = option(
+        "--features NAMES", "Features instead of a fit: all, or names joined by commas."
+    ),
     fitting: o.Fitting,
-    labelling: o.NumberLabelling,
-    reading: o.Reading,
-    printing: o.Printing,
+    reading: o.NumberReading,
+    out: o.Delivery,
 ) -> None:
-    """Show how good each judge is, and whether to keep, train, drop or watch them, and why.
+    """Show how good each judge is, and whether to keep, train, drop or watch them.
 
     A judge of 0 bits tells nothing, however many judgments they gave. --show tells more: what each
     judge mistakes for what, what the guidelines should say, who changes over time, who copies.
@@ -69,29 +64,28 @@ def _run(
     """
     if show not in _VIEWS:
         raise UnknownName("view", show, _VIEWS)
-    check_places({"--output": output}, inputs=(*judgments, gold), printing=printing)
+    check_places({"--output": out.output}, inputs=(*judgments, gold), printing=out)
     if holds_comparisons(judgments, reading):
         refuse({"--gold": gold, "--features": features, "--show": show != "judges"})
-        deliver_pair_judges(judgments, output, top, fitting, reading, printing)
+        deliver_pair_judges(judgments, top, fitting, reading, out)
         return
-    fitting, labelling, model = choose_model(fitting, labelling)
-    read = read_judgments(judgments, gold, reading, labelling)
+    fitting, reading, model = choose_model(fitting, reading)
+    read = read_judgments(judgments, gold, reading)
     known = read.choose_gold(use_gold)
-    if model is None or are_numbers(read.judgments, labelling, fitting):
+    if model is None or are_numbers(read.judgments, reading, fitting):
         if features is not None or show != "judges":
             asked = ("--features", features) if features else ("--show", show)
-            raise BadSetting(*asked, "--bin N or --classes beside it, since labels are numbers")
-        _deliver_numbers(read, known, fitting, output, top, printing)
+            raise BadSetting(*asked, "--bin N or --classes with it, since labels are numbers")
+        _deliver_numbers(read, known, fitting, top, out)
         return
     if features is not None:
         table = _measure_features(read.judgments, read.every, features, fitting.seed)
         deliver(
             table,
             "judges",
-            output,
-            printing,
+            out,
             about={"features": features, **read.omissions},
-            show=lambda: _show_features(table, top or len(table)),
+            show=lambda: _show_features(table, top),
         )
         return
     consensus = fit_model(model, read.judgments, known, fitting)
@@ -100,53 +94,36 @@ def _run(
     deliver(
         table,
         show,
-        output,
-        printing,
+        out,
         about={
             **summarise(consensus, read),
             "diagnosis": found.notes,
             "few_judges": None if found.few is None else asdict(found.few),
         },
-        show=lambda: _show_view(found, show, table, top or len(table), consensus),
+        show=lambda: _show_view(found, show, table, top, consensus),
     )
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge judges judgments.csv --gold gold.csv -o judges.csv",
-        "adjudge judges judgments.csv --show mistakes",
-        "adjudge judges judgments.csv --show pairs",
-        "adjudge judges judgments.csv --gold gold.csv --features all",
-    ),
-)
 
 
 def _deliver_numbers(
     read: Input,
     gold: Gold | None,
     fitting: o.Fitting,
-    output: Path | None,
     top: int,
-    printing: o.Printing,
+    out: o.Delivery,
 ) -> None:
     """What each judge adds to the numbers they give, and how far they scatter."""
     found = fit_numbers(read, gold, fitting, make_engine(fitting.threads))
     table = found.judges
-
-    def show() -> Any:
-        columns: Columns = {"judge": _judge}
-        for name in table.column_names[1:]:
-            columns[f">{name}"] = partial(_write_number, name)
-        title = "Judges: shift is what each adds, noise how far they scatter"
-        return _show_first(title, columns, _sort(table), top or len(table))
-
+    title = "Judges: shift is what each adds, noise how far they scatter"
+    columns = ["judge", *(f"{name}:.4g as {name}" for name in table.column_names[1:])]
     about = {"model": "continuous", "settings": found.settings, "notes": found.notes}
-    deliver(table, "judges", output, printing, about={**about, **read.omissions}, show=show)
-
-
-def _write_number(key: str, row: Any) -> str:
-    return f"{row[key] + 0.0:,.4g}"
+    deliver(
+        table,
+        "judges",
+        out,
+        about={**about, **read.omissions},
+        show=lambda: _show_first(title, columns, _sort(table), top),
+    )
 
 
 def _get_view(found: Diagnosis, show: str, source: str, consensus: Consensus) -> Any:
@@ -174,9 +151,8 @@ def _show_view(found: Diagnosis, show: str, table: Any, count: int, consensus: C
         return _show_families(FamilyVoices.of(consensus), table, count)
     if show == "pairs" and not len(table):
         return "No two judges agree more than expected."
-    if show == "mistakes":
-        table = _sort(table)
-    return _show_first(*_TABLES[show], table, count)
+    title, columns = _TABLES[show]
+    return _show_first(title, columns, _sort(table) if show == "mistakes" else table, count)
 
 
 def _measure_features(judgments: Judgments, gold: Gold | None, names: str, seed: int) -> Any:
@@ -192,13 +168,11 @@ def _show_features(table: Any, count: int) -> Any:
     from adjudge.models.features import FEATURES, PAPER, TYPICAL
 
     heads = [column for column in table.column_names if column in (*FEATURES, "bits")]
-    columns: Columns = {"judge": _judge, ">n": _judgments}
-    for column in heads:
-        short = PAPER.get(column, "typ." if column == TYPICAL else column)
-        columns[f">{short}"] = _two(column)
+    short = {**PAPER, TYPICAL: "typ."}
+    columns = ["judge", "judgments as n", *(f"{one}:.2f as {short.get(one, one)}" for one in heads)]
     legend = ", ".join(f"{PAPER[column]} {column}" for column in heads if column in PAPER)
     title = f"Features of judges: {legend}, typ. {TYPICAL}"
-    return show_rows(title, _sort(table).slice(0, count).to_pylist(), columns)
+    return show_rows(title, _sort(table).slice(0, count or len(table)).to_pylist(), *columns)
 
 
 def _show_judges(found: Diagnosis, count: int, voices: FamilyVoices) -> Any:
@@ -213,27 +187,30 @@ def _show_judges(found: Diagnosis, count: int, voices: FamilyVoices) -> Any:
     rates = [key for key in ("sensitivity", "specificity") if key in table.column_names]
     key = "gold_accuracy"
     gold = key in table.column_names and table[key].null_count < len(table)
-    columns: Columns = {
-        "judge": _judge,
-        ">n" if rates and gold else ">judgments": _judgments,
-        ">accuracy": lambda row: number(row["accuracy"]),
-        ">90% interval": lambda row: interval(row["accuracy_low"], row["accuracy_high"]),
-        ">bits": lambda row: number(row["bits"]),
-    }
     known = [key for key in rates or ["bias"] if table[key].null_count < len(table)]
-    columns |= {f">{_HEADINGS.get(key, key)}": _two(key) for key in known}
-    if gold:
-        columns[">gold"] = _two(key)
-    columns["advice"] = _get("advice")
+    short = {"sensitivity": "sens.", "specificity": "spec."}  # so that 80 columns hold them
+    columns = [
+        "judge",
+        "judgments as n" if rates and gold else "judgments",
+        "accuracy",
+        "accuracy_low to accuracy_high as 90% interval",
+        "bits",
+        *(f"{name}:.2f as {short.get(name, name)}" for name in known),
+        *([f"{key}:.2f as gold"] if gold else []),
+        "advice",
+    ]
     first = _show_first("Judges with most judgments", columns, table, count)
-    rows = table.slice(0, count).to_pylist()
+    rows = table.slice(0, count or len(table)).to_pylist()
     told = [row for row in rows if row["advice"] != "keep"]
     tally = Counter(found.judges["advice"].to_pylist())
     counts = ", ".join(f"{word} {tally[word]:,}" for word in ("keep", "train", "drop", "watch"))
     if not told:
         return Group(first, *spoken, f"Of all judges: {counts}")
-    why = {"judge": _judge, "advice": _get("advice"), "why": _get("why")}
-    return Group(first, *spoken, show_rows(f"What to do (of all judges: {counts})", told, why))
+    columns = ["judge", "advice"]
+    why: Column = ("why", lambda row: row["why"])
+    return Group(
+        first, *spoken, show_rows(f"What to do (of all judges: {counts})", told, *columns, why)
+    )
 
 
 def _show_families(voices: FamilyVoices, table: Any, count: int) -> Any:
@@ -247,10 +224,11 @@ def _show_families(voices: FamilyVoices, table: Any, count: int) -> Any:
     return Group(_show_first(*_TABLES["families"], table, count), *told)
 
 
-def _show_first(title: str, columns: Columns, table: Any, count: int) -> Any:
-    hidden = len(table) - min(count, len(table))
+def _show_first(title: str, columns: Iterable[Column], table: Any, count: int) -> Any:
+    count = count or len(table)
+    hidden = max(len(table) - count, 0)
     more = f" ({hidden:,} more: --top 0 shows all)" if hidden else ""
-    return show_rows(f"{title}{more}", table.slice(0, count).to_pylist(), columns)
+    return show_rows(f"{title}{more}", table.slice(0, count).to_pylist(), *columns)
 
 
 def _sort(table: Any) -> Any:
@@ -258,92 +236,47 @@ def _sort(table: Any) -> Any:
     return table.sort_by([("judgments", "descending")])
 
 
-def _get(key: str) -> Callable[[Any], str]:
-    return lambda row: str(row[key])
-
-
-def _two(key: str) -> Callable[[Any], str]:
-    return lambda row: number(row[key], 2)
-
-
-def _judge(row: Any) -> str:
-    return shorten(row["judge"])
-
-
-def _judgments(row: Any) -> str:
-    return f"{row['judgments']:,}"
-
-
-def _interval(row: Any) -> str:
-    return interval(row["low"], row["high"])
-
-
-_MISTAKE: Columns = {
-    "as": lambda row: shorten(row["label"]),
-    ">rate": lambda row: f"{row['rate']:.0%}",
-}
 # What each view shows: a heading, and columns.
-_TABLES: dict[str, tuple[str, Columns]] = {
+_TABLES: dict[str, tuple[str, tuple[Column, ...]]] = {
     "mistakes": (
         "Mistakes, the commonest first",
-        {
-            "judge": _judge,
-            "rates": lambda row: shorten(row["truth"]),
-            **_MISTAKE,
-            ">90% interval": _interval,
-            ">judgments": lambda row: f"{row['judgments']:,.1f}",
-        },
+        (
+            *("judge", "truth as rates", "label as as", "rate:.0%"),
+            *("low to high as 90% interval", "judgments:,.1f"),
+        ),
     ),
     "common": (  # what the guidelines should speak of
         "Mistakes of all judges together",
-        {
-            "rated": lambda row: shorten(row["truth"]),
-            **_MISTAKE,
-            ">judgments": lambda row: f"{row['judgments']:,.1f}",
-            ">commonest of": lambda row: count_of(row["judges"], "judge"),
-        },
+        (
+            *("truth as rated", "label as as", "rate:.0%", "judgments:,.1f"),
+            (">commonest of", lambda row: count_of(row["judges"], "judge")),
+        ),
     ),
     "drift": (
         "Who changed over time, the surest first",
-        {
-            "judge": _judge,
-            ">n": _judgments,
-            ">early": _two("accuracy_early"),
-            ">late": _two("accuracy_late"),
-            ">p adj.": lambda row: number(row["p_adjusted"]),
-            "what": _get("sentence"),
-        },
+        (
+            *("judge", "judgments as n", "accuracy_early:.2f as early"),
+            *("accuracy_late:.2f as late", "p_adjusted as p adj."),
+            ("what", lambda row: row["sentence"]),
+        ),
     ),
     "history": (
         "The work of each judge in its order",
-        {
-            "judge": _judge,
-            ">block": lambda row: f"{row['block']:,}",
-            "from": lambda row: f"{row['begin']:{_MINUTE}}",
-            ">n": _judgments,
-            ">accuracy": _two("accuracy"),
-            ">90% interval": _interval,
-        },
+        (
+            *("judge", "block"),
+            ("from", lambda row: f"{row['begin']:%Y-%m-%d %H:%M}"),
+            *("judgments as n", "accuracy:.2f", "low to high as 90% interval"),
+        ),
     ),
     "pairs": (
         "Judges who agree more than expected",
-        {
-            "judge": lambda row: shorten(row["judge_a"]),
-            "and judge": lambda row: shorten(row["judge_b"]),
-            ">items": lambda row: f"{row['items']:,}",
-            ">agree": lambda row: f"{row['agreements']:,}",
-            ">expected": lambda row: f"{row['expected']:,.1f}",
-            ">copied": lambda row: f"{row['copied']:.0%}",
-            ">p adj.": lambda row: f"{row['p_adjusted']:.1g}",
-        },
+        (
+            *("judge_a as judge", "judge_b as and judge", "items", "agreements as agree"),
+            *("expected:,.1f", "copied:.0%", "p_adjusted:.1g as p adj."),
+        ),
     ),
     "families": (
         "Judges who are one source, or may be",
-        {
-            "kind": _get("kind"),
-            "judges": lambda row: shorten(row["judges"]),
-            ">excess": _two("excess"),
-            ">items": lambda row: "-" if row["common"] is None else f"{row['common']:,}",
-        },
+        ("kind", "judges", "excess:.2f", "common as items"),
     ),
 }

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from adjudge.cli import Command
 from adjudge.cli import _options as o
+from adjudge.cli import argument, command
 from adjudge.cli._console import be_quiet, labels_of
 from adjudge.cli._endings import advise_with_flags
-from adjudge.cli._files import is_here, read_content
-from adjudge.cli._places import place_of
+from adjudge.cli._reading import is_here, place_of, read_content, type_options
 from adjudge.cli._results import grid, page, print_json, shorten
 
 if TYPE_CHECKING:
@@ -23,17 +20,18 @@ if TYPE_CHECKING:
 _ROWS = 5  # first rows that are shown
 
 
-def _run(
-    files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE...", help="Files, a folder, a pattern or an address."),
-    ],
+@command(
+    "adjudge look export.json", "adjudge look ratings.csv --label stars --judge reviewer --json"
+)
+def run(
+    files: list[str] = argument(
+        "FILE...", "Files, a folder, a pattern or an address.", required=True
+    ),
     *,
-    labelling: o.NumberLabelling,
-    reading: o.Reading,
+    reading: o.NumberReading,
     printing: o.Printing,
 ) -> None:
-    """Show what a file is: its kind, how its columns are taken, counts, scale and oddities.
+    """Show what a file holds: kind, columns, counts, scale and oddities.
 
     Nothing is fitted or written. Rows that no other command would take are left out and listed.
     The last line is the command to run next; what it needs beside the file, such as judgments
@@ -42,9 +40,9 @@ def _run(
     from adjudge.data.formats import named
 
     be_quiet(True)  # what readers remark stands in the page
-    content = read_content(files, replace(reading, skip_bad_rows=True), labels=labelling)
+    content = read_content(files, replace(reading, skip_bad_rows=True))
     reading = replace(reading, skip_bad_rows=bool(content.bad))
-    manner = [*_type_options(reading), *_type_options(labelling)]
+    manner = type_options(reading)
     about = _about(content, files, manner)
     if printing.json:
         print_json(about)
@@ -68,15 +66,6 @@ def _run(
     for note in about["notes"]:
         screen.print(f"- {note}", markup=False)
     screen.print(f"Next: {about['next']}", markup=False, soft_wrap=True)
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge look export.json",
-        "adjudge look ratings.csv --label stars --judge reviewer --json",
-    ),
-)
 
 
 _SEPARATED = {
@@ -212,22 +201,3 @@ def _next(content: Content, files: list[str], manner: list[str]) -> str:
     if content.run is not None:
         return f"adjudge rank JUDGMENTS --runs {given}"
     return f"adjudge convert {given} -o table.csv"
-
-
-def _type_options(group: Any) -> list[str]:
-    """The options of a group that differ from their defaults, as a person would type them."""
-    hints = get_type_hints(type(group), include_extras=True)
-    typed: list[str] = []
-    for field in fields(group):
-        value = getattr(group, field.name)
-        if value is None or value == field.default:
-            continue
-        made = hints[field.name].__metadata__[0]  # its first name stands where Typer has a default
-        yes, _, no = str(made.default).partition("/")
-        if isinstance(value, bool):
-            typed.append(yes if value else no)
-        else:
-            for one in value if isinstance(value, list) else [value]:
-                text = str(one)
-                typed += [f"{yes}={text}"] if text.startswith("-") else [yes, text]
-    return typed

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from adjudge.cli import Command, option
 from adjudge.cli import _options as o
+from adjudge.cli import argument, command, option
 from adjudge.cli._console import progress, say
-from adjudge.cli._files import check_places, check_printing, omissions_of, read_judgments
-from adjudge.cli._places import read_runs
-from adjudge.cli._results import Columns, deliver_all, number, shorten, show_rows
+from adjudge.cli._reading import omissions_of, read_judgments, read_runs
+from adjudge.cli._results import Column, check_places, deliver_all, number, shorten, show_rows
 from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
@@ -25,97 +22,76 @@ if TYPE_CHECKING:
 class _Testing:
     """How a person wants models held against people."""
 
-    score: Annotated[
-        str, option("--score", "NAME", "accuracy, or neg-rmse for labels in grades.")
-    ] = "accuracy"
-    epsilon: Annotated[
-        float,
-        option(
-            "--epsilon",
-            "E",
-            "What a model is allowed for being cheaper: 0.2 beside experts, 0.15 beside "
-            "trained people, 0.1 beside a crowd.",
-        ),
-    ] = 0.2
-    q: Annotated[float, option("--q", "Q", "False discovery rate over people.")] = 0.05
-    least_items: Annotated[
-        int, option("--least-items", "N", "Items that a person needs to be compared.")
-    ] = 30
-    by: Annotated[
-        str | None,
-        option(
-            "--by",
-            "GROUP",
-            "A verdict by topic, or by what a regular expression finds in the items' names.",
-        ),
-    ] = None
-    margin: Annotated[
-        float | None,
-        option(
-            "--margin",
-            "X",
-            "How much worse a model's score may be and still be called no worse than a "
-            "person's; 0.05, or a twentieth of the range of grades.",
-        ),
-    ] = None
+    score: str = option("--score NAME", "accuracy, or neg-rmse for labels in grades.", "accuracy")
+    epsilon: float = option(
+        "--epsilon E",
+        "What a model is allowed for being cheaper: 0.2 beside experts, 0.15 beside "
+        "trained people, 0.1 beside a crowd.",
+        0.2,
+    )
+    q: float = option("--q Q", "False discovery rate over people.", 0.05)
+    least_items: int = option("--least-items N", "Items that a person needs to be compared.", 30)
+    by: str | None = option(
+        "--by GROUP",
+        "A verdict by topic, or by what a regular expression finds in the items' names.",
+    )
+    margin: float | None = option(
+        "--margin X",
+        "How much worse a model's score may be and still be called no worse than a "
+        "person's; 0.05, or a twentieth of the range of grades.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Systems:
     """Systems that models are to rank as people do."""
 
-    run_files: Annotated[
-        list[str] | None, option("--runs", "FILE...", "TREC runs: would models rank them alike?")
-    ] = None
-    measure: Annotated[str, option("--measure", "NAME", "By which runs are ranked.")] = "nDCG@10"
+    run_files: list[str] | None = option(
+        "--runs FILE...", "TREC runs: would models rank them alike?"
+    )
+    measure: str = option("--measure NAME", "By which runs are ranked.", "nDCG@10")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _MoreFiles:
     """What is written beside the verdicts."""
 
-    per_person: Annotated[
-        Path | None, option("--per-person", "FILE", "Write each model against each person too.")
-    ] = None
-    power: Annotated[
-        Path | None,
-        option(
-            "--power",
-            "FILE",
-            "Write how often each model would pass with other numbers of people and items.",
-        ),
-    ] = None
+    per_person: Path | None = option(
+        "--per-person FILE", "Write each model against each person too."
+    )
+    power: Path | None = option(
+        "--power FILE",
+        "Write how often each model would pass with other numbers of people and items.",
+    )
 
 
-def _run(
-    people: Annotated[
-        str,
-        typer.Argument(
-            metavar="PEOPLE",
-            help="Judgments of people, in any known format: a file, a folder, a pattern in quotes "
-            "or an address.",
-        ),
-    ],
-    models: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[MODELS]...",
-            help="Judgments of models, likewise, or several files; none where PEOPLE has both, "
-            "with a column kind or family.",
-        ),
-    ] = None,
+@command(
+    "adjudge may-replace people.json models.json --score accuracy --epsilon 0.2",
+    "adjudge may-replace judgments.csv --score neg-rmse --by topic -o verdicts.csv",
+    "adjudge may-replace people.csv gpt.csv llama.csv --power power.csv",
+)
+def run(
+    people: str = argument(
+        "PEOPLE",
+        "Judgments of people, in any known format: a file, a folder, a pattern in quotes "
+        "or an address.",
+        required=True,
+    ),
+    models: list[str] | None = argument(
+        "[MODELS]...",
+        "Judgments of models, likewise, or several files; none where PEOPLE has both, "
+        "with a column kind or family.",
+    ),
     *,
     testing: _Testing,
     systems: _Systems,
-    output: o.Output = None,
     beside: _MoreFiles,
-    resamples: o.Resamples = 1000,
-    seed: o.Seed = 0,
-    labelling: o.Labelling,
-    reading: o.Reading,
-    printing: o.Printing,
+    resamples: int = o.RESAMPLES,
+    seed: int = o.SEED,
+    reading: o.LabelReading,
+    out: o.Delivery,
 ) -> None:
-    """Say of each model whether it may stand in for people: the alternative annotator test.
+    """Test whether LLM judges may replace people (alternative annotator test).
 
     Each person is left out in turn; the model has to be as near to the other people as they are, up
     to epsilon. A model that does so for half of the people or more has passed. Beside the verdict
@@ -125,10 +101,9 @@ def _run(
     from adjudge.evaluation.model_judges.replacement import may_replace
 
     files = systems.run_files or []
-    places = {"--output": output, "--per-person": beside.per_person, "--power": beside.power}
-    check_places(places, inputs=(people, *(models or ()), *files))
-    check_printing(printing, output)
-    known, asked, omissions = _read(people, models, reading, labelling)
+    places = {"--output": out.output, "--per-person": beside.per_person, "--power": beside.power}
+    check_places(places, inputs=(people, *(models or ()), *files), printing=out)
+    known, asked, omissions = _read(people, models, reading)
     ways: Any = {name: getattr(testing, name) for name in _Testing.__dataclass_fields__}
     ways |= {"measure": systems.measure, "resamples": resamples, "seed": seed}
     runs = read_runs(files, reading)
@@ -138,37 +113,26 @@ def _run(
     _say(found, simulated)
     deliver_all(
         {
-            "verdicts": (found.to_table(), output),
+            "verdicts": (found.to_table(), out.output),
             "people": (found.people_table(), beside.per_person),
             "power": (None if simulated is None else simulated.to_table(), beside.power),
         },
-        printing,
+        out,
         about=lambda whole: _as_data(found, simulated, whole) | omissions,
         show=lambda: [_show(found)],
     )
 
 
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge may-replace people.json models.json --score accuracy --epsilon 0.2",
-        "adjudge may-replace judgments.csv --score neg-rmse --by topic -o verdicts.csv",
-        "adjudge may-replace people.csv gpt.csv llama.csv --power power.csv",
-    ),
-    lists=("--runs",),
-)
-
-
 def _read(
-    people: str, models: list[str] | None, reading: o.Reading, labelling: o.Labelling
+    people: str, models: list[str] | None, reading: o.LabelReading
 ) -> tuple[Judgments, Judgments | None, dict[str, Any]]:
     """The judgments of both files, or of the one that holds both; and what was left out."""
     from dataclasses import replace
 
-    first = read_judgments([people], None, reading, labelling)
+    first = read_judgments([people], None, reading)
     if not models:
         return first.judgments, None, first.omissions
-    second = read_judgments(models, None, replace(reading, format=None), labelling)
+    second = read_judgments(models, None, replace(reading, format=None))
     return first.judgments, second.judgments, omissions_of(*first.contents, *second.contents)
 
 
@@ -231,15 +195,15 @@ def _as_data(found: Replacement, simulated: PowerTable | None, whole: bool) -> d
 
 def _show(found: Replacement) -> Any:
     """The verdicts for people."""
-    columns: Columns = {"model": lambda one: shorten(one.model)}
+    columns: list[Column] = ["model"]
     if any(one.group is not None for one in found.verdicts):
-        columns["group"] = lambda one: shorten(one.group or "(all)")
-    columns |= {
-        "verdict": lambda one: one.verdict,
-        ">winning rate": lambda one: number(one.winning_rate, 2),
-        ">advantage": lambda one: number(one.advantage_probability, 2),
-        ">people": lambda one: f"{len(one.people):,}",
-        ">difference": lambda one: number(one.labels and one.labels.difference),
-        ">at least": lambda one: number(one.labels and one.labels.low),
-    }
-    return show_rows("May a model replace people?", found.verdicts, columns)
+        columns.append(("group", lambda one: shorten(one.group or "(all)")))
+    columns += [
+        "verdict",
+        "winning_rate:.2f",
+        "advantage_probability:.2f as advantage",
+        (">people", lambda one: f"{len(one.people):,}"),
+        (">difference", lambda one: number(one.labels and one.labels.difference)),
+        (">at least", lambda one: number(one.labels and one.labels.low)),
+    ]
+    return show_rows("May a model replace people?", found.verdicts, *columns)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjudge.cli import Command
 from adjudge.cli import _options as o
+from adjudge.cli import command
 from adjudge.cli._results import grid, page, print_json
 
 
-def _run(*, printing: o.Printing) -> None:
-    """List the models, what each is, and its settings with their defaults.
+@command("adjudge models --json")
+def run(*, printing: o.Printing) -> None:
+    """List the models and their settings.
 
     Commands that fit a model take any of its settings by --set NAME=VALUE.
     """
@@ -40,6 +41,3 @@ def _run(*, printing: o.Printing) -> None:
     ]
     columns = ["model", "what it is", "settings"]
     page().print(grid("Models", columns, rows))
-
-
-COMMAND = Command(_run, examples=("adjudge models --json",))

@@ -7,16 +7,15 @@ for, or for an estimate.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from adjudge.cli import Command, flag, option
 from adjudge.cli import _options as o
+from adjudge.cli import command, flag, option
 from adjudge.cli._console import progress, say
-from adjudge.cli._files import Input, check_places, read_judgments
 from adjudge.cli._fitting import build_model, fit_model
 from adjudge.cli._pairs import deliver_pair_next, holds_comparisons, refuse
-from adjudge.cli._places import fetch_first, list_files, read_runs
-from adjudge.cli._results import Columns, deliver, number, shorten, show_rows
+from adjudge.cli._reading import Input, fetch_first, list_files, read_judgments, read_runs
+from adjudge.cli._results import Column, check_places, deliver, shorten, show_rows
 from adjudge.cli._summary import diagnose_fit, summarise
 from adjudge.errors import BadSetting
 
@@ -34,59 +33,47 @@ _LITTLE = 0.1  # of the labels
 class _Purpose:
     """What people's labels are to be for."""
 
-    purpose: Annotated[
-        str | None,
-        option(
-            "--for",
-            "WHAT",
-            "Draw items for people to label, with known chances: for an estimate, for the "
-            "nDCG of a run, or for A-B, the difference of two.",
-        ),
-    ] = None
-    aim: Annotated[
-        str | None,
-        option(
-            "--target",
-            "NAME",
-            "With --for: the target as 'adjudge estimate' has it (mean-grade, nDCG@10).",
-        ),
-    ] = None
-    system: Annotated[
-        list[str] | None, option("--run", "FILE...", "With --for: a run, or two.")
-    ] = None
-    asked: Annotated[int, option("--budget", "N", "With --for: items to draw.", min=2)] = 100
-    stratify: Annotated[
-        bool,
-        flag(
-            "--stratify",
-            "With --gold N: draw more of the items whose label is in doubt. Measure accuracy with "
-            "'adjudge estimate --target agreement', which weights the items.",
-        ),
-    ] = False
+    purpose: str | None = option(
+        "--for WHAT",
+        "Draw items for people to label, with known chances: for an estimate, for the "
+        "nDCG of a run, or for A-B, the difference of two.",
+    )
+    aim: str | None = option(
+        "--target NAME",
+        "With --for: the target as 'adjudge estimate' has it (mean-grade, nDCG@10).",
+    )
+    system: list[str] | None = option("--run FILE...", "With --for: a run, or two.")
+    asked: int = option("--budget N", "With --for: items to draw.", 100, min=2)
+    stratify: bool = flag(
+        "--stratify",
+        "With --gold N: draw more of the items whose label is in doubt. Measure accuracy with "
+        "'adjudge estimate --target agreement', which weights the items.",
+    )
 
 
+@command(
+    "adjudge next judgments.csv --top 50 -o to-judge.csv",
+    "adjudge next judgments.csv --gold 50 -o gold-to-fill.csv",
+    "adjudge next judgments.csv --gold gold.csv --suggest 1",
+    "adjudge next j.csv --for estimate --target share:2,3 --budget 200 -o l.csv",
+    "adjudge next j.csv --for A-B --run a.run b.run --budget 200 -o l.csv",
+)
 @fetch_first
-def _run(
-    judgments: o.JudgmentsFiles,
+def run(
+    judgments: list[str] = o.JUDGMENTS,
     *,
-    golds: Annotated[
-        list[str] | None,
-        option(
-            "--gold",
-            "N or FILE",
-            "A number: draw so many items to get gold labels for. A file, or a column of the "
-            "judgments: gold labels there already are. Give the option twice for both.",
-        ),
-    ] = None,
-    use_gold: o.UseGold = False,
-    output: o.Output = None,
-    top: Annotated[int, option("--top", "N", "Items to list; 0 for all.", min=0)] = 20,
-    suggest: Annotated[int, option("--suggest", "N", "Judges to suggest for each.", min=0)] = 3,
+    golds: list[str] | None = option(
+        "--gold N or FILE",
+        "A number: draw so many items to get gold labels for. A file, or a column of the "
+        "judgments: gold labels there already are. Give the option twice for both.",
+    ),
+    use_gold: bool = o.USE_GOLD,
+    top: int = option("--top N", "Items to list; 0 for all.", 20, min=0),
+    suggest: int = option("--suggest N", "Judges to suggest for each.", 3, min=0),
     purpose: _Purpose,
     fitting: o.Fitting,
-    labelling: o.TruthLabelling,
-    reading: o.Reading,
-    printing: o.Printing,
+    reading: o.TruthReading,
+    out: o.Delivery,
 ) -> None:
     """List the items most worth another judgment, and who should give it.
 
@@ -111,19 +98,19 @@ def _run(
     """
     count, file = _split_gold(golds or [])
     inputs = (*judgments, file, *(purpose.system or ()))
-    check_places({"--output": output}, inputs=inputs, printing=printing)
+    check_places({"--output": out.output}, inputs=inputs, printing=out)
     _check_purpose(purpose, count)
     if holds_comparisons(judgments, reading):
         refuse({"--gold": golds and golds[0], "--for": purpose.purpose})
-        deliver_pair_next(judgments, output, top, fitting, reading, printing)
+        deliver_pair_next(judgments, top, fitting, reading, out)
         return
     model = build_model(fitting)
-    read = read_judgments(judgments, file, reading, labelling)
+    read = read_judgments(judgments, file, reading)
     known = read.choose_gold(use_gold)
     if count is not None:
         table = _draw_gold(model, read, count, purpose.stratify, fitting)
         about = {"gold": count, "stratified": purpose.stratify, **read.omissions}
-        deliver(table, "items", output, printing, about=about, show=lambda: _show_gold(table))
+        deliver(table, "items", out, about=about, show=lambda: _show_gold(table))
         return
     if purpose.purpose is not None:
         table = _draw_items(model, read, known, purpose, fitting, reading)
@@ -135,7 +122,7 @@ def _run(
             **read.omissions,
         }
         say(f"  {_describe_saving(purpose.asked, as_many)}")
-        deliver(table, "items", output, printing, about=about, show=lambda: _show_draw(table))
+        deliver(table, "items", out, about=about, show=lambda: _show_draw(table))
         return
     consensus = fit_model(model, read.judgments, known, fitting)
     found = diagnose_fit(consensus, None, pairs=False)
@@ -143,24 +130,10 @@ def _run(
     deliver(
         table,
         "items",
-        output,
-        printing,
+        out,
         about=summarise(consensus, read),
         show=lambda: _show(table, suggest),
     )
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge next judgments.csv --top 50 -o to-judge.csv",
-        "adjudge next judgments.csv --gold 50 -o gold-to-fill.csv",
-        "adjudge next judgments.csv --gold gold.csv --suggest 1",
-        "adjudge next j.csv --for estimate --target share:2,3 --budget 200 -o l.csv",
-        "adjudge next j.csv --for A-B --run a.run b.run --budget 200 -o l.csv",
-    ),
-    lists=("--run",),
-)
 
 
 def _split_gold(given: list[str]) -> tuple[int | None, str | None]:
@@ -236,12 +209,10 @@ def _draw_gold(model: Model, read: Input, count: int, stratify: bool, fitting: o
 
 def _show_gold(table: Any) -> Any:
     """Drawn items for people."""
-    columns: Columns = {"item": lambda row: shorten(row["item"])}
-    if "topic" in table.column_names:
-        columns["topic"] = lambda row: shorten(row["topic"])
-    columns[">inclusion probability"] = lambda row: f"{row['sampling_probability']:.3f}"
+    topic = ["topic"] if "topic" in table.column_names else []
+    columns = ["item", *topic, "sampling_probability as inclusion probability"]
     rows = [row for row in table.to_pylist() if row["gold"] is None]
-    return show_rows("Items to label; -o gold-to-fill.csv keeps them", rows, columns)
+    return show_rows("Items to label; -o gold-to-fill.csv keeps them", rows, *columns)
 
 
 def _describe_saving(drawn: int, as_many: int) -> str:
@@ -256,13 +227,8 @@ def _describe_saving(drawn: int, as_many: int) -> str:
 def _show_draw(table: Any) -> Any:
     """Drawn items for people."""
     rows = [row for row in table.to_pylist() if row["gold"] is None]
-    columns: Columns = {
-        "item": lambda row: shorten(row["item"]),
-        "believed": lambda row: shorten(row["believed"]),
-        ">p": lambda row: f"{row['probability']:.2f}",
-        ">chance": lambda row: f"{row['sampling_probability']:.3f}",
-    }
-    return show_rows("Items to label (chance to be drawn)", rows, columns)
+    columns = ("item", "believed", "probability:.2f as p", "sampling_probability as chance")
+    return show_rows("Items to label (chance to be drawn)", rows, *columns)
 
 
 def _choose_items(
@@ -341,19 +307,15 @@ def _by_agreement(
 
 def _show(table: Any, judges: int) -> Any:
     """The items for people."""
-    columns: Columns = {
-        "item": lambda row: shorten(row["item"]),
-        "label": lambda row: shorten(row["label"]),
-        ">p": lambda row: f"{row['probability']:.2f}",
-        ">judgments": lambda row: f"{row['judgments']:,}",
-    }
-    if "n_eff" in table.column_names:
-        columns[">n_eff"] = lambda row: number(row["n_eff"], 1)
-    columns[">gain"] = lambda row: f"{row['gain']:.3f}"
+    columns: list[Column] = ["item", "label", "probability:.2f as p", "judgments"]
+    columns += ["n_eff:.1f as n_eff"] if "n_eff" in table.column_names else []
+    columns.append("gain")
     if judges:
         names = [f"judge_{place + 1}" for place in range(judges)]
-        columns["who should judge it"] = lambda row: ", ".join(
-            shorten(row[name]) for name in names if row[name]
-        )
+
+        def suggested(row: Any) -> str:
+            return ", ".join(shorten(row[name]) for name in names if row[name])
+
+        columns.append(("who should judge it", suggested))
     title = "Items most worth another judgment (gain in bits)"
-    return show_rows(title, table.to_pylist(), columns)
+    return show_rows(title, table.to_pylist(), *columns)

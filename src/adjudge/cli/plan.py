@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from adjudge.cli import Command, option
 from adjudge.cli import _options as o
+from adjudge.cli import command, option
 from adjudge.cli._console import progress, say
-from adjudge.cli._files import Input, check_places, read_judgments
 from adjudge.cli._fitting import build_model, fit_model
-from adjudge.cli._results import Columns, deliver, show_rows
+from adjudge.cli._reading import Input, read_judgments
+from adjudge.cli._results import check_places, deliver, show_rows
 from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
@@ -17,41 +17,35 @@ if TYPE_CHECKING:
     from adjudge.simulation.planning import JudgmentPlan
 
 
-def _run(
-    judgments: o.JudgmentsFiles,
+@command(
+    "adjudge plan pilot.csv --accuracy 0.9 --items 5000 --price 0.02",
+    "adjudge plan pilot.csv --gold gold.csv --accuracy 0.95 --most 25 -o plan.csv",
+)
+def run(
+    judgments: list[str] = o.JUDGMENTS,
     *,
-    gold: o.GoldFile = None,
-    accuracy: Annotated[
-        float, option("--accuracy", "X", "Share of labels that have to be right.")
-    ] = 0.9,
-    items: Annotated[
-        int | None, option("--items", "N", "Items to label; as many as the pilot if not given.")
-    ] = None,
-    price: Annotated[float, option("--price", "X", "Of one judgment, in your currency.")] = 0.0,
-    most: Annotated[int, option("--most", "N", "Most judgments an item to try.", min=1)] = 15,
-    crowd: Annotated[
-        int | None, option("--crowd", "N", "Judges to expect; as the pilot's if not given.")
-    ] = None,
-    runs: Annotated[int, option("--runs", "N", "Made crowds for each number.", min=1)] = 10,
-    error: Annotated[
-        float, option("--error", "X", "Chance that gold tells a judge wrongly.")
-    ] = 0.05,
-    output: o.Output = None,
+    gold: str | None = o.GOLD,
+    accuracy: float = option("--accuracy X", "Share of labels that have to be right.", 0.9),
+    items: int | None = option("--items N", "Items to label; as many as the pilot if not given."),
+    price: float = option("--price X", "Of one judgment, in your currency.", 0.0),
+    most: int = option("--most N", "Most judgments an item to try.", 15, min=1),
+    crowd: int | None = option("--crowd N", "Judges to expect; as the pilot's if not given."),
+    runs: int = option("--runs N", "Made crowds for each number.", 10, min=1),
+    error: float = option("--error X", "Chance that gold tells a judge wrongly.", 0.05),
     fitting: o.Fitting,
-    labelling: o.TruthLabelling,
-    reading: o.Reading,
-    printing: o.Printing,
+    reading: o.TruthReading,
+    out: o.Delivery,
 ) -> None:
-    """Say how many judgments, golds and how much money a wanted accuracy takes.
+    """Plan how many judgments, gold labels and how much money an accuracy takes.
 
     A model is fitted to the judgments of a pilot; crowds of judges like those are made, and judge
     made items one, two, three times, until the labels are as accurate as is wanted.
     """
     from adjudge.simulation.planning import plan
 
-    check_places({"--output": output}, inputs=(*judgments, gold), printing=printing)
+    check_places({"--output": out.output}, inputs=(*judgments, gold), printing=out)
     model = build_model(fitting)
-    read = read_judgments(judgments, gold, reading, labelling)
+    read = read_judgments(judgments, gold, reading)
     pilot = fit_model(model, read.judgments, read.given, fitting)
     with progress("making crowds") as on_step:
         made = plan(
@@ -64,8 +58,7 @@ def _run(
     deliver(
         made.table,
         "plan",
-        output,
-        printing,
+        out,
         about={
             "wanted": made.wanted,
             "per_item": made.per_item,
@@ -76,15 +69,6 @@ def _run(
         show=lambda: _show(made),
     )
     _tell(made, price, notes)
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge plan pilot.csv --accuracy 0.9 --items 5000 --price 0.02",
-        "adjudge plan pilot.csv --gold gold.csv --accuracy 0.95 --most 25 -o plan.csv",
-    ),
-)
 
 
 def _beside_gold(made: JudgmentPlan, model: Any, read: Input, gold: Gold) -> list[str]:
@@ -131,12 +115,12 @@ def _tell(made: JudgmentPlan, price: float, notes: list[str]) -> None:
 
 def _show(made: JudgmentPlan) -> Any:
     """The table for people."""
-    columns: Columns = {
-        ">judgments an item": lambda row: str(row["per_item"]),
-        ">n_eff": lambda row: f"{row['n_eff']:.1f}",
-        ">accuracy": lambda row: f"{row['accuracy']:.3f}",
-        ">90% interval": lambda row: f"{row['low']:.3f} to {row['high']:.3f}",
-        ">judgments": lambda row: f"{row['judgments']:,}",
-        ">cost": lambda row: f"{row['cost']:,.2f}",
-    }
-    return show_rows("Plan", made.table.to_pylist(), columns)
+    columns = (
+        "per_item as judgments per item",
+        "n_eff:.1f as n_eff",
+        "accuracy",
+        "low to high:.3f as 90% interval",
+        "judgments",
+        "cost:,.2f",
+    )
+    return show_rows("Plan", made.table.to_pylist(), *columns)

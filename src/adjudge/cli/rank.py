@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from adjudge.cli import Command, option
 from adjudge.cli import _options as o
+from adjudge.cli import argument, command, option
 from adjudge.cli._console import progress, say
-from adjudge.cli._files import Input, check_places, read_judgments
 from adjudge.cli._fitting import build_model, fit_model
-from adjudge.cli._places import read_runs
-from adjudge.cli._results import Columns, deliver_all, number, shorten, show_rows
+from adjudge.cli._reading import Input, read_judgments, read_runs
+from adjudge.cli._results import Column, check_places, deliver_all, shorten, show_rows
 from adjudge.cli._summary import summarise
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
@@ -29,66 +26,51 @@ if TYPE_CHECKING:
 class _Ranks:
     """How a person wants systems ranked."""
 
-    measures: Annotated[
-        list[str] | None,
-        option(
-            "--measures",
-            "NAME...",
-            "Measures as ir-measures names them; nDCG@10 and AP if not given.",
-        ),
-    ] = None
-    unjudged: Annotated[
-        str,
-        option(
-            "--unjudged",
-            "WAY",
-            "Unjudged documents: not-relevant (as trec_eval), condensed (removed), prevalence (as "
-            "relevant as their topic), or filled (as judged ones of their topic at such ranks).",
-        ),
-    ] = "not-relevant"
-    over: Annotated[
-        str,
-        option(
-            "--over",
-            "WHAT",
-            "What intervals cover: judgments (judge noise), or topics too (a bootstrap).",
-        ),
-    ] = "judgments"
-    samples: Annotated[int, option("--samples", "N", "Draws of the truth.", min=2)] = 1000
-    level: Annotated[float, option("--level", "P", "Probability that intervals hold.")] = 0.95
-    top: Annotated[int, option("--top", "N", "How many documents to judge next.", min=0)] = 10
+    measures: list[str] | None = option(
+        "--measures NAME...", "Measures as ir-measures names them; nDCG@10 and AP if not given."
+    )
+    unjudged: str = option(
+        "--unjudged WAY",
+        "Unjudged documents: not-relevant (as trec_eval), condensed (removed), prevalence (as "
+        "relevant as their topic), or filled (as judged ones of their topic at such ranks).",
+        "not-relevant",
+    )
+    over: str = option(
+        "--over WHAT",
+        "What intervals cover: judgments (judge noise), or topics too (a bootstrap).",
+        "judgments",
+    )
+    samples: int = option("--samples N", "Draws of the truth.", 1000, min=2)
+    level: float = option("--level P", "Probability that intervals hold.", 0.95)
+    top: int = option("--top N", "How many documents to judge next.", 10, min=0)
 
 
-def _run(
+@command(
+    "adjudge rank j.csv --runs a.run b.run --measures nDCG@10 AP",
+    "adjudge rank --judgments j.csv --runs *.run --unjudged condensed -o s.csv",
+    "adjudge rank --judgments j.csv --runs *.run --over topics --pairs p.csv",
+)
+def run(
     *,
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[JUDGMENTS]...",
-            help="Files of judgments in any known format, with topics, a folder, a pattern or an "
-            "address; - is standard input.",
-        ),
-    ] = None,
-    judgments: Annotated[
-        list[str] | None, option("--judgments", "FILE", "The same, as an option (again for more).")
-    ] = None,
-    run_files: Annotated[
-        list[str], option("--runs", "FILE...", "TREC runs, one a system; or a folder of them.")
-    ],
+    files: list[str] | None = argument(
+        "[JUDGMENTS]...",
+        "Files of judgments in any known format, with topics, a folder, a pattern or an "
+        "address; - is standard input.",
+    ),
+    judgments: list[str] | None = option(
+        "--judgments FILE", "The same, as an option (again for more)."
+    ),
+    run_files: list[str] = option(
+        "--runs FILE...", "TREC runs, one a system; or a folder of them.", required=True
+    ),
     ranks: _Ranks,
-    gold: o.GoldFile = None,
-    use_gold: o.UseGold = False,
-    output: o.Output = None,
-    pairs: Annotated[
-        Path | None, option("--pairs", "FILE", "Write the table of pairs too.")
-    ] = None,
-    next_items: Annotated[
-        Path | None, option("--next", "FILE", "Write the documents to judge next too.")
-    ] = None,
+    gold: str | None = o.GOLD,
+    use_gold: bool = o.USE_GOLD,
+    pairs: Path | None = option("--pairs FILE", "Write the table of pairs too."),
+    next_items: Path | None = option("--next FILE", "Write the documents to judge next too."),
     fitting: o.Fitting,
-    labelling: o.TruthLabelling,
-    reading: o.Reading,
-    printing: o.Printing,
+    reading: o.TruthReading,
+    out: o.Delivery,
 ) -> None:
     """Rank search systems by noisy judgments, with intervals and the probability that A beats B.
 
@@ -98,34 +80,23 @@ def _run(
     """
     from adjudge.evaluation.ranking.rank import check_ranking
 
-    places = {"--output": output, "--pairs": pairs, "--next": next_items}
+    places = {"--output": out.output, "--pairs": pairs, "--next": next_items}
     given = [*(files or ()), *(judgments or ())]
     if not given:
         raise BadSetting("JUDGMENTS", None, "a file of judgments")
-    check_places(places, inputs=(*given, gold, *run_files), printing=printing)
+    check_places(places, inputs=(*given, gold, *run_files), printing=out)
     check_ranking(ranks.over, ranks.samples, ranks.level, ranks.unjudged)
     systems = read_runs(run_files, reading)
-    read = read_judgments(given, gold, reading, labelling)
+    read = read_judgments(given, gold, reading)
     known = read.choose_gold(use_gold)
     ranking, said = _rank(read, known, systems, ranks, fitting)
     tables = {"systems": ranking.systems, "pairs": ranking.pairs, "next": ranking.next_items}
     deliver_all(
         {text: (tables[text], path) for text, path in zip(tables, places.values(), strict=True)},
-        printing,
+        out,
         about=lambda _: said | {text: _rows(table) for text, table in tables.items()},
         show=lambda: _show(ranking, tables),
     )
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge rank j.csv --runs a.run b.run --measures nDCG@10 AP",
-        "adjudge rank --judgments j.csv --runs *.run --unjudged condensed -o s.csv",
-        "adjudge rank --judgments j.csv --runs *.run --over topics --pairs p.csv",
-    ),
-    lists=("--runs", "--measures"),
-)
 
 
 def _rank(
@@ -178,23 +149,16 @@ def _show(ranking: Ranking, tables: dict[str, Any]) -> list[Any]:
     parts = []
     for measure in ranking.values:
         rows = [row for row in _rows(tables["systems"]) if row["measure"] == measure]
-        columns: Columns = {
-            measure: lambda row: shorten(row["system"]),
-            ">value": lambda row: number(row["value"], 4),
-        }
+        columns = [f"system as {measure}", "value:.4f"]
         if ranking.covers:
-            columns |= {
-                f">{ranking.level:.0%} interval": _interval,
-                ">is best": lambda row: f"{row['p_best']:.1%}",
-            }
-        columns[">judged"] = lambda row: f"{row['judged']:.0%}"
+            columns += [f"low to high:.3f as {ranking.level:.0%} interval", "p_best:.1% as is best"]
         title = f"Systems by {measure}, {count_of(ranking.topics, 'topic')}"
-        parts.append(show_rows(title, rows, columns))
+        parts.append(show_rows(title, rows, *columns, "judged:.0%"))
         pairs = [row for row in _rows(tables["pairs"]) if row["measure"] == measure]
         if pairs:
             parts.append(_pairs_grid(measure, pairs, ranking))
-    if _rows(tables["next"]):
-        parts.append(_next_grid(_rows(tables["next"])))
+    if next_rows := _rows(tables["next"]):
+        parts.append(_next_grid(next_rows))
     return parts
 
 
@@ -208,31 +172,23 @@ def _pairs_grid(measure: str, pairs: list[Any], ranking: Ranking) -> Any:
         key = "p_better" if ranking.covers else "difference"
         pairs = sorted(pairs, key=lambda row: row[key])[:_MOST]
     more = f" ({hidden:,} clearer ones: --pairs FILE has all)" if hidden else ""
-    columns: Columns = {
-        "first": lambda row: shorten(row["first"]),
-        "second": lambda row: shorten(row["second"]),
-        ">difference": lambda row: f"{row['difference']:.4f}",
-    }
+    columns: list[Column] = ["first", "second", "difference:.4f"]
     if ranking.covers:
-        columns |= {
-            f">{ranking.level:.0%} interval": _interval,
-            ">first is better": lambda row: f"{row['p_better'] + row['p_tied'] / 2:.1%}",
-        }
-    return show_rows(f"Pairs by {measure}{more}", pairs, columns)
-
-
-def _interval(row: Any) -> str:
-    return f"{row['low']:.3f} to {row['high']:.3f}"
+        columns += [
+            f"low to high:.3f as {ranking.level:.0%} interval",
+            (">first is better", lambda row: f"{row['p_better'] + row['p_tied'] / 2:.1%}"),
+        ]
+    return show_rows(f"Pairs by {measure}{more}", pairs, *columns)
 
 
 def _next_grid(rows: list[Any]) -> Any:
     """The documents to judge next for people."""
-    columns: Columns = {
-        "topic": lambda row: shorten(row["topic"]),
-        "document": lambda row: shorten(row["document"]),
-        ">judgments": lambda row: f"{row['judgments']:,}",
-        "label": lambda row: shorten(row["label"] or "-"),
-        ">bits gained": lambda row: f"{row['gain']:.4f}",
-        "tells apart": lambda row: f"{shorten(row['first'])}, {shorten(row['second'])}",
-    }
-    return show_rows("Judge next", rows, columns)
+    columns: list[Column] = [
+        "topic",
+        "document",
+        "judgments",
+        ("label", lambda row: shorten(row["label"] or "-")),
+        "gain:.4f as bits gained",
+        ("separates", lambda row: f"{shorten(row['first'])}, {shorten(row['second'])}"),
+    ]
+    return show_rows("Judge next", rows, *columns)

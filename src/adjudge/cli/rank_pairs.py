@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from adjudge.cli import Command, option
 from adjudge.cli import _options as o
-from adjudge.cli._console import is_piped, say
-from adjudge.cli._files import check_places, read_content, write_tables
-from adjudge.cli._labels import describe
+from adjudge.cli import argument, command, option
 from adjudge.cli._pairs import (
     build_pair_model,
     fit_pairs,
@@ -21,8 +16,14 @@ from adjudge.cli._pairs import (
     summarise_pairs,
     write_pair_page,
 )
-from adjudge.cli._places import place_of
-from adjudge.cli._results import grid, number, page, print_json, shorten
+from adjudge.cli._reading import describe, place_of, read_content
+from adjudge.cli._results import (
+    Column,
+    check_places,
+    deliver_all,
+    show_rows,
+    tell_written,
+)
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
@@ -34,103 +35,81 @@ _SHOWN = 40  # items shown to a person
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wanted:
-    """What else a person wants of a ranking."""
+    """What else is made of a ranking."""
 
-    grades: Annotated[
-        str | None,
-        option(
-            "--grades",
-            "FILE",
-            "Judgments of the same items on a scale of grades, to rank by both at once.",
-        ),
-    ] = None
-    pairs: Annotated[
-        Path | None, option("--pairs", "FILE", "Write wins, observed and expected, of pairs.")
-    ] = None
-    judges: Annotated[Path | None, option("--judges", "FILE", "Write the table of judges too.")] = (
-        None
+    grades: str | None = option(
+        "--grades FILE",
+        "Judgments of the same items on a scale of grades, to rank by both at once.",
     )
-    next_pairs: Annotated[
-        Path | None, option("--next", "FILE", "Write the pairs to ask next too.")
-    ] = None
-    report: Annotated[
-        Path | None, option("--report", "FILE", "Write a page of it too (.html).")
-    ] = None
-    save_draws: Annotated[
-        Path | None, option("--save-draws", "FILE", "Write draws for ArviZ (.nc); with gibbs.")
-    ] = None
-    top: Annotated[int, option("--top", "N", "How many pairs to ask next; 0 for all.", min=0)] = 10
-    sure: Annotated[float, option("--sure", "P", "How sure the order of two items should be.")] = (
-        0.95
+    pairs: Path | None = option("--pairs FILE", "Write wins, observed and expected, per pair.")
+    judges: Path | None = option("--judges FILE", "Write the table of judges too.")
+    next_pairs: Path | None = option("--next FILE", "Write the pairs to ask next too.")
+    report: Path | None = option("--report FILE", "Write a page of it too (.html).")
+    save_draws: Path | None = option(
+        "--save-draws FILE", "Write draws for ArviZ (.nc); with --set method=gibbs."
     )
+    top: int = option("--top N", "How many pairs to ask next; 0 for all.", 10, min=0)
+    sure: float = option("--sure P", "How certain the order of two items should be.", 0.95)
 
 
-def _run(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="COMPARISONS...",
-            help="Files of comparisons in any known format, a folder, a pattern or an address; one "
-            "without judges is a judge.",
-        ),
-    ],
+@command(
+    "adjudge rank-pairs comparisons.csv --model bradley-terry -o ranking.csv",
+    "adjudge rank-pairs people.csv gpt4.csv --judges judges.csv --next next.csv",
+    "adjudge rank-pairs c.csv --set method=gibbs --report pairs.html",
+    "adjudge rank-pairs comparisons.csv --grades judgments.csv -o ranking.csv",
+)
+def run(
+    files: list[str] = argument(
+        "COMPARISONS...",
+        "Files of comparisons in any known format, a folder, a pattern or an address; a file "
+        "without a column of judges is one judge.",
+        required=True,
+    ),
     *,
-    output: o.Output = None,
     wanted: _Wanted,
     fitting: o.Fitting,
     reading: o.Reading,
-    printing: o.Printing,
+    out: o.Delivery,
 ) -> None:
-    """Rank items by comparisons of two, with intervals, and say how far judges can be trusted.
+    """Rank items by comparisons of two, with intervals and the skill of judges.
 
     Models: crowd-bradley-terry (judges' skill, ties, position; the default), bradley-terry,
     graded-bradley-terry, win-rate and elo. Scores are log strengths: a difference of 1 is odds of
-    2.7 to 1. Items of one cluster cannot be told apart. --method gibbs draws from the posterior,
+    2.7 to 1. Items of one cluster cannot be separated. --set method=gibbs draws from the posterior,
     not from a normal. With --grades comparisons and grades are fitted by one model,
     graded-bradley-terry, and every item has the probabilities of its grades too.
     """
-    places = {"--output": output, "--pairs": wanted.pairs, "--judges": wanted.judges}
-    places |= {"--next": wanted.next_pairs}
+    places = {
+        "--output": out.output,
+        "--pairs": wanted.pairs,
+        "--judges": wanted.judges,
+        "--next": wanted.next_pairs,
+    }
     others = {"--report": wanted.report, "--save-draws": wanted.save_draws}
     inputs = files if wanted.grades is None else [*files, wanted.grades]
-    check_places({**places, **others}, inputs=inputs, free=tuple(others), printing=printing)
+    check_places({**places, **others}, inputs=inputs, free=tuple(others), printing=out)
     if wanted.grades is not None:
         fitting = _for_grades(fitting, wanted.grades)
     model = build_pair_model(fitting)
     if wanted.save_draws is not None and getattr(model, "method", "") != "gibbs":
-        raise BadSetting("--save-draws", str(wanted.save_draws), "--method gibbs beside it")
+        raise BadSetting("--save-draws", str(wanted.save_draws), "--set method=gibbs with it")
     compared, content = read_comparisons(files, reading)
     graded = None if wanted.grades is None else _read_grades(wanted.grades, reading)
     found = fit_pairs(model, compared, graded)
     tables, about = _tables(found, wanted)
-    paths = dict(zip(tables, places.values(), strict=True))
-    write_tables(*((table, paths[part]) for part, table in tables.items() if table is not None))
-    for part, path in paths.items():
-        if path is not None and tables[part] is not None:
-            say(f"{part} written to {path}")
     if wanted.save_draws is not None and found.samples is not None:
         found.samples.save(wanted.save_draws)
-        say(f"draws written to {wanted.save_draws}")
+        tell_written("draws", wanted.save_draws)
     if wanted.report is not None:
         write_pair_page(found, wanted.report, place_of(files))
-    if printing.json:
-        rows = {part: [] if t is None else t.to_pylist() for part, t in tables.items()}
-        print_json(summarise_pairs(found, content) | about | rows)
-    elif output is None and is_piped():
-        write_tables((tables["ranking"], Path("-")))
-    elif output is None:
-        _show(found, tables, about)
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge rank-pairs comparisons.csv --model bradley-terry -o ranking.csv",
-        "adjudge rank-pairs people.csv gpt4.csv --judges judges.csv --next next.csv",
-        "adjudge rank-pairs comparisons.csv --method gibbs --report pairs.html",
-        "adjudge rank-pairs comparisons.csv --grades judgments.csv -o ranking.csv",
-    ),
-)
+    paths = dict(zip(tables, places.values(), strict=True))
+    rows = {part: [] if table is None else table.to_pylist() for part, table in tables.items()}
+    deliver_all(
+        {part: (table, None if table is None else paths[part]) for part, table in tables.items()},
+        out,
+        about=lambda _: summarise_pairs(found, content) | about | rows,
+        show=lambda: _show(found, tables, about),
+    )
 
 
 def _for_grades(fitting: o.Fitting, grades: str) -> o.Fitting:
@@ -143,7 +122,7 @@ def _for_grades(fitting: o.Fitting, grades: str) -> o.Fitting:
 
 
 def _read_grades(place: str, reading: o.Reading) -> Judgments:
-    """The grades beside comparisons; how comparisons are read says nothing of their columns."""
+    """The grades next to comparisons; the columns of comparisons do not apply to them."""
     own = o.Reading(encoding=reading.encoding, skip_bad_rows=reading.skip_bad_rows)
     content = read_content([place], own, wanted="judgments")
     if content.judgments is None:
@@ -153,7 +132,7 @@ def _read_grades(place: str, reading: o.Reading) -> Judgments:
 
 
 def _tables(found: Preferences, wanted: _Wanted) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Every table of a ranking, and what is said beside them."""
+    """Every table of a ranking, and what is said of it."""
     from adjudge.evaluation import preferences as p
 
     tables: dict[str, Any] = {"ranking": found.ranking, "pairs": None, "judges": found.judges}
@@ -177,37 +156,34 @@ def _tables(found: Preferences, wanted: _Wanted) -> tuple[dict[str, Any], dict[s
     return tables, about
 
 
-def _show(found: Preferences, tables: dict[str, Any], about: dict[str, Any]) -> None:
+def _show(found: Preferences, tables: dict[str, Any], about: dict[str, Any]) -> list[Any]:
     """The ranking for a person, then what to ask next."""
     rows = tables["ranking"].slice(0, _SHOWN).to_pylist()
     hidden = found.comparisons.item_count - len(rows)
-    heads = ["item", ">score", f">{found.level:.0%} interval"]
-    heads += [">rank", ">between", ">above next"]
-    heads += [">cluster", ">n"]
-    heads += [">grade"] * (found.grades is not None)
-    cells = [
-        [
-            shorten(row["item"]),
-            number(row["score"], 2),
-            "-" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}",
-            str(row["rank"]),
-            "-" if row["rank_low"] is None else f"{row['rank_low']} to {row['rank_high']}",
-            "-" if row["p_above_next"] is None else f"{row['p_above_next']:.0%}",
-            str(row["cluster"] or "-"),
-            f"{row['comparisons']:,}",
-            *([f"{row['grade']} ({row['p_' + row['grade']]:.0%})"] if "grade" in row else []),
-        ]
-        for row in rows
+    columns: list[Column] = [
+        "item",
+        "score:.2f",
+        (f">{found.level:.0%} interval", lambda row: _between(row, "low", "high", ".2f")),
+        "rank",
+        (">between", lambda row: _between(row, "rank_low", "rank_high", "")),
+        "p_above_next:.0% as above next",
+        (">cluster", lambda row: str(row["cluster"] or "-")),
+        "comparisons as n",
     ]
+    if found.grades is not None:
+        columns.append((">grade", lambda row: f"{row['grade']} ({row['p_' + row['grade']]:.0%})"))
     more = f" ({hidden:,} more: -o FILE has all)" if hidden else ""
-    out = page()
-    out.print(grid(f"Items by {found.unit}{more}", heads, cells))
+    parts = [show_rows(f"Items by {found.unit}{more}", rows, *columns)]
     if tables["next"] is not None:
-        out.print(show_pairs(tables["next"]))
         needed = about["comparisons_needed"]
-        told = "more than a thousand times as many" if needed is None else f"{needed:,} more"
-        word = "comparison" if needed == 1 else "comparisons"
-        out.print(
+        many = "more than a thousand times as many" if needed is None else f"{needed:,} more"
+        parts += [
+            show_pairs(tables["next"]),
             f"The order of two items is {about['sureness']:.0%} sure on average; "
-            f"for {about['sure']:.0%}: {told} {word}."
-        )
+            f"for {about['sure']:.0%}: {many} {'comparison' if needed == 1 else 'comparisons'}.",
+        ]
+    return parts
+
+
+def _between(row: Any, low: str, high: str, form: str) -> str:
+    return "-" if row[low] is None else f"{row[low]:{form}} to {row[high]:{form}}"

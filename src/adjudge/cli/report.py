@@ -1,77 +1,104 @@
-"""adjudge report: everything that was found, on one page."""
+"""adjudge report: everything that was found on one page, or single figures of it."""
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from adjudge.cli import Command, option
 from adjudge.cli import _options as o
-from adjudge.cli._console import progress
-from adjudge.cli._files import STDOUT, check_places, tell_written
-from adjudge.cli._findings import gather_findings
+from adjudge.cli import command, flag, option
+from adjudge.cli._console import command_line, progress, say
+from adjudge.cli._fitting import build_model, fit_model, make_engine
 from adjudge.cli._pairs import deliver_pair_report, holds_comparisons, refuse
-from adjudge.cli._places import fetch_first
-from adjudge.cli._results import page, print_json
-from adjudge.errors import BadData, BadSetting
+from adjudge.cli._reading import Input, fetch_first, list_files, place_of, read_judgments
+from adjudge.cli._results import STDOUT, check_places, grid, page, print_json, tell_written
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting, UnknownName
 
 if TYPE_CHECKING:
+    from adjudge.data.gold import Gold
+    from adjudge.data.judgments import Judgments
+    from adjudge.evaluation.crossvalidation import CrossValidation
+    from adjudge.models.model import Model
     from adjudge.report.results import Results
 
+_FOLDS = 5  # of the gold
+_LEAST_GOLD = 2
+_KINDS = ("png", "svg", "html", "json")
+_ALL = "all"
 
+
+@command(
+    "adjudge report judgments.csv --gold gold.csv -o report.html",
+    "adjudge report judgments.csv -m hierarchical-confusion --seed 7",
+    "adjudge report judgments.csv --figure confusion -o confusion.png",
+    "adjudge report judgments.csv --figure all -o figures --as svg",
+)
 @fetch_first
-def _run(
-    judgments: o.JudgmentsFiles,
+def run(
+    judgments: list[str] | None = o.JUDGMENTS_IF_ANY,
     *,
-    gold: o.GoldFile = None,
-    use_gold: o.UseGold = False,
-    output: Annotated[
-        Path,
-        option("--output -o", "FILE", "Where to write the page (.html); - is standard output."),
-    ] = Path("report.html"),
-    title: Annotated[
-        str | None, option("--title", "TEXT", "Its heading; the name of the file by default.")
-    ] = None,
+    gold: str | None = o.GOLD,
+    use_gold: bool = o.USE_GOLD,
+    output: Path | None = option(
+        "--output -o PATH",
+        "Where to write: report.html if not given, - for standard output. A figure: a file that "
+        "ends in .png, .svg, .html or .json, or a folder, which is 'figures' if not given.",
+    ),
+    title: str | None = option("--title TEXT", "The heading; the name of the file if not given."),
+    figure: list[str] | None = option(
+        "--figure NAME...",
+        "Draw this figure instead of the page; 'all' draws every figure that the data allow.",
+    ),
+    file_type: str = option(
+        "--as KIND", "Figures in a folder: png, svg, html (interactive) or json.", "png"
+    ),
+    theme: str = option("--theme NAME", "PNG, SVG and JSON: light or dark.", "light"),
+    list_figures: bool = flag("--list", "List the figures and what each shows, and stop."),
     fitting: o.Fitting,
-    labelling: o.TruthLabelling,
-    reading: o.Reading,
+    reading: o.TruthReading,
     printing: o.Printing,
 ) -> None:
-    """Make a report: labels, judges with a card each, disagreements, model checks, on one page.
+    """Write a report on one HTML page, or draw single figures.
 
     The page is one file that needs no network and opens on a phone, in light or dark, or printed.
     It says which labels, how sure, whom to keep, train or drop, and what to collect next. Gold
-    given with --gold guides the labels and calibrates their probabilities, so they are scored
-    across its folds: each by a fit that was told the others. Of comparisons it is the page of
-    'adjudge rank-pairs --report'.
+    given with --gold guides the labels and calibrates their probabilities, so they are scored by
+    cross-validation over it. For comparisons it is the page of 'adjudge rank-pairs --report'.
     """
+    if list_figures:
+        _list_figures(printing)
+        return
+    if not judgments:
+        raise BadSetting("JUDGMENTS", None, "a file of judgments, or --list")
+    place = output or Path("figures" if figure else "report.html")
+    names = _check_figures(figure, place, file_type, theme) if figure else None
+    if names is None:
+        _check_name(place)
+    inputs = (*judgments, gold)
+    check_places({"--output": place}, inputs=inputs, free=("--output",), printing=printing)
+    if holds_comparisons(judgments, reading):
+        refuse({"--gold": gold, "--figure": figure})
+        deliver_pair_report(judgments, place, title, fitting, reading, printing)
+        return
+    results = _gather(judgments, gold, use_gold, title, fitting, reading)
+    if names is not None:
+        written = _draw(results, names, place, file_type, theme)
+        for name, path in written.items():
+            tell_written(name, path)
+        if printing.json:
+            print_json({"figures": {name: str(path) for name, path in written.items()}})
+        return
     from adjudge.report.page import write_report
 
-    _check_name(output)
-    check_places(
-        {"--output": output}, inputs=(*judgments, gold), free=("--output",), printing=printing
-    )
-    if holds_comparisons(judgments, reading):
-        refuse({"--gold": gold})
-        deliver_pair_report(judgments, output, title, fitting, reading, printing)
-        return
-    results = gather_findings(judgments, gold, use_gold, fitting, labelling, reading, title=title)
     with progress("making the page") as on_step:
-        write_report(results, output, progress=on_step)
-    tell_written("report", output)
+        write_report(results, place, progress=on_step)
+    tell_written("report", place)
     if printing.json:
-        print_json(_summarise(results, output))
-    elif output != STDOUT and not printing.quiet:
+        print_json(_summarise(results, place))
+    elif place != STDOUT and not printing.quiet:
         _show(results)
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge report judgments.csv --gold gold.csv -o report.html",
-        "adjudge report judgments.csv -m hierarchical-confusion --seed 7",
-    ),
-)
 
 
 def _check_name(output: Path) -> None:
@@ -82,6 +109,94 @@ def _check_name(output: Path) -> None:
         raise BadSetting("--output", str(output), "a name that ends in .html")
     if output.is_dir():
         raise BadData("is a folder; wanted a file to write", source=str(output))
+
+
+def _gather(
+    judgments: list[str],
+    gold: str | None,
+    use_gold: bool,
+    title: str | None,
+    fitting: o.Fitting,
+    reading: o.TruthReading,
+) -> Results:
+    """What there is to show: read, fitted (twice where gold guides the fit), evaluated."""
+    from adjudge.report.results import Provenance, gather
+
+    model = build_model(fitting)
+    digests = _hash_files(*judgments, gold)
+    read = read_judgments(judgments, gold, reading)
+    known = read.choose_gold(use_gold)
+    consensus = fit_model(model, read.judgments, known, fitting)
+    blind = crossed = None
+    if known is not None:
+        engine = make_engine(fitting.threads)
+        with progress(f"fitting {model.name} without gold") as on_step:
+            blind = model.fit(read.judgments, None, engine=engine, progress=on_step)
+        crossed = _cross_validate(model, read.judgments, known, fitting)
+    provenance = Provenance(
+        title=title or place_of(judgments),
+        command=command_line(),
+        files=digests,
+        left_out=_describe_omissions(read),
+    )
+    with progress("looking at judges and items") as on_step:
+        return gather(
+            consensus,
+            gold=read.every,
+            blind=blind,
+            crossed=crossed,
+            provenance=provenance,
+            progress=on_step,
+        )
+
+
+def _cross_validate(
+    model: Model, judgments: Judgments, gold: Gold, fitting: o.Fitting
+) -> CrossValidation | None:
+    """The model as it made the labels, scored across folds of gold; None where it was sampled.
+
+    Then gold calibrates nothing, a fit takes long, and the fit without gold is scored instead.
+    """
+    from adjudge.evaluation.crossvalidation import cross_validate
+    from adjudge.models.calibrated import with_calibration
+    from adjudge.models.model import is_sampled
+    from adjudge.report.results import RESAMPLES
+
+    if len(gold) < _LEAST_GOLD or (is_sampled(model) and not fitting.calibrate):
+        return None
+    with progress(f"fitting {model.name} across folds of the gold") as on_step:
+        return cross_validate(
+            with_calibration(model, fitting.calibrate),
+            judgments,
+            gold,
+            folds=min(_FOLDS, len(gold)),
+            seed=fitting.seed,
+            engine=make_engine(fitting.threads),
+            progress=on_step,
+            resamples=RESAMPLES,
+        )
+
+
+def _hash_files(*places: str | None) -> tuple[tuple[str, str], ...]:
+    """The SHA-256 of each file that is read, by its name; what comes from elsewhere has none."""
+    kept = []
+    for path in map(Path, list_files([place for place in places if place is not None])):
+        if path.is_file():
+            with path.open("rb") as file:
+                kept.append((path.name, hashlib.file_digest(file, "sha256").hexdigest()))
+    return tuple(kept)
+
+
+def _describe_omissions(read: Input) -> tuple[str, ...]:
+    """What the readers left out, in sentences."""
+    omissions = read.omissions
+    notes = [f"{str(note)[:1].upper()}{str(note)[1:]}." for note in omissions["left_out"]]
+    if bad := omissions["bad_rows"]:
+        notes.append(
+            f"{count_of(len(bad), 'bad row')} left out, the first at {bad[0]['place']}: "
+            f"{bad[0]['problem']}."
+        )
+    return tuple(notes)
 
 
 def _summarise(results: Results, output: Path) -> dict[str, Any]:
@@ -112,3 +227,68 @@ def _show(results: Results) -> None:
         out.print(Text(finding.question, style="bold"))
         for sentence in finding.answer:
             out.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
+
+
+def _check_figures(names: list[str], output: Path, file_type: str, theme: str) -> list[str]:
+    """The figures by name, none for all; what cannot be drawn or written is refused."""
+    from adjudge.report.plots.figures import FIGURES
+    from adjudge.report.theme import find_theme
+
+    chosen = [] if _ALL in names else names
+    for name in chosen:
+        if name not in FIGURES:
+            raise UnknownName("figure", name, FIGURES)
+    find_theme(theme)
+    if file_type not in _KINDS:
+        raise BadSetting("--as", file_type, f"one of {', '.join(_KINDS)}")
+    if output.suffix.lower()[1:] in _KINDS:
+        if len(chosen) != 1:
+            raise BadSetting("--output", str(output), "one --figure for a file, or a folder")
+        if output.is_dir():
+            raise BadData("is a folder; wanted a file to write", source=str(output))
+    elif output.exists() and not output.is_dir():
+        wanted = f"a folder, or a name that ends in {', '.join(f'.{name}' for name in _KINDS)}"
+        raise BadSetting("--output", str(output), wanted)
+    return chosen
+
+
+def _draw(
+    results: Results, names: list[str], output: Path, file_type: str, theme: str
+) -> dict[str, Path]:
+    """Write the figures; if all are drawn, what each of the others needs is said."""
+    from adjudge.models.model import Step
+    from adjudge.report.plots.figures import FIGURES, draw
+    from adjudge.report.saving import save
+
+    single = output.suffix.lower()[1:] in _KINDS
+    drawable = []
+    for name in names or FIGURES:
+        lacking = FIGURES[name].lacks(results)
+        if lacking is None or names:
+            drawable.append(name)
+        else:
+            say((f"no {name}: it needs {lacking}", "dim"))
+    charts = {}
+    with progress("drawing") as on_step:
+        for done, name in enumerate(drawable):
+            if on_step is not None:
+                on_step(Step("drawing", done, len(drawable), name))
+            charts[name] = draw(name, results)
+    if not single:
+        output.mkdir(exist_ok=True)
+    written = {}
+    for name, chart in charts.items():
+        written[name] = output if single else output / f"{name}.{file_type}"
+        save(chart, written[name], theme=theme)
+    return written
+
+
+def _list_figures(printing: o.Printing) -> None:
+    """The figures, for a program or a person."""
+    from adjudge.report.plots.figures import FIGURES
+
+    if printing.json:
+        print_json([{"name": entry.name, "shows": entry.shows} for entry in FIGURES.values()])
+        return
+    rows = [[entry.name, entry.shows] for entry in FIGURES.values()]
+    page().print(grid("Figures", ["figure", "what it shows"], rows))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from adjudge.cli import Command, flag, option
+from adjudge.cli import command, flag, option
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -16,53 +16,40 @@ if TYPE_CHECKING:
 _PATIENCE = 30  # seconds that requests get to finish when the server is stopped
 
 
-def _run(
+@command(
+    "adjudge serve --demo", "adjudge serve --database postgresql://adjudge@db/adjudge --workers 4"
+)
+def run(
     *,
-    demo: Annotated[
-        bool, flag("--demo", "Begin with a project to look around in, open to judges.")
-    ] = False,
-    host: Annotated[
-        str, option("--host", "ADDRESS", "Where to listen; 0.0.0.0 for everyone.")
-    ] = "127.0.0.1",
-    port: Annotated[int, option("--port", "N", "The port to listen at.", min=1, max=65_535)] = 8100,
-    database: Annotated[
-        str, option("--database", "URL", "A SQLite file, or postgresql://USER:PASSWORD@HOST/NAME.")
-    ] = "adjudge.db",
-    workers: Annotated[int, option("--workers", "N", "Processes that serve.", min=1, max=64)] = 1,
-    prefix: Annotated[
-        str, option("--prefix", "PATH", "The path at which a proxy shows the server.")
-    ] = "",
-    secret_file: Annotated[
-        str,
-        option(
-            "--secret-file",
-            "FILE",
-            "The key that signs; made if there is none. Beside the SQLite file if not given.",
-        ),
-    ] = "",
-    upload_megabytes: Annotated[
-        int, option("--upload-megabytes", "N", "Most that a file may hold.", min=1, max=10_000)
-    ] = 20,
-    smtp: Annotated[
-        str,
-        option(
-            "--smtp",
-            "URL",
-            "The mail server, as smtp://USER:PASSWORD@HOST:PORT or smtps://; better kept in "
-            "the variable ADJUDGE_SMTP.",
-        ),
-    ] = "",
-    mail_from: Annotated[
-        str, option("--mail-from", "ADDRESS", "The address that mail comes from.")
-    ] = "",
-    private_webhooks: Annotated[
-        bool, flag("--private-webhooks", "Let webhooks be at addresses that are not public, too.")
-    ] = False,
-    log_format: Annotated[
-        str, option("--log-format", "NAME", "How the log is written: text or json.")
-    ] = "text",
+    demo: bool = flag("--demo", "Begin with a project to look around in, open to judges."),
+    host: str = option("--host ADDRESS", "Where to listen; 0.0.0.0 for everyone.", "127.0.0.1"),
+    port: int = option("--port N", "The port to listen at.", 8100, min=1, max=65_535),
+    database: str = option(
+        "--database URL", "A SQLite file, or postgresql://USER:PASSWORD@HOST/NAME.", "adjudge.db"
+    ),
+    workers: int = option("--workers N", "Processes that serve.", 1, min=1, max=64),
+    prefix: str = option("--prefix PATH", "The path at which a proxy shows the server.", ""),
+    secret_file: str = option(
+        "--secret-file FILE",
+        "The key that signs; made if there is none. Beside the SQLite file if not given.",
+        "",
+    ),
+    upload_megabytes: int = option(
+        "--upload-megabytes N", "Most that a file may hold.", 20, min=1, max=10_000
+    ),
+    smtp: str = option(
+        "--smtp URL",
+        "The mail server, as smtp://USER:PASSWORD@HOST:PORT or smtps://; better kept in "
+        "the variable ADJUDGE_SMTP.",
+        "",
+    ),
+    mail_from: str = option("--mail-from ADDRESS", "The address that mail comes from.", ""),
+    private_webhooks: bool = flag(
+        "--private-webhooks", "Let webhooks be at addresses that are not public, too."
+    ),
+    log_format: str = option("--log-format NAME", "How the log is written: text or json.", "text"),
 ) -> None:
-    """Serve the pages where judgments are collected, and the API, until it is stopped.
+    """Run the server that collects judgments: its pages and its API.
 
     The first start prints a link to set up the first requester; there is no default password. One
     process and one SQLite file are enough for a team; PostgreSQL and more workers serve a crowd.
@@ -87,15 +74,6 @@ def _run(
         sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
     _serve(settings, host, port, workers)
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge serve --demo",
-        "adjudge serve --database postgresql://adjudge@db/adjudge --workers 4",
-    ),
-)
 
 
 def _prepare(settings: Settings, where: str) -> list[str]:

@@ -9,26 +9,28 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from adjudge.data.source import count_of
 from adjudge.evaluation.measures import MEASURES
 from adjudge.models.model import Progress, Step
-from adjudge.report._colouring import page_style, spec_of, themed_svg
 from adjudge.report._embedding import MOST_ITEMS, embed_results, pack
-from adjudge.report._health import describe_data
 from adjudge.report.plots.figures import FIGURES
 from adjudge.report.plots.judges import judge_clouds
 from adjudge.report.results import Results
-from adjudge.report.words import findings, missing
+from adjudge.report.theme import page_style, spec_of, themed_svg
+from adjudge.report.words import findings, missing, percent
 
-_HERE = Path(__file__).parent
+TEMPLATES = Path(__file__).parent / "templates"
 _SCRIPTS = ("data", "table", "items", "judges", "card", "figures", "start")
 _VERSIONS = ("numpy", "scipy", "numba", "pyarrow", "altair", "vl_convert")
+_BARS = 12  # of a small chart
 _CLOUD = 120  # draws of each judge in the page; the figure on its own has more
 _MAIN = (  # scores that everyone reads; the others are folded away
     "accuracy",
@@ -75,49 +77,45 @@ def write_report(results: Results, path: str | Path, *, progress: Progress | Non
 
 
 @cache
-def _environment() -> Environment:
-    """The template, compiled once a process."""
-    made = Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
+def get_template(name: str) -> Template:
+    """A template of a page, compiled once per process."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"number": _number, "counted": count_of}
-    return made
+    environment.filters |= {"number": _number, "counted": count_of}
+    return environment.get_template(name)
 
 
 def report_html(results: Results, *, progress: Progress | None = None) -> str:
     """The report as one HTML document."""
     drawings = _drawings(results, progress)
-    style = page_style(_HERE / "templates" / "report.css")
+    style = page_style(TEMPLATES / "report.css")
     script = _script()
     texts, arrays = embed_results(results)
-    return (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            results=results,
-            consensus=results.consensus,
-            judgments=results.consensus.judgments,
-            findings=findings(results),
-            health=describe_data(results),
-            missing=missing(results),
-            drawings=drawings,
-            cut=results.consensus.judgments.item_count > MOST_ITEMS,
-            most_items=MOST_ITEMS,
-            pairs=texts["pairs"],
-            has_history="historyJudge" in arrays,
-            scores=_scores(results),
-            agreement=[score for score in results.agreement.scores.values() if score.defined],
-            versions=_versions(),
-            made=results.provenance.made or f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-            policy=_policy(style, script),
-            style=Markup(style),  # noqa: S704 - our own file, its hash is in the policy
-            script=Markup(script),  # noqa: S704 - likewise
-            data=pack(texts, arrays),
-        )
+    return get_template("report.html.j2").render(
+        results=results,
+        consensus=results.consensus,
+        judgments=results.consensus.judgments,
+        findings=findings(results),
+        health=_describe_data(results),
+        missing=missing(results),
+        drawings=drawings,
+        cut=results.consensus.judgments.item_count > MOST_ITEMS,
+        most_items=MOST_ITEMS,
+        pairs=texts["pairs"],
+        has_history="historyJudge" in arrays,
+        scores=_scores(results),
+        agreement=[score for score in results.agreement.scores.values() if score.defined],
+        versions=_versions(),
+        made=results.provenance.made or f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        policy=_policy(style, script),
+        style=Markup(style),  # noqa: S704 - our own file, its hash is in the policy
+        script=Markup(script),  # noqa: S704 - likewise
+        data=pack(texts, arrays),
     )
 
 
@@ -156,21 +154,22 @@ def _drawing(name: str, results: Results) -> _Drawing:
 
 
 def _script() -> str:
-    parts = [(_HERE / "templates" / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
+    parts = [(TEMPLATES / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
     return "(() => {\n'use strict';\n" + "\n".join(parts) + "\n})();\n"
 
 
 def _policy(style: str, script: str) -> str:
     """What the page may do: run this script, use this style, and ask nobody for anything."""
-
-    def mark(text: str) -> str:
-        digest = hashlib.sha256(text.encode()).digest()
-        return f"'sha256-{base64.b64encode(digest).decode()}'"
-
     return (
-        f"default-src 'none'; script-src {mark(script)}; style-src {mark(style)}; "
+        f"default-src 'none'; script-src {hash_source(script)}; style-src {hash_source(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
+
+
+def hash_source(text: str) -> str:
+    """A script or a style as a source in a content security policy."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _scores(results: Results) -> list[dict[str, Any]]:
@@ -205,3 +204,105 @@ def _number(value: float | None, digits: int = 3) -> str:
     if value is None or value != value:  # noqa: PLR0124 - NaN
         return "–"
     return f"{value:,.{digits}f}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bar:
+    """One bar of a small chart: its name, its length as a share of the longest, and a word."""
+
+    name: str
+    length: float
+    word: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Health:
+    """What a person should know of the data before they believe anything made of them."""
+
+    sizes: tuple[tuple[str, str], ...]  # tiles: number and what it counts
+    remarks: tuple[str, ...]
+    per_item: tuple[_Bar, ...]
+    labels: tuple[_Bar, ...]
+
+
+def _describe_data(results: Results) -> _Health:
+    """The sizes, spreads and oddities of the judgments."""
+    judgments = results.consensus.judgments
+    sizes = [
+        (f"{len(judgments):,}", "judgments"),
+        (f"{judgments.item_count:,}", "items"),
+        (f"{judgments.judge_count:,}", "judges"),
+    ]
+    if judgments.topics is not None:
+        sizes.append((f"{judgments.topic_count:,}", "topics"))
+    if results.gold is not None:
+        sizes.append((f"{len(results.gold):,}", "gold items"))
+    used = np.bincount(judgments.label, minlength=len(judgments.scale.labels))
+    return _Health(
+        sizes=tuple(sizes),
+        remarks=tuple(_remarks(results)),
+        per_item=_histogram(judgments.counts_per_item),
+        labels=_bars(list(judgments.scale.labels)[:_BARS], used[:_BARS], int(used.sum())),
+    )
+
+
+def _remarks(results: Results) -> list[str]:
+    judgments = results.consensus.judgments
+    per_item, per_judge = judgments.counts_per_item, judgments.counts_per_judge
+    found = []
+    if len(judgments):
+        found.append(
+            f"An item has {count_of(round(np.median(per_item)), 'judgment')} (median), from "
+            f"{per_item.min():,} to {per_item.max():,}; a judge gave {np.median(per_judge):.0f}, "
+            f"from {per_judge.min():,} to {per_judge.max():,}."
+        )
+        tenth = max(1, len(per_judge) // 10)
+        share = float(np.sort(per_judge)[-tenth:].sum()) / len(judgments)
+        found.append(
+            f"The busiest {count_of(tenth, 'judge')} gave {percent(share)} of all judgments."
+        )
+    empty, single = int((per_item == 0).sum()), int((per_item == 1).sum())
+    if empty:
+        found.append(f"{count_of(empty, 'item', 'has', 'have')} no judgment at all.")
+    if single:
+        found.append(
+            f"{count_of(single, 'item', 'has', 'have')} only one: nobody can disagree there."
+        )
+    if repeats := results.agreement.repeats:
+        given = count_of(repeats, "judgment", "repeats", "repeat")
+        found.append(f"{given} a judge's earlier one of the same item.")
+    if results.gold is not None and (lost := results.gold.without_judgments(judgments).sum()):
+        gold = count_of(len(results.gold), "gold item")
+        found.append(f"{lost:,} of {gold} {'was' if lost == 1 else 'were'} judged by nobody.")
+    return [*found, *results.provenance.left_out]
+
+
+def _histogram(counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[_Bar, ...]:
+    """How many items have how many judgments; the many are put together at the end."""
+    if not len(counts):
+        return ()
+    high = int(counts.max())
+    if high < _BARS:
+        edges = list(range(high + 2))
+    else:
+        edges = sorted({*range(8), *np.geomspace(8, high + 1, 5).astype(int).tolist()})
+    tally, _ = np.histogram(counts, bins=np.array(edges, dtype=np.float64) - 0.5)
+    names = [
+        str(low) if upper - low == 1 else f"{low}–{upper - 1}" for low, upper in pairwise(edges)
+    ]
+    first = next((at for at, value in enumerate(tally) if value), 0)
+    return _bars(names[first:], tally[first:], int(tally.sum()))
+
+
+def _bars(
+    names: list[str], values: np.ndarray[tuple[int], np.dtype[np.int64]], total: int
+) -> tuple[_Bar, ...]:
+    longest = max(int(values.max(initial=0)), 1)
+    return tuple(
+        _Bar(
+            name=name,
+            length=round(float(value) / longest, 4),
+            word=f"{int(value):,} ({percent(float(value) / max(total, 1))})",
+        )
+        for name, value in zip(names, values, strict=True)
+    )

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from adjudge.data.preferences import Preferences
-from adjudge.data.source import count_of
 from adjudge.evaluation import preferences as evaluation
-from adjudge.report._colouring import page_style
+from adjudge.report.page import TEMPLATES, get_template, hash_source
+from adjudge.report.theme import page_style
 
-_HERE = Path(__file__).parent / "templates"
 _MATRIX = 30  # items of the matrix: more cannot be read
 _SURE = 0.95
 
@@ -31,22 +27,13 @@ def write_pair_report(found: Preferences, path: Path, *, title: str, command: st
 
 def pair_report_html(found: Preferences, *, title: str, command: str = "") -> str:
     """The page as one HTML document."""
-    environment = Environment(
-        loader=FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["counted"] = count_of
     fit = evaluation.measure_fit(found)
-    style = page_style(_HERE / "pairs.css")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    style = page_style(TEMPLATES / "pairs.css")
     rows = found.ranking.to_pylist()
     ends = [row["low"] for row in rows] + [row["high"] for row in rows]
     judges = [] if found.judges is None else found.judges.to_pylist()
     judges.sort(key=lambda row: -row["comparisons"])
-    return environment.get_template("pairs.html.j2").render(
+    return get_template("pairs.html.j2").render(
         title=title,
         command=command,
         found=found,
@@ -67,7 +54,8 @@ def pair_report_html(found: Preferences, *, title: str, command: str = "") -> st
         needed=evaluation.comparisons_needed(found, _SURE),
         sure=_SURE,
         r_hat={} if found.samples is None else found.samples.r_hat(),
-        policy=f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'",
+        policy=f"default-src 'none'; style-src {hash_source(style)}; img-src data:; "
+        "base-uri 'none'",
         style=Markup(style),  # noqa: S704 - our own file, its hash is in the policy
     )
 
@@ -99,25 +87,15 @@ def _surprising(pairs: Any) -> list[dict[str, Any]]:
 def _matrix(found: Preferences, pairs: Any) -> dict[str, Any]:
     """Observed and expected shares of wins of the best items against each other."""
     names = found.comparisons.items.take(found.order[:_MATRIX]).to_pylist()
-    known = set(names)
-    cells = {
-        (row["first"], row["second"]): row
-        for row in pairs.to_pylist()
-        if row["first"] in known and row["second"] in known
-    }
-    lines = []
-    for first in names:
-        line: list[dict[str, Any] | None] = []
-        for second in names:
-            row, turned = cells.get((first, second)), False
-            if row is None:
-                row, turned = cells.get((second, first)), True
-            if first == second or row is None:
-                line.append(None)
-                continue
-            many = row["comparisons"]
-            seen, due = row["observed"] / many, row["expected"] / many
-            seen, due = (1.0 - seen, 1.0 - due) if turned else (seen, due)
-            line.append({"seen": seen, "due": due, "many": many, "off": abs(row["z"]) > 2.5})
-        lines.append({"name": first, "cells": line})
+    cells: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in pairs.to_pylist():
+        many = row["comparisons"]
+        cell = {"many": many, "off": abs(row["z"]) > 2.5}
+        seen, due = row["observed"] / many, row["expected"] / many
+        cells[row["first"], row["second"]] = {**cell, "seen": seen, "due": due}
+        cells[row["second"], row["first"]] = {**cell, "seen": 1.0 - seen, "due": 1.0 - due}
+    lines = [
+        {"name": first, "cells": [cells.get((first, second)) for second in names]}
+        for first in names
+    ]
     return {"names": names, "lines": lines}

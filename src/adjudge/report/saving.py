@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import BadSetting
-from adjudge.report._colouring import spec_of
-from adjudge.report.theme import DARK, FONT, LIGHT, find_theme
+from adjudge.report.theme import DARK, FONT, LIGHT, find_theme, spec_of
 
 _SUFFIXES = (".png", ".svg", ".html", ".json")
 _SCALE = 2.0  # pixels of a PNG for each of the chart

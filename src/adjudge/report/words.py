@@ -14,7 +14,6 @@ from adjudge.data.names import as_names, look_up
 from adjudge.data.source import count_of
 from adjudge.evaluation.against_gold import Evaluation, MoreGold
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
-from adjudge.report._health import percent
 from adjudge.report.results import Results
 
 _SURE = 0.9  # a label of this probability is called sure
@@ -39,6 +38,17 @@ class _Finding:
     question: str
     answer: tuple[str, ...]  # sentences
     tone: str = "plain"  # plain, good or warn
+
+
+def percent(share: float) -> str:
+    """A share as people say it; what is nearly nothing, or nearly all, does not look like it."""
+    if not np.isfinite(share):
+        return "–"
+    if 0 < share < 0.01:
+        return "under 1%"
+    if 0.99 < share < 1:
+        return "over 99%"
+    return f"{share:.0%}"
 
 
 def findings(results: Results) -> list[_Finding]:
@@ -77,31 +87,27 @@ def _labels_found(results: Results) -> _Finding:
         for code in order
         if items
     ]
-    hidden = int((counts > 0).sum()) - len([code for code in order if counts[code]])
+    hidden = int((counts > 0).sum() - (counts[order] > 0).sum())
     more = f", and {count_of(hidden, 'other label')}" if hidden > 0 else ""
-    answer = [f"{count_of(items, 'item')} {'has' if items == 1 else 'have'} a label: "
-              f"{', '.join(named)}{more}."]  # fmt: skip
-    differs = int(np.count_nonzero(results.diagnosis.items["differs"].to_numpy()))
+    answer = [f"{count_of(items, 'item', 'has', 'have')} a label: {', '.join(named)}{more}."]
     if items:
+        differs = int(np.count_nonzero(results.diagnosis.items["differs"].to_numpy()))
         answer.append(
-            f"{count_of(differs, 'label')} ({percent(differs / items)}) "
-            f"{'is' if differs == 1 else 'are'} not what a plain vote would say."
+            f"{differs:,} {'label' if differs == 1 else 'labels'} ({percent(differs / items)}) "
+            f"{'differs' if differs == 1 else 'differ'} from the majority vote."
         )
     return _Finding(question="Which labels?", answer=tuple(answer))
 
 
 def certainty(results: Results) -> _Finding:
     """How sure the labels are, and whether that can be believed."""
-    consensus = results.consensus
-    probability = consensus.probability
+    probability = results.consensus.probability
     items = max(len(probability), 1)
     sure, doubt = int((probability >= _SURE).sum()), int((probability < _DOUBT).sum())
     answer = [
         f"{count_of(sure, 'label')} ({percent(sure / items)}) {'is' if sure == 1 else 'are'} "
-        f"at least "
-        f"{_SURE:.0%} sure; "
-        f"{doubt:,} ({percent(doubt / items)}) {'is' if doubt == 1 else 'are'} less than "
-        f"{_DOUBT:.0%} sure."
+        f"at least {_SURE:.0%} sure; {doubt:,} ({percent(doubt / items)}) "
+        f"{'is' if doubt == 1 else 'are'} less than {_DOUBT:.0%} sure."
     ]
     found = results.evaluation
     tone = "plain"
@@ -247,9 +253,7 @@ def _next_judgments(results: Results) -> _Finding | None:
         f"({percent(half / len(items))}): start with these."
     ]
     if few:
-        answer.append(
-            f"{count_of(few, 'item')} {'has' if few == 1 else 'have'} fewer than two judgments."
-        )
+        answer.append(f"{count_of(few, 'item', 'has', 'have')} fewer than two judgments.")
     if results.more_gold is not None:
         answer.append(_more_gold(results.more_gold))
     if results.curve is not None:

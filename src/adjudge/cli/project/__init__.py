@@ -1,27 +1,16 @@
 """adjudge project: collection projects from the command line, on the server's own database."""
 
-from adjudge.cli.project import (
-    arms,
-    create,
-    export,
-    gold,
-    importing,
-    members,
-    policy,
-    state,
-    status,
-    token,
-)
+from adjudge.cli.project import access, arms, export, gold, progress, setup
 
 COMMANDS = {
-    "create": create.COMMAND,
-    "import": importing.COMMAND,
-    "policy": policy.COMMAND,
-    "state": state.COMMAND,
-    "status": status.COMMAND,
-    "arms": arms.COMMAND,
-    "gold": gold.COMMAND,
-    "export": export.COMMAND,
-    "members": members.COMMAND,
-    "token": token.COMMAND,
+    "create": setup.create,
+    "import": setup.import_items,
+    "policy": progress.set_policy,
+    "state": setup.set_state,
+    "status": progress.show_status,
+    "arms": arms.run,
+    "gold": gold.run,
+    "export": export.run,
+    "members": access.list_members,
+    "token": access.make_token,
 }

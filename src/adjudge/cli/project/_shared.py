@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adjudge.cli import option
 from adjudge.cli._console import say
+from adjudge.cli._reading import read_text
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.data.scale import Scale
 
+POLICY = option("--policy FILE", "Settings of the policy, as JSON.")
+SETTINGS = option("--set NAME=VALUE", "One setting of the policy (again for more).")
 _SHOWN = 20  # errors that are listed
 
 
@@ -57,16 +61,6 @@ def warn(warnings: Iterable[str]) -> None:
     """What to look at in a project, a line each."""
     for warning in warnings:
         say(("  ", ""), (warning, "yellow"))
-
-
-def read_text(path: Path) -> str:
-    """The text of a file."""
-    try:
-        return path.read_text("utf-8")
-    except OSError as fault:
-        raise BadData(f"cannot be read ({fault.strerror})", source=str(path)) from None
-    except UnicodeDecodeError:
-        raise BadData("is not UTF-8; wanted UTF-8", source=str(path)) from None
 
 
 def read_json(path: Path) -> Any:

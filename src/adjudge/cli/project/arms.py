@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from adjudge.cli import Command, flag, option
 from adjudge.cli import _options as o
+from adjudge.cli import command, flag, option
 from adjudge.cli._console import progress, say
-from adjudge.cli._files import check_places, tell_written, write_tables
-from adjudge.cli._results import Columns, grid, page, print_json, shorten, show_rows
+from adjudge.cli._results import (
+    Column,
+    check_places,
+    grid,
+    page,
+    print_json,
+    shorten,
+    show_rows,
+    write_tables,
+)
 from adjudge.cli.project._shared import open_services, read_json, warn
 from adjudge.errors import BadData, BadSetting
 
@@ -20,31 +28,27 @@ if TYPE_CHECKING:
     from adjudge.collect.values.project import Arm
 
 
-def _run(
-    project: o.ProjectName,
+@command(
+    "adjudge project arms shop-search --preset five-mixes",
+    "adjudge project arms shop-search --set arms.json",
+    "adjudge project arms shop-search --report --test expert.csv",
+)
+def run(
+    project: str = o.PROJECT,
     *,
-    arms: Annotated[Path | None, option("--set", "FILE", "The arms, as a JSON list.")] = None,
-    preset: Annotated[
-        str | None,
-        option(
-            "--preset", "NAME", "Arms made up: five-mixes, uniform-or-population, feedback-or-none."
-        ),
-    ] = None,
-    report: Annotated[
-        bool, flag("--report", "How judges and their labels are, arm by arm.")
-    ] = False,
-    test: Annotated[
-        Path | None, option("--test", "FILE", "Known truth of judged items; else the gold.")
-    ] = None,
-    model: Annotated[
-        list[str] | None,
-        option("--model -m", "NAME", "Aggregate by this model too (again for more)."),
-    ] = None,
-    resamples: o.Resamples = 1000,
-    seed: o.Seed = 0,
-    output: o.Output = None,
-    database: o.Database = o.DATABASE,
-    printing: o.Printing,
+    arms: Path | None = option("--set FILE", "The arms, as a JSON list."),
+    preset: str | None = option(
+        "--preset NAME", "Arms made up: five-mixes, uniform-or-population, feedback-or-none."
+    ),
+    report: bool = flag("--report", "How judges and their labels are, arm by arm."),
+    test: Path | None = option("--test FILE", "Known truth of judged items; else the gold."),
+    model: list[str] | None = option(
+        "--model -m NAME", "Aggregate by this model too (again for more)."
+    ),
+    resamples: int = o.RESAMPLES,
+    seed: int = o.SEED,
+    database: str = o.DATABASE,
+    out: o.Delivery,
 ) -> None:
     """Show or set the arms of a project, or report on them.
 
@@ -54,29 +58,19 @@ def _run(
     """
     if arms is not None and preset is not None:
         raise BadSetting("--preset", preset, "either --set or --preset")
-    check_places({"--output": output}, inputs=(arms, test), printing=printing)
+    check_places({"--output": out.output}, inputs=(arms, test), printing=out)
     services = open_services(database)
     if arms is not None or preset is not None:
         _set(services, project, arms, preset)
-    if report or test is not None or model or output is not None:
-        _report(services, project, test, model or [], (resamples, seed), output, printing)
+    if report or test is not None or model or out.output is not None:
+        _report(services, project, test, model or [], (resamples, seed), out)
         return
     known = services.arms.get_all(project)
-    if printing.json:
+    if out.json:
         print_json([arm.to_dict() for arm in known])
         return
     page().print(_show_arms(project, known))
     warn(services.arms.get_warnings(project))
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge project arms shop-search --preset five-mixes",
-        "adjudge project arms shop-search --set arms.json",
-        "adjudge project arms shop-search --report --test expert.csv",
-    ),
-)
 
 
 def _set(
@@ -100,15 +94,15 @@ def _set(
 
 def _show_arms(project: str, arms: tuple[Arm, ...]) -> Any:
     """The arms for people."""
-    columns: Columns = {
-        "arm": lambda arm: shorten(arm.name),
-        "training mix": lambda arm: _describe_mix(arm.training_mix),
-        "screening mix": lambda arm: _describe_mix(arm.screening_mix),
-        "feedback": lambda arm: {None: "", True: "yes", False: "no"}[arm.feedback],
-        "pay a page": lambda arm: arm.pay_per_page or "",
-        "guidelines": lambda arm: "own" if arm.guidelines is not None else "",
-    }
-    return show_rows(f"Arms of {project}", arms, columns)
+    columns: list[Column] = [
+        ("arm", lambda arm: shorten(arm.name)),
+        ("training mix", lambda arm: _describe_mix(arm.training_mix)),
+        ("screening mix", lambda arm: _describe_mix(arm.screening_mix)),
+        ("feedback", lambda arm: {None: "", True: "yes", False: "no"}[arm.feedback]),
+        ("pay per page", lambda arm: arm.pay_per_page or ""),
+        ("guidelines", lambda arm: "own" if arm.guidelines is not None else ""),
+    ]
+    return show_rows(f"Arms of {project}", arms, *columns)
 
 
 def _describe_mix(mix: Any) -> str:
@@ -125,8 +119,7 @@ def _report(
     test: Path | None,
     models: list[str],
     chance: tuple[int, int],  # resamples, seed
-    output: Path | None,
-    printing: o.Printing,
+    out: o.Delivery,
 ) -> None:
     """Fit, measure, and print."""
     from adjudge.data.gold import Gold
@@ -138,12 +131,10 @@ def _report(
         made = services.arms.report(
             project, test=truth, models=fitted, resamples=chance[0], seed=chance[1]
         )
-    if output is not None:
-        write_tables((made.tables()["measures"], output))
-        tell_written("measures", output)
-    if printing.json:
+    write_tables({"measures": (made.tables()["measures"], out.output)})
+    if out.json:
         print_json(asdict(made))
-    elif output is None:
+    elif out.output is None:
         _show(made)
 
 
@@ -193,15 +184,15 @@ def _show_funnel(made: ArmReport) -> Any:
 
 def _show_refreshers(made: ArmReport) -> Any:
     """One row an arm: gold accuracy of who had a refresher, before their first and after it."""
-    columns: Columns = {
-        "arm": lambda one: shorten(one.arm),
-        ">judges": lambda one: f"{one.judges:,}",
-        ">refreshers": lambda one: f"{one.refreshers:,}",
-        ">gold before": lambda one: _share(one.before, one.before_right, one.before_seen),
-        ">gold after": lambda one: _share(one.after, one.after_right, one.after_seen),
-    }
+    columns: list[Column] = [
+        "arm",
+        "judges",
+        "refreshers",
+        (">gold before", lambda one: _share(one.before, one.before_right, one.before_seen)),
+        (">gold after", lambda one: _share(one.after, one.after_right, one.after_seen)),
+    ]
     title = "Refreshers: who had one, before the first and after"
-    return show_rows(title, made.refreshers, columns)
+    return show_rows(title, made.refreshers, *columns)
 
 
 def _share(share: float | None, right: int, seen: int) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from adjudge.cli import Command, flag, option
 from adjudge.cli import _options as o
+from adjudge.cli import argument, command, flag, option
 from adjudge.cli._console import be_quiet, say
 from adjudge.cli._fitting import build_model, fit_model
 from adjudge.cli._results import grid, page
@@ -19,23 +17,20 @@ if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
 
 
-def _run(
-    project: Annotated[
-        str | None, typer.Argument(metavar="PROJECT", help="The project's short name.")
-    ] = None,
+@command(
+    "adjudge project export shop-search -o answers.csv",
+    "adjudge project export shop-search --to labels-qrels -o crowd.qrels",
+    "adjudge project export shop-search --to archive -o shop-search.zip",
+)
+def run(
+    project: str | None = argument("PROJECT", "The project's short name."),
     *,
-    to: Annotated[str, option("--to", "NAME", "What to export; --list shows all.")] = "answers",
-    output: Annotated[
-        Path, option("--output -o", "FILE", "Where to; - is standard output.")
-    ] = Path("-"),
-    untrusted: Annotated[
-        bool, flag("--untrusted", "With the judgments of blocked judges.")
-    ] = False,
-    question: Annotated[
-        str, option("--question", "NAME", "Judgments or labels of a further question.")
-    ] = "",
-    list_exports: Annotated[bool, flag("--list", "List what can be exported.")] = False,
-    database: o.Database = o.DATABASE,
+    to: str = option("--to NAME", "What to export; --list shows all.", "answers"),
+    output: Path = option("--output -o FILE", "Where to; - is standard output.", Path("-")),
+    untrusted: bool = flag("--untrusted", "With the judgments of blocked judges."),
+    question: str = option("--question NAME", "Judgments or labels of a further question.", ""),
+    list_exports: bool = flag("--list", "List what can be exported."),
+    database: str = o.DATABASE,
     fitting: o.Fitting,
     printing: o.Printing,
 ) -> None:
@@ -65,16 +60,6 @@ def _run(
         )
     if str(output) != "-":
         say(f"{project}: {entry.title.lower()}; written to {output}")
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge project export shop-search -o answers.csv",
-        "adjudge project export shop-search --to labels-qrels -o crowd.qrels",
-        "adjudge project export shop-search --to archive -o shop-search.zip",
-    ),
-)
 
 
 def _labels(

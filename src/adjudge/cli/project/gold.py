@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from adjudge.cli import Command, flag, option
 from adjudge.cli import _options as o
+from adjudge.cli import command, flag, option
 from adjudge.cli._console import say
 from adjudge.cli._fitting import build_model, fit_model
-from adjudge.cli._results import Columns, grid, page, print_json, shorten, show_rows
+from adjudge.cli._results import grid, page, print_json, shorten, show_rows
 from adjudge.cli.project._shared import open_services, warn
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
@@ -19,35 +19,26 @@ if TYPE_CHECKING:
     from adjudge.collect.values.gold import GoldForecast, Suggestion
 
 
-def _run(
-    project: o.ProjectName,
+@command(
+    "adjudge project gold shop-search --forecast --judges 40",
+    "adjudge project gold shop-search --suggest 20",
+    "adjudge project gold shop-search --approve q7/d3 --label Matching",
+)
+def run(
+    project: str = o.PROJECT,
     *,
-    forecast: Annotated[
-        bool, flag("--forecast", "How much gold is needed; as without any option.")
-    ] = False,
-    judges: Annotated[
-        int | None, option("--judges", "N", "Judges to expect; else from those so far.", min=1)
-    ] = None,
-    suggest: Annotated[
-        int | None, option("--suggest", "N", "Items the consensus is surest of.", min=1)
-    ] = None,
-    approve: Annotated[str | None, option("--approve", "ITEM", "Make gold of this item.")] = None,
-    label: Annotated[
-        list[str] | None, option("--label", "LABEL", "Of --approve: accepted (again for more).")
-    ] = None,
-    reason: Annotated[str, option("--reason", "TEXT", "Of --approve: told to who misses it.")] = "",
-    role: Annotated[
-        str, option("--role", "ROLE", "Of --approve: screening, training or both.")
-    ] = "screening",
-    split: Annotated[
-        str | None,
-        option(
-            "--split",
-            "MIX",
-            "Split gold into training of this mix (uniform, any, 'A=2,B=1') and screening.",
-        ),
-    ] = None,
-    database: o.Database = o.DATABASE,
+    forecast: bool = flag("--forecast", "How much gold is needed; as without any option."),
+    judges: int | None = option("--judges N", "Judges to expect; else from those so far.", min=1),
+    suggest: int | None = option("--suggest N", "Items the consensus is surest of.", min=1),
+    approve: str | None = option("--approve ITEM", "Make gold of this item."),
+    label: list[str] | None = option("--label LABEL", "Of --approve: accepted (again for more)."),
+    reason: str = option("--reason TEXT", "Of --approve: told to who misses it.", ""),
+    role: str = option("--role ROLE", "Of --approve: screening, training or both.", "screening"),
+    split: str | None = option(
+        "--split MIX",
+        "Split gold into training of this mix (uniform, any, 'A=2,B=1') and screening.",
+    ),
+    database: str = o.DATABASE,
     fitting: o.Fitting,
     printing: o.Printing,
 ) -> None:
@@ -65,16 +56,6 @@ def _run(
         _suggest(services, project, suggest, fitting, printing)
     if forecast or (approve is None and split is None and suggest is None):
         _forecast(services, project, judges, printing)
-
-
-COMMAND = Command(
-    _run,
-    examples=(
-        "adjudge project gold shop-search --forecast --judges 40",
-        "adjudge project gold shop-search --suggest 20",
-        "adjudge project gold shop-search --approve q7/d3 --label Matching",
-    ),
-)
 
 
 def _approve(
@@ -134,15 +115,8 @@ def _suggest(
 
 
 def _show_suggestions(found: list[Suggestion]) -> Any:
-    columns: Columns = {
-        "item": lambda one: shorten(one.item),
-        "topic": lambda one: shorten(one.topic),
-        "label": lambda one: str(one.label),
-        ">probability": lambda one: f"{one.probability:.3f}",
-        ">judgments": lambda one: str(one.judgments),
-        ">agree": lambda one: f"{one.agreement:.0%}",
-    }
-    return show_rows("Suggested gold", found, columns)
+    columns = ("item", "topic", "label", "probability", "judgments", "agreement:.0% as agree")
+    return show_rows("Suggested gold", found, *columns)
 
 
 def _forecast(

@@ -62,14 +62,14 @@ def _clouds(results: Results) -> str | None:
 
 
 def _draws(results: Results) -> str | None:
-    from adjudge.report.plots.sampling import parameters_of
+    from adjudge.report.plots.chains import parameters_of
 
     draws = results.consensus.draws
     return _DRAWS if draws is None or draws.draws < 2 or not parameters_of(draws) else None
 
 
 def _learnt(results: Results) -> str | None:
-    from adjudge.report.plots.sampling import learnt_priors
+    from adjudge.report.plots.chains import learnt_priors
 
     draws = results.consensus.draws
     learns = "a model that learns its priors: hierarchical-relevance or hierarchical-confusion"
@@ -92,7 +92,7 @@ def _steps(results: Results) -> str | None:
 
 def _draw(name: str, results: Results) -> Any:
     """The chart of that name, of results that lack nothing of it; Altair is heavy, so late."""
-    from adjudge.report.plots import judges, labels, sampling
+    from adjudge.report.plots import chains, judges, labels
 
     consensus, diagnosis = results.consensus, results.diagnosis
     population = diagnosis.population
@@ -102,20 +102,20 @@ def _draw(name: str, results: Results) -> Any:
         "voted-estimated": lambda: labels.voted_relevance(consensus),
         "sensitivity-specificity": lambda: judges.sensitivity_specificity(diagnosis.judges),
         "judge-clouds": lambda: judges.judge_clouds(consensus, draws),
-        "hyper-priors": lambda: sampling.hyper_priors(draws),
+        "hyper-priors": lambda: chains.hyper_priors(draws),
         "confusion": lambda: judges.confusion_map(
             population.mean,
             population.sd,
             consensus.scale,
             f"{consensus.model}, {count_of(population.judges, 'judge')}",
         ),
-        "judge-item-matrix": lambda: judges.judge_item_matrix(consensus.judgments),
+        "judge-item-matrix": lambda: labels.judge_item_matrix(consensus.judgments),
         "accuracy-by-ratings": lambda: labels.accuracy_by_ratings(results.curve),
         "accuracy-by-judgments": lambda: judges.accuracy_by_judgments(diagnosis.judges),
         "calibration": lambda: labels.calibration_plot(scored.calibration),
-        "trace": lambda: sampling.trace_plot(draws),
-        "ranks": lambda: sampling.rank_plot(draws),
-        "convergence": lambda: sampling.likelihood_trace(consensus.trace),
+        "trace": lambda: chains.trace_plot(draws),
+        "ranks": lambda: chains.rank_plot(draws),
+        "convergence": lambda: chains.likelihood_trace(consensus.trace),
     }
     return charts[name]()
 

@@ -1,25 +1,30 @@
-"""Shared parts of charts: inline data, titles, axes from 0 to 1, tooltips."""
+"""What figures have in common: data, titles, axes, tooltips, and colours of advice."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import altair as alt
 import numpy as np
 from altair.utils.schemapi import debug_mode
 
+from adjudge.evaluation.diagnosis.advice import ADVICE
+from adjudge.report.theme import LIGHT
+
 _DIGITS = 4  # of a number in a chart: finer than any eye
+_COLOURS = {"keep": LIGHT.blue, "train": LIGHT.orange, "watch": LIGHT.purple, "drop": LIGHT.red}
+_SHAPES = {"keep": "circle", "train": "triangle-up", "watch": "square", "drop": "cross"}
 
 
 class _SharedData(alt.InlineData):
-    """Data that all copies of a chart share: Altair makes one at every step of its making."""
+    """Data that all copies of a chart share: Altair copies a chart at every step."""
 
     def __deepcopy__(self, memo: object) -> _SharedData:
         return self
 
 
-def inline_data(**columns: Any) -> alt.InlineData:
+def table(**columns: Any) -> alt.InlineData:
     """Columns of equal length as the inline data of a chart; what is not a number is null."""
     lists = {name: _plain(values) for name, values in columns.items()}
     names = list(lists)
@@ -33,18 +38,22 @@ def _plain(values: Any) -> list[Any]:
     """A column as plain values, numbers with few digits."""
     if hasattr(values, "to_pylist"):
         values = values.to_pylist()
-    array = np.asarray(values) if not isinstance(values, np.ndarray) else values
+    array = np.asarray(values)
     if array.dtype.kind == "f":
         rounded = np.round(array.astype(np.float64), _DIGITS)
         return [None if value != value else value for value in rounded.tolist()]  # noqa: PLR0124
-    if array.dtype.kind in "iub":
-        return list(array.tolist())
-    return list(values)
+    return list(array.tolist() if array.dtype.kind in "iub" else values)
 
 
 def add_title(chart: Any, title: str, *subtitle: str) -> Any:
     """The chart under a title and lines of explanation."""
     return chart.properties(title=alt.TitleParams(title, subtitle=list(subtitle)))
+
+
+def panel(chart: Any, name: str, width: int, height: int, **title: Any) -> Any:
+    """One of several small charts, under its name."""
+    named = alt.TitleParams(name, fontSize=11, fontWeight="normal", **title)
+    return chart.properties(width=width, height=height).properties(title=named)
 
 
 def unit(field: str, title: str, **axis: Any) -> Any:
@@ -58,8 +67,18 @@ def unit(field: str, title: str, **axis: Any) -> Any:
     }
 
 
+def size_of(field: str, title: str, least: int, most: int, **legend: Any) -> Any:
+    """A channel for counts, as the area of a mark."""
+    return alt.Size(
+        f"{field}:Q",
+        title=title,
+        scale=alt.Scale(range=[least, most]),
+        legend=alt.Legend(tickCount=3, **legend),
+    )
+
+
 def tooltip(fields: Mapping[str, str], formats: Mapping[str, str] | None = None) -> list[Any]:
-    """What a reader is told of a mark: fields with their titles, numbers with their formats."""
+    """The tooltip of a mark: fields with their titles, numbers with their formats."""
     shapes = formats or {}
     return [
         alt.Tooltip(field=name, title=title, type="quantitative", format=shapes[name])
@@ -67,6 +86,18 @@ def tooltip(fields: Mapping[str, str], formats: Mapping[str, str] | None = None)
         else alt.Tooltip(field=name, title=title, type="nominal")
         for name, title in fields.items()
     ]
+
+
+def advice_channels(advice: Iterable[str], **colour: Any) -> dict[str, Any]:
+    """The channels that show what to do about a judge: by colour and by shape."""
+    given = set(advice)
+    present = [name for name in ADVICE if name in given]
+    colours = alt.Scale(domain=present, range=[_COLOURS[name] for name in present])
+    shapes = alt.Scale(domain=present, range=[_SHAPES[name] for name in present])
+    return {
+        "color": alt.Color("advice:N", title="advice", scale=colours, **colour),
+        "shape": alt.Shape("advice:N", title="advice", scale=shapes),
+    }
 
 
 def spread_places(count: int, wanted: int) -> Any:

@@ -1,9 +1,8 @@
-"""Charts of a fit: traces and ranks of chains, learnt priors, convergence.
+"""Figures of a fit: traces and ranks of chains, learnt priors, and convergence.
 
-Rank plots follow A. Vehtari et al. (2021), "Rank-normalization, folding, and localization",
-doi:10.1214/20-BA1221. Learnt priors are figure 4 of B. Carpenter (2011), "A Hierarchical Bayesian
-Model of Crowdsourced Relevance Coding": phi is the mean of a rate over judges or topics, and kappa
-its precision.
+``rank_plot`` after A. Vehtari et al. (2021), "Rank-normalization, folding, and localization",
+doi:10.1214/20-BA1221; ``hyper_priors`` is figure 4 of B. Carpenter (2011), "A Hierarchical Bayesian
+Model of Crowdsourced Relevance Coding".
 """
 
 from __future__ import annotations
@@ -16,15 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.draws import Draws
-from adjudge.report.plots.layout import add_title, inline_data, spread_places, tooltip, unit
+from adjudge.report.plots import layout
+from adjudge.report.plots.layout import add_title, panel, spread_places, tooltip, unit
 from adjudge.report.theme import LIGHT
 
-_PARAMETERS = 6
+_MOST = 6  # panels
 _POINTS = 200  # of a chain's trace
 _BINS = 20
+_SAMPLES = 200
+_TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 
 
-def parameters_of(draws: Draws, most: int = _PARAMETERS) -> dict[str, NDArray[np.float64]]:
+def parameters_of(draws: Draws, most: int = _MOST) -> dict[str, NDArray[np.float64]]:
     """The parameters worth a look, each as (chain, draw): hyper-parameters, else prevalence.
 
     Of a matrix of them, its diagonal.
@@ -46,29 +48,23 @@ def parameters_of(draws: Draws, most: int = _PARAMETERS) -> dict[str, NDArray[np
 
 
 def trace_plot(draws: Draws) -> Any:
-    """The chart: draws of each parameter in order, a line a chain."""
+    """The chart: draws of each parameter in order, a line per chain."""
     panels = []
     for name, values in parameters_of(draws).items():
         kept = spread_places(values.shape[1], _POINTS)
         chains = len(values)
-        data = inline_data(
+        data = layout.table(
             chain=np.repeat(np.arange(1, chains + 1), len(kept)),
             draw=np.tile(kept, chains),
             value=values[:, kept].reshape(-1),
         )
-        panels.append(
-            alt.Chart(data)
-            .mark_line(strokeWidth=0.8, opacity=0.8, aria=False)
-            .encode(
-                x=alt.X("draw:Q", title=None, axis=alt.Axis(tickCount=3)),
-                y=alt.Y(
-                    "value:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4)
-                ),
-                color=alt.Color("chain:N", title="chain"),
-            )
-            .properties(width=135, height=90)
-            .properties(title=alt.TitleParams(name, fontSize=11, fontWeight="normal"))
+        lines = alt.Chart(data).mark_line(strokeWidth=0.8, opacity=0.8, aria=False)
+        chart = lines.encode(
+            x=alt.X("draw:Q", title=None, axis=alt.Axis(tickCount=3)),
+            y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4)),
+            color=alt.Color("chain:N", title="chain"),
         )
+        panels.append(panel(chart, name, 135, 90))
     return add_title(
         alt.concat(*panels, columns=3),
         "Traces",
@@ -79,28 +75,23 @@ def trace_plot(draws: Draws) -> Any:
 def rank_plot(draws: Draws) -> Any:
     """The chart: for each chain, how its draws rank among all; flat where chains agree."""
     panels = []
+    bare = alt.Axis(labels=False, ticks=False, domain=False)
     for name, values in parameters_of(draws).items():
-        counts = _ranks_by_chain(values)
         chains, even = len(values), values.shape[1] / _BINS
-        data = inline_data(
+        data = layout.table(
             chain=np.repeat(np.arange(1, chains + 1), _BINS),
             bin=np.tile(np.arange(_BINS), chains),
-            excess=(counts / even).reshape(-1),
+            excess=(_ranks_by_chain(values) / even).reshape(-1),
         )
-        base = alt.Chart(data)
-        bars = base.mark_bar(aria=False, width=alt.RelativeBandSize(1)).encode(
-            x=alt.X("bin:O", title=None, axis=alt.Axis(labels=False, ticks=False, domain=False)),
-            y=alt.Y(
-                "excess:Q", title=None, axis=alt.Axis(tickCount=2), scale=alt.Scale(domainMin=0)
-            ),
+        bars = alt.Chart(data).mark_bar(aria=False, width=alt.RelativeBandSize(1))
+        least = alt.Scale(domainMin=0)
+        chart = bars.encode(
+            x=alt.X("bin:O", title=None, axis=bare),
+            y=alt.Y("excess:Q", title=None, axis=alt.Axis(tickCount=2), scale=least),
             color=alt.Color("chain:N", title="chain"),
             row=alt.Row("chain:N", title=None, header=alt.Header(labels=False), spacing=2),
         )
-        panels.append(
-            bars.properties(width=135, height=32).properties(
-                title=alt.TitleParams(name, fontSize=11, fontWeight="normal")
-            )
-        )
+        panels.append(panel(chart, name, 135, 32))
     return add_title(
         alt.concat(*panels, columns=3),
         "Ranks of draws",
@@ -118,23 +109,19 @@ def _ranks_by_chain(values: NDArray[np.float64], bins: int = _BINS) -> NDArray[n
 
 def likelihood_trace(trace: tuple[float, ...]) -> Any:
     """The chart of a model fitted by steps: what it maximises, after each of them."""
-    data = inline_data(step=np.arange(1, len(trace) + 1), value=np.array(trace))
+    data = layout.table(step=np.arange(1, len(trace) + 1), value=np.array(trace))
+    steps = alt.Axis(format="d", tickMinStep=1)
     return add_title(
         alt.Chart(data)
         .mark_line(color=LIGHT.blue, point=True, aria=False)
         .encode(
-            x=alt.X("step:Q", title="iteration", axis=alt.Axis(format="d", tickMinStep=1)),
+            x=alt.X("step:Q", title="iteration", axis=steps),
             y=alt.Y("value:Q", title="log-likelihood or bound", scale=alt.Scale(zero=False)),
         )
         .properties(width=400, height=220),
         "Convergence",
         "what the fit maximises, after each iteration; it flattens where it is done",
     )
-
-
-_SAMPLES = 200
-_MOST = 6  # panels
-_TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -157,9 +144,9 @@ def learnt_priors(draws: Draws, samples: int = _SAMPLES) -> list[_PriorDraws]:
             ("prevalence in topics", hyper["phi_pi"], hyper["kappa_pi"]),
         ]
     elif "phi" in hyper and "kappa" in hyper:
-        stands = np.array(scale.truth_of)
+        truth_of = np.array(scale.truth_of)
         for code, truth in enumerate(scale.truths):
-            right = hyper["phi"][:, :, code, stands == code].sum(axis=2)
+            right = hyper["phi"][:, :, code, truth_of == code].sum(axis=2)
             found.append((f"right on {truth}", right, hyper["kappa"][:, :, code]))
         several = draws.prevalence.shape[2] > 1  # one topic alone does not vary
         if several and "kappa_prevalence" in hyper and hyper["phi_prevalence"].ndim == 3:
@@ -177,35 +164,29 @@ def learnt_priors(draws: Draws, samples: int = _SAMPLES) -> list[_PriorDraws]:
 
 
 def hyper_priors(draws: Draws) -> Any:
-    """The chart: a panel a prior, each point one draw of its mean and its precision."""
+    """The chart: a panel per prior, each point one draw of its mean and its precision.
+
+    Phi is the mean of a rate over judges or topics, kappa how alike they are.
+    """
     priors = learnt_priors(draws)[:_MOST]
-    low = min(float(prior.kappa.min()) for prior in priors)
-    high = max(float(prior.kappa.max()) for prior in priors)
-    panels = [
-        _panel(prior, low * 0.95, high * 1.05, "κ: how alike" if place % 3 == 0 else None)
-        for place, prior in enumerate(priors)
-    ]
+    low = min(float(prior.kappa.min()) for prior in priors) * 0.95
+    high = max(float(prior.kappa.max()) for prior in priors) * 1.05
+    scale = alt.Scale(type="log", domain=[low, high], nice=False)
+    panels = []
+    for place, prior in enumerate(priors):
+        up = "κ: how alike" if place % 3 == 0 else None
+        axis = alt.Axis(values=_TICKS, labels=up is not None, format="~g")
+        points = alt.Chart(layout.table(phi=prior.phi, kappa=prior.kappa)).mark_circle(
+            color=LIGHT.blue, size=14, opacity=0.5, aria=False
+        )
+        chart = points.encode(
+            x=alt.X(**unit("phi", "φ: mean")),
+            y=alt.Y("kappa:Q", title=up, scale=scale, axis=axis),
+            tooltip=tooltip({"phi": "φ", "kappa": "κ"}, {"phi": ".3f", "kappa": ".2f"}),
+        )
+        panels.append(panel(chart, prior.name, 150, 170))
     return add_title(
         alt.concat(*panels, columns=3),
         "Learnt priors",
         f"{_SAMPLES} draws of each; a larger κ means judges (or topics) are more alike",
-    )
-
-
-def _panel(prior: _PriorDraws, low: float, high: float, up: str | None) -> Any:
-    return (
-        alt.Chart(inline_data(phi=prior.phi, kappa=prior.kappa))
-        .mark_circle(color=LIGHT.blue, size=14, opacity=0.5, aria=False)
-        .encode(
-            x=alt.X(**unit("phi", "φ: mean")),
-            y=alt.Y(
-                "kappa:Q",
-                title=up,
-                scale=alt.Scale(type="log", domain=[low, high], nice=False),
-                axis=alt.Axis(values=_TICKS, labels=up is not None, format="~g"),
-            ),
-            tooltip=tooltip({"phi": "φ", "kappa": "κ"}, {"phi": ".3f", "kappa": ".2f"}),
-        )
-        .properties(width=150, height=170)
-        .properties(title=alt.TitleParams(prior.name, fontSize=11, fontWeight="normal"))
     )

@@ -1,0 +1,202 @@
+"""Options: groups of them, those with several values, and models built from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Literal
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from adjudge import (
+    BadSetting,
+    DawidSkene,
+    HierarchicalConfusion,
+    HybridConfusion,
+    MajorityVote,
+    Pmf,
+)
+from adjudge.cli import _repeat_options, _spread, argument, flag, option
+from adjudge.cli._fitting import _parse_value, build_model, make_engine
+from adjudge.cli._options import Fitting
+from adjudge.cli._pairs import build_pair_model
+from adjudge.errors import UnknownName
+from adjudge.models.item_types import ItemTypes
+from commands import Run
+
+NAME = argument("NAME", "A name.", required=True)
+LAST = option("--last N", "The last.", 9)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Colour:
+    panel = "Paint"
+
+    red: int = option("--red N", "How red.", 1)
+    blue: list[str] | None = option("--blue TEXT...", "How blue.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shade(Colour):
+    panel = "Light"
+
+    dark: bool = flag("--dark", "Whether it is dark.")
+
+
+def test_options_of_a_group_are_where_the_group_is() -> None:
+    def command(name: str = NAME, *, shade: Shade, last: int = LAST) -> None:
+        """What it does."""
+
+    seen, several = _spread(command)
+    parameters = signature(seen).parameters
+    assert list(parameters) == ["name", "red", "blue", "dark", "last"]
+    defaults = {name: parameters[name].default for name in ("red", "blue", "dark", "last")}
+    assert defaults == {"red": 1, "blue": None, "dark": False, "last": 9}
+    assert parameters["name"].default is parameters["name"].empty
+    panels = [p.annotation.__metadata__[0].rich_help_panel for p in parameters.values()]
+    assert panels == [None, "Paint", "Paint", "Light", None]
+    assert (seen.__doc__, seen.__name__, several) == ("What it does.", "command", ["--blue"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["x"], ("x", Shade(), 9)),
+        (
+            ["x", "--red", "3", "--dark", "--blue", "a", "--blue", "b", "--last", "2"],
+            ("x", Shade(red=3, dark=True, blue=["a", "b"]), 2),
+        ),
+    ],
+)
+def test_the_command_gets_the_group(arguments: list[str], wanted: Any) -> None:
+    got: list[Any] = []
+    app = typer.Typer()
+
+    def command(name: str = NAME, *, shade: Shade, last: int = LAST) -> None:
+        got.append((name, shade, last))
+
+    app.command()(_spread(command)[0])
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert got == [wanted]
+
+
+def test_one_name_in_two_groups_is_refused() -> None:
+    def command(*, colour: Colour, shade: Shade) -> None:
+        pass
+
+    with pytest.raises(ValueError, match="duplicate parameter name: 'red'"):
+        _spread(command)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("--runs a b -o x", "--runs a --runs b -o x"),
+        ("--runs a --runs b c", "--runs a --runs b --runs c"),
+        ("--runs=a b", "--runs=a --runs b"),
+        ("-o x --runs a", "-o x --runs a"),
+        ("--runs - b", "--runs - --runs b"),
+        ("--measures AP nDCG@10 --runs a", "--measures AP --measures nDCG@10 --runs a"),
+        ("--runs a -- b c", "--runs a -- b c"),
+        ("x y", "x y"),
+    ],
+)
+def test_an_option_is_named_again_before_each_value(given: str, wanted: str) -> None:
+    assert _repeat_options(given.split(), ("--runs", "--measures")) == wanted.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ({}, ItemTypes()),
+        ({"model": "majority-vote"}, MajorityVote()),
+        ({"model": "hybrid-confusion"}, HybridConfusion()),
+        (
+            {"model": "dawid-skene", "seed": 3, "settings": ["ties=lower", "diagonal=2"]},
+            DawidSkene(seed=3, ties="lower", diagonal=2.0),
+        ),
+        (
+            {"model": "hierarchical-confusion", "settings": ["method=variational"]},
+            HierarchicalConfusion(method="variational"),
+        ),
+        (
+            {"model": "pmf", "settings": ["rank=auto", "regularisation=0.5"]},
+            Pmf(rank="auto", regularisation=0.5),
+        ),
+        ({"model": "vote", "settings": ["keep=accuracy:0.7"], "by_topic": True}, None),
+    ],
+)
+def test_a_model_is_built_from_its_settings(words: dict[str, Any], wanted: object) -> None:
+    made = build_model(Fitting(**words))
+    assert wanted is None or made == wanted
+
+
+def test_a_setting_that_a_model_does_not_have_is_refused() -> None:
+    with pytest.raises(UnknownName) as caught:
+        build_model(Fitting(model="dawid-skene", settings=["chains=3"]))
+    assert caught.value.value == "chains"
+    with pytest.raises(BadSetting) as refused:
+        build_pair_model(Fitting(model="elo", by_topic=True))
+    assert refused.value.setting == "--by-topic"
+
+
+@pytest.mark.parametrize(
+    ("text", "hint", "wanted"),
+    [
+        ("7", int, 7),
+        ("0.5", float, 0.5),
+        ("1e-9", float | None, 1e-9),
+        ("TRUE", bool, True),
+        ("false", bool, False),
+        ("lower", Literal["lower", "higher"], "lower"),
+        ("a=b", str, "a=b"),
+        ("[[3,1],[1,3]]", tuple[tuple[float, ...], ...] | None, ((3, 1), (1, 3))),
+    ],
+)
+def test_values_have_the_type_of_the_setting(text: str, hint: Any, wanted: object) -> None:
+    found = _parse_value(f"x={text}", text, hint)
+    assert found == wanted
+    assert type(found) is type(wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint", "wanted"),
+    [
+        ("1.5", int, "a whole number"),
+        ("much", float | None, "a number"),
+        ("yes", bool, "true or false"),
+        ("3,1", tuple[float, ...], "numbers such as [3,1]"),
+        ("all", int | Literal["auto"], "a whole number"),
+    ],
+)
+def test_values_that_do_not_fit(text: str, hint: Any, wanted: str) -> None:
+    with pytest.raises(BadSetting) as caught:
+        _parse_value(f"x={text}", text, hint)
+    refused = caught.value
+    assert (refused.setting, refused.value, refused.expected) == ("--set", f"x={text}", wanted)
+
+
+def test_threads() -> None:
+    assert make_engine(3).threads == 3
+    assert make_engine(None).threads >= 1
+
+
+@pytest.mark.parametrize(
+    ("given", "now"),
+    [
+        ("tune j.csv", "adjudge compare --filter"),
+        ("plot j.csv", "adjudge report --figure"),
+        ("crowd http://x", "adjudge simulate --server"),
+        ("encode j.csv", "--engine dask"),
+        ("replicate zscore", "./scripts/replicate"),
+        ("consensus j.csv --chains 3", "--set chains=N"),
+        ("consensus j.csv --filter accuracy:0.7", "--set keep=FILTER"),
+    ],
+)
+def test_an_old_name_gives_one_line_with_the_new(given: str, now: str, adjudge: Run) -> None:
+    ended = adjudge(*given.split())
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert now in ended.err

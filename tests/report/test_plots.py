@@ -1,0 +1,366 @@
+"""Figures: what each draws, from small results whose figures are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge import Gold, HierarchicalConfusion, HybridConfusion, Judgments, MajorityVote, Scale
+from adjudge.evaluation.against_gold import _calibration
+from adjudge.report import Results
+from adjudge.report.plots.chains import (
+    _ranks_by_chain,
+    hyper_priors,
+    learnt_priors,
+    likelihood_trace,
+    parameters_of,
+    rank_plot,
+    trace_plot,
+)
+from adjudge.report.plots.judges import (
+    _choose_judges,
+    _draw_rates,
+    accuracy_by_judgments,
+    confusion_map,
+    drawn_rows,
+    judge_clouds,
+    sensitivity_specificity,
+)
+from adjudge.report.plots.labels import (
+    _mean_estimate,
+    accuracy_by_ratings,
+    calibration_plot,
+    estimate_both,
+    judge_item_matrix,
+    voted_relevance,
+)
+from adjudge.simulation import demo
+from charts import spec_with_data
+
+
+def test_a_point_for_each_bin_that_holds_items() -> None:
+    confidence = np.array([0.55, 0.55, 0.95, 0.95, 0.95, 0.95])
+    right = np.array([True, False, True, True, True, False])
+    spec = spec_with_data(calibration_plot(_calibration(confidence, right)))
+    rows = spec["layer"][2]["data"]["values"]
+    points = [{name: row[name] for name in ("confidence", "share", "items")} for row in rows]
+    assert points == [
+        {"confidence": 0.55, "share": 0.5, "items": 2},
+        {"confidence": 0.95, "share": 0.75, "items": 4},
+    ]
+    reach = spec["layer"][1]
+    assert (reach["mark"]["type"], reach["encoding"]["y2"]["field"]) == ("rule", "share_high")
+    assert [row["share_low"] for row in rows] == pytest.approx([0.0945, 0.3006], abs=1e-4)
+    assert [row["share_high"] for row in rows] == pytest.approx([0.9055, 0.9544], abs=1e-4)
+    # S = .1 and .8, V = .495 and .19, z = .142 and 1.835: .1 x .113 - 1.407 x .395 = -.544 and
+    # .8 x .934 - .872 x .074 = .682, over 6 items: luck explains the first and not the second.
+    assert "calibration error 0.023, bias corrected" in spec["title"]["subtitle"][0]
+
+
+def test_no_error_is_less_than_none() -> None:
+    found = _calibration(np.full(10, 0.9), np.arange(10) > 0)
+    assert found.corrected < 0
+    spec = spec_with_data(calibration_plot(found))
+    assert "calibration error 0.000, bias corrected" in spec["title"]["subtitle"][0]
+
+
+def test_the_curve_of_accuracy() -> None:
+    curve = pa.table(
+        {
+            "method": ["vote", "vote", "em", "em"],
+            "ratings": [1, 3, 1, 3],
+            "accuracy": [0.5, 0.6, 0.55, 0.75],
+            "low": [0.4, 0.5, 0.45, 0.65],
+            "high": [0.6, 0.7, 0.65, 0.85],
+        }
+    )
+    spec = spec_with_data(accuracy_by_ratings(curve))
+    assert spec["layer"][0]["encoding"]["x"]["axis"]["values"] == [1, 3]
+    assert spec["data"]["values"][3] == {
+        "method": "em", "ratings": 3, "accuracy": 0.75, "low": 0.65, "high": 0.85
+    }  # fmt: skip
+
+
+def judged(labels: dict[str, str], scale: str) -> Judgments:
+    """Items with a letter for each label they got, each from another judge."""
+    rows = [
+        {"item": item, "judge": f"j{place}", "label": label}
+        for item, given in labels.items()
+        for place, label in enumerate(given)
+    ]
+    return Judgments.from_table(pa.Table.from_pylist(rows), scale=Scale.parse(scale))
+
+
+def test_binary_votes_are_shares_of_relevant() -> None:
+    consensus = MajorityVote().fit(judged({"a": "110", "b": "0", "c": "1111"}, "0<1"))
+    both = estimate_both(consensus)
+    np.testing.assert_allclose(both.voted, [2 / 3, 0, 1])
+    np.testing.assert_array_equal(both.estimated, consensus.posterior[:, 1])
+    assert (both.low, both.high, both.what) == (0.0, 1.0, "relevance")
+
+
+def test_grades_are_means_on_the_scale() -> None:
+    consensus = MajorityVote().fit(judged({"a": "013", "b": "33"}, "0<1<3"))
+    both = estimate_both(consensus)
+    np.testing.assert_allclose(both.voted, [4 / 3, 3.0])
+    np.testing.assert_allclose(both.estimated, consensus.posterior @ [0.0, 1.0, 3.0])
+    assert (both.low, both.high, both.what) == (0.0, 3.0, "grade")
+
+
+def test_of_labels_without_order_it_is_the_share_of_the_chosen_one() -> None:
+    consensus = MajorityVote(ties="lower").fit(judged({"a": "xxy", "b": "zz"}, "x,y,z"))
+    both = estimate_both(consensus)
+    np.testing.assert_allclose(both.voted, [2 / 3, 1.0])
+    np.testing.assert_array_equal(both.estimated, consensus.probability)
+
+
+def test_items_whose_truth_was_given_are_left_out() -> None:
+    judgments = judged({"a": "110", "b": "0"}, "0<1")
+    both = estimate_both(MajorityVote().fit(judgments, Gold.of({"a": 0})))
+    np.testing.assert_array_equal(both.voted, [0.0])
+
+
+def test_the_line_has_the_mean_of_each_part() -> None:
+    labels = {"a": "0001", "b": "0011", "c": "0111", "d": "1111"}
+    consensus = MajorityVote().fit(judged(labels, "0<1"))
+    both = estimate_both(consensus)
+    along, mean = _mean_estimate(both, parts=2)  # below one half, and from one half on
+    np.testing.assert_allclose(along, [0.25, 0.75])
+    np.testing.assert_allclose(mean, [both.estimated[0], both.estimated[1:].mean()])
+
+
+def test_cells_hold_every_item_once() -> None:
+    consensus = MajorityVote().fit(judged({"a": "110", "b": "110", "c": "0"}, "0<1"))
+    spec = spec_with_data(voted_relevance(consensus))
+    cells = next(layer for layer in spec["layer"] if layer.get("name") == "cells")
+    rows = cells["data"]["values"]
+    assert sum(row["items"] for row in rows) == 3
+    assert sorted(row["items"] for row in rows) == [1, 2]
+    middle = next(row for row in rows if row["items"] == 2)
+    assert middle["voted"] == pytest.approx(2 / 3, abs=0.034)
+
+
+TABLE = pa.table(
+    {
+        "item": ["a", "a", "a", "b", "b", "c", "d"],
+        "judge": ["x", "y", "z", "x", "y", "x", "w"],
+        "label": ["2", "1", "0", "0", "0", "1", "2"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("most", "judges", "items", "cells"),
+    [
+        # means 0, 0.5, 1, 2 of judges, and 0, 1, 1, 2 of items
+        ({}, ["z", "y", "x", "w"], ["b", "a", "c", "d"], 7),
+        ({"judges": 2, "items": 1}, ["y", "x"], ["a"], 2),
+    ],
+)
+def test_the_busiest_judges_and_items_by_their_means(
+    most: dict[str, int], judges: list[str], items: list[str], cells: int
+) -> None:
+    spec = spec_with_data(judge_item_matrix(Judgments.from_table(TABLE), **most))
+    rows = spec["data"]["values"]
+    assert len(rows) == cells
+    for row in rows:
+        assert judges[row["column"]] == row["judge"]
+        assert items[row["row"]] == row["item"]
+    assert {("a", "x", "2"), ("a", "y", "1")} <= {(r["item"], r["judge"], r["label"]) for r in rows}
+
+
+def test_the_chart_names_judge_item_and_label() -> None:
+    spec = spec_with_data(judge_item_matrix(Judgments.from_table(TABLE)))
+    rows = spec["data"]["values"]
+    assert {"column": 2, "row": 1, "label": "2", "judge": "x", "item": "a"} in rows
+    assert spec["title"]["subtitle"] == ["4 judges and 4 items"]
+
+
+MEAN = np.array([[0.75, 0.25, 0.0], [0.125, 0.875, np.nan]])
+SD = np.array([[0.1, 0.05, 0.0], [0.25, 0.5, np.nan]])
+
+
+def test_cells_have_mean_and_sd_in_words() -> None:
+    scale = Scale(labels=("0", "1", "broken"), truths=("no", "yes"), truth_of=(0, 1, -1))
+    spec = spec_with_data(confusion_map(MEAN, SD, scale, "all"))
+    rows = spec["data"]["values"]
+    assert [(row["truth"], row["label"], row["words"], row["under"]) for row in rows] == [
+        ("no", "0", "0.75", "(0.10)"),
+        ("no", "1", "0.25", "(0.05)"),
+        ("no", "broken", "0.00", "(0.00)"),
+        ("yes", "0", "0.12", "(0.25)"),
+        ("yes", "1", "0.88", "(0.50)"),
+        ("yes", "broken", "–", ""),
+    ]
+    assert rows[5]["mean"] is None
+
+
+JUDGES = pa.table(
+    {
+        "judge": ["few", "many", "none", "unknown"],
+        "judgments": [3, 90, 0, 40],
+        "specificity": [0.5, 0.25, 0.5, None],
+        "sensitivity": [0.75, 1.0, 0.5, 0.5],
+        "accuracy": [0.6, 0.5, None, 0.7],
+        "accuracy_low": [0.4, 0.45, None, 0.6],
+        "accuracy_high": [0.8, 0.55, None, 0.8],
+        "advice": ["watch", "drop", "watch", "keep"],
+    }
+)
+
+
+def layers(chart: Any) -> dict[str, Any]:
+    spec = spec_with_data(chart)
+    parts = spec.get("layer", [spec])
+    return {layer.get("name", str(place)): layer for place, layer in enumerate(parts)}
+
+
+def test_busiest_first_and_only_those_with_rates() -> None:
+    assert drawn_rows(JUDGES, "specificity", "sensitivity").tolist() == [1, 0]
+    assert drawn_rows(JUDGES, "accuracy").tolist() == [1, 3, 0]
+
+
+def test_points_stand_where_the_rates_are_and_the_line_where_they_sum_to_one() -> None:
+    found = layers(sensitivity_specificity(JUDGES))
+    points = found["judges"]["data"]["values"]
+    assert points == [
+        {
+            "judge": "many",
+            "judgments": 90,
+            "specificity": 0.25,
+            "sensitivity": 1.0,
+            "advice": "drop",
+        },
+        {
+            "judge": "few",
+            "judgments": 3,
+            "specificity": 0.5,
+            "sensitivity": 0.75,
+            "advice": "watch",
+        },
+    ]
+    ends = next(layer for layer in found.values() if layer["mark"]["type"] == "line")
+    assert all(row["specificity"] + row["sensitivity"] == 1 for row in ends["data"]["values"])
+    assert found["judges"]["encoding"]["size"]["field"] == "judgments"
+    assert found["judges"]["encoding"]["color"]["scale"]["domain"] == ["watch", "drop"]
+
+
+def test_without_advice_there_is_no_legend_of_it() -> None:
+    found = layers(sensitivity_specificity(JUDGES.drop_columns(["advice"])))
+    assert "color" not in found["judges"]["encoding"]
+
+
+def test_few_judges_have_their_intervals_drawn_and_many_do_not() -> None:
+    assert "with 90% intervals" in str(spec_with_data(accuracy_by_judgments(JUDGES))["title"])
+    many = pa.concat_tables([JUDGES] * 60)
+    spec = spec_with_data(accuracy_by_judgments(many))
+    assert spec["title"]["subtitle"] == ["180 judges"]
+
+
+def test_judges_go_from_few_to_many_judgments_and_have_the_two_busiest() -> None:
+    counts = np.array([5, 1000, 1, 0, 80, 900, 7, 2], dtype=np.int64)
+    chosen = _choose_judges(counts, wanted=4)
+    assert counts[chosen].tolist() == [1, 7, 900, 1000]
+    assert _choose_judges(counts, wanted=16).tolist() == [2, 7, 0, 6, 4, 5, 1]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 10_000), min_size=1, max_size=60), st.integers(3, 20))
+def test_as_many_as_wanted_each_once_in_order(counts: list[int], wanted: int) -> None:
+    given_counts = np.array(counts, dtype=np.int64)
+    chosen = _choose_judges(given_counts, wanted)
+    assert len(chosen) == min(wanted, int((given_counts > 0).sum()))
+    assert len(set(chosen.tolist())) == len(chosen)
+    shown = given_counts[chosen].tolist()
+    assert shown == sorted(shown)
+    assert shown[-2:] == sorted(count for count in counts if count)[-2:]
+
+
+def test_points_are_draws_of_both_rates(sampled: Results) -> None:
+    draws = sampled.consensus.draws
+    assert draws is not None
+    specificity, sensitivity = _draw_rates(draws, 4, samples=10_000)
+    every = draws.confusion[:, :, 4].reshape(-1, 2, 2)
+    np.testing.assert_allclose(specificity, every[:, 0, 0])
+    np.testing.assert_allclose(sensitivity, every[:, 1, 1])
+
+
+def test_sixteen_panels_with_the_number_of_judgments(sampled: Results) -> None:
+    draws = sampled.consensus.draws
+    assert draws is not None
+    spec = spec_with_data(judge_clouds(sampled.consensus, draws, samples=20))
+    panels = spec["concat"]
+    assert len(panels) == 16
+    counts = sampled.consensus.judgments.counts_per_judge
+    chosen = _choose_judges(counts)
+    told = [panel["title"]["text"].partition("N = ")[2] for panel in panels]
+    assert told == [f"{counts[judge]:,}" for judge in chosen]
+    assert all(len(panel["layer"][0]["data"]["values"]) == 20 for panel in panels)
+
+
+def test_ranks_of_chains_that_do_not_overlap() -> None:
+    values = np.array([[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0]])
+    assert _ranks_by_chain(values, bins=4).tolist() == [[2, 2, 0, 0], [0, 0, 2, 2]]
+
+
+def test_ranks_of_chains_that_agree_are_flat() -> None:
+    values = np.array([[0.0, 2.0, 4.0, 6.0], [1.0, 3.0, 5.0, 7.0]])
+    assert _ranks_by_chain(values, bins=4).tolist() == [[1, 1, 1, 1], [1, 1, 1, 1]]
+
+
+def test_the_hyper_parameters_are_looked_at(sampled: Results) -> None:
+    draws = sampled.consensus.draws
+    assert draws is not None
+    names = ["phi_pi", "phi_0", "phi_1", "kappa_pi", "kappa_0", "kappa_1"]
+    assert list(parameters_of(draws)) == names
+    panels = spec_with_data(trace_plot(draws))["concat"]
+    assert [panel["title"]["text"] for panel in panels] == names
+    rows = panels[1]["data"]["values"]
+    second = [row["value"] for row in rows if row["chain"] == 2]
+    np.testing.assert_allclose(second, draws.hyper["phi_0"][1], atol=1e-4)
+    assert len(spec_with_data(rank_plot(draws))["concat"]) == 6
+
+
+def test_without_hyper_parameters_the_shares_of_the_truths() -> None:
+    consensus = HybridConfusion(chains=1, warmup=10, draws=10, thin=1).fit(demo(3).judgments)
+    assert consensus.draws is not None
+    assert list(parameters_of(consensus.draws)) == ["share of 0", "share of 1", "share of 2"]
+
+
+def test_steps_of_a_fit() -> None:
+    rows = spec_with_data(likelihood_trace((-9.0, -5.0, -4.5)))["data"]["values"]
+    assert rows == [
+        {"step": 1, "value": -9.0},
+        {"step": 2, "value": -5.0},
+        {"step": 3, "value": -4.5},
+    ]
+
+
+def test_the_published_three(sampled: Results) -> None:
+    draws = sampled.consensus.draws
+    assert draws is not None
+    priors = learnt_priors(draws, samples=10_000)
+    assert [prior.name for prior in priors] == [
+        "specificity of judges",
+        "sensitivity of judges",
+        "prevalence in topics",
+    ]
+    for prior, name in zip(priors, ("0", "1", "pi"), strict=True):
+        np.testing.assert_allclose(prior.phi, draws.hyper[f"phi_{name}"].reshape(-1))
+        np.testing.assert_allclose(prior.kappa, draws.hyper[f"kappa_{name}"].reshape(-1))
+    panels = spec_with_data(hyper_priors(draws))["concat"]
+    assert [len(panel["data"]["values"]) for panel in panels] == [120, 120, 120]
+
+
+def test_any_number_of_truths() -> None:
+    consensus = HierarchicalConfusion(chains=1, warmup=20, draws=30).fit(demo(3).judgments)
+    assert consensus.draws is not None
+    priors = learnt_priors(consensus.draws, samples=30)
+    names = [prior.name for prior in priors]
+    assert names[:3] == ["right on 0", "right on 1", "right on 2"]
+    np.testing.assert_allclose(priors[1].phi, consensus.draws.hyper["phi"][0, :, 1, 1])
