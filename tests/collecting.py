@@ -133,10 +133,15 @@ class Bench:
             for row in page.rows
         ]
 
-    def turn(self, judge: str, *, right: bool = True, label: str = "Matching") -> Outcome:
-        """One page fetched and answered."""
+    def page(self, judge: str) -> Page:
+        """The page that a judge is given; there is one."""
         page = self.judging.page(judge)
         assert page is not None
+        return page
+
+    def turn(self, judge: str, *, right: bool = True, label: str = "Matching") -> Outcome:
+        """One page fetched and answered."""
+        page = self.page(judge)
         answers = self.answers(page, right=right, label=label)
         return self.judging.submit(judge, page.page, page.key, answers)
 

@@ -50,7 +50,9 @@ TABLE_3[FALSE_ALARM] = [
 POLICY = Policy(training_pass=0.6, warn_below=0.6, block_below=0.5)
 # "Each worker has to complete 20 query-result pairs successfully": 20 right of at most 40, where
 # the others pass by a share of 20; and training counts for trust too.
-BY_NUMBER = replace(POLICY, training_rule="correct", training_tries=2, trust_training=True)
+BY_NUMBER = POLICY.changed(
+    {"training_rule": "correct", "training_tries": 2, "trust_training": True}
+)
 VOTE, HYBRID = "vote", "hybrid"
 MAIN, LEARNING, CORRECT = "as assumed", "judges who learn", "as assumed, 20 right to pass"
 CONTROL = "no anchoring, ethical judges only"

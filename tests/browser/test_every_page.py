@@ -184,7 +184,7 @@ def plan(site: Site, slug: str) -> None:
         wish=asked.wish, made="2026-01-02 03:04", items=24, currency="USD", per_item=3, rows=rows,
         golds_a_judge=7, pass_mark=0.8, typical=0.9, guessing=0.5, golds_needed=12, golds_there=16,
     )  # fmt: skip
-    planner._keep(site.services, site.services.projects.get(slug), asked, kept)
+    planner._keep(site.services, asked, kept)
 
 
 def log_in(site: Site, name: str = "ada") -> Browser:

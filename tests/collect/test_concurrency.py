@@ -52,8 +52,7 @@ def test_newcomers_at_once_have_numbers_without_gaps(database: Database) -> None
 def test_a_page_sent_many_times_at_once_is_stored_once(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     answers = bench.answers(page, right=False)
     outcomes: list[Outcome] = together(
         lambda _: bench.judging.submit(judge, page.page, page.key, answers), list(range(THREADS))

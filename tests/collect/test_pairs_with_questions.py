@@ -48,8 +48,7 @@ def test_pairs_are_compared_and_asked_about(database: Database) -> None:
     rows = refit.read_labels(bench.services, bench.slug, "majority-vote", 0, question="clear")
     assert {row["label"] for row in rows} == {"Clear"}
     refit._fit_one(bench.services, bench.slug, refit.DEFAULT)
-    name = refit.name_of(bench.services.projects.get_head(bench.slug))
-    ranking = read_ranking(bench.services, name)
+    ranking = read_ranking(bench.services, bench.slug)
     assert ranking is not None
     best = [f"engine {n}" for n in reversed(range(ENGINES))]
     assert [row["item"] for row in ranking.rows] == best

@@ -73,12 +73,10 @@ def test_the_coin_is_even_and_the_same_for_the_same_page() -> None:
 def test_a_reload_shows_the_same_sides_with_the_saved_answers(database: Database) -> None:
     bench = Bench(database, paired_project())
     judge = bench.arrive().judge
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     wanted = seen(page)
     bench.judging.save(judge, page.page, [Answer(row=r, label=s) for r, s in wanted.items()])
-    again = bench.judging.page(judge)
-    assert again is not None
+    again = bench.page(judge)
     assert again.groups == page.groups
     assert {answer.row: answer.label for answer in again.answers} == wanted
     answers = [Answer(row=row, label=side) for row, side in wanted.items()]
@@ -91,8 +89,7 @@ def test_a_reload_shows_the_same_sides_with_the_saved_answers(database: Database
 def test_feedback_on_gold_is_told_by_the_sides_that_were_seen(database: Database) -> None:
     bench = Bench(database, paired_project(training=True, training_pairs=8, training_pass=0.5))
     judge = bench.arrive().judge
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     assert page.kind == "training"
     for row, side in seen(page).items():
         outcome = bench.judging.answer_training(judge, page.page, row, mirror(side))
@@ -138,17 +135,16 @@ def test_a_fit_keeps_the_ranking_and_its_report(database: Database) -> None:
     bench = Bench(database, paired_project())
     for key in ("anna", "ben"):
         work(bench, key)
-    name = refit.name_of(bench.services.projects.get(bench.slug))
-    assert read_ranking(bench.services, name) is None
+    assert read_ranking(bench.services, bench.slug) is None
     assert refit._fit_one(bench.services, bench.slug, refit.DEFAULT).state == "ready"
-    kept = read_ranking(bench.services, name)
+    kept = read_ranking(bench.services, bench.slug)
     assert kept is not None
     assert [row["item"] for row in kept.rows] == [f"engine {n}" for n in reversed(range(ENGINES))]
     assert kept.comparisons == 80
     assert [row["agreement"] for row in kept.judges] == [1.0, 1.0]
     assert "agree more than the other judges explain" in "".join(kept.notes)
     assert "--family" not in "".join(kept.notes), "a page has no options of a command"
-    report = read_ranking_report(bench.services, name)
+    report = read_ranking_report(bench.services, bench.slug)
     assert report is not None
     assert "engine 4" in report.html
     assert "--family" not in report.html
@@ -159,8 +155,7 @@ def test_an_adaptive_project_asks_what_tells_most_about_the_ranking(database: Da
     bench = Bench(database, project)
     judge = bench.arrive("anna").judge
     for _ in range(4):
-        page = bench.judging.page(judge)
-        assert page is not None
+        page = bench.page(judge)
         answers = [Answer(row=row, label=side) for row, side in seen(page).items()]
         bench.judging.submit(judge, page.page, page.key, answers)
     refit._fit_one(bench.services, bench.slug, refit.DEFAULT)
@@ -211,8 +206,7 @@ def test_ties_can_be_refused_and_other_labels_cannot_be_set(sqlite: Database) ->
         bench.services.projects.set_scale(bench.slug, Scale(labels=("Good", "Bad")))
     bench.services.projects.set_scale(bench.slug, PAIR_SCALE_WITHOUT_TIES)
     judge = bench.arrive().judge
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     assert page.labels == ("left", "right")
     answers = [Answer(row=row.row, label="tie") for row in page.rows]
     with pytest.raises(Refused, match="'tie' is not one of the labels"):

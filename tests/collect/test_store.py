@@ -105,8 +105,7 @@ def test_a_locked_database_is_busy_and_nothing_is_stored(tmp_path: Path) -> None
     database = Database(path, wait=0.2)
     bench = Bench(database)
     judge = bench.trained()
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     answers = bench.answers(page)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -123,8 +122,7 @@ def test_a_locked_database_is_busy_and_nothing_is_stored(tmp_path: Path) -> None
 def test_a_full_disk_is_told_and_nothing_is_stored(sqlite: Database) -> None:
     bench = Bench(sqlite)
     judge = bench.trained()
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     answers = bench.answers(page)
 
     def limit(connection: sqlite3.Connection, *_: object) -> None:

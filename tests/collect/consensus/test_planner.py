@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+import sqlalchemy as sa
 
 from adjudge.collect.consensus import planner
 from adjudge.collect.consensus.planner import PlanRow, Wish
@@ -14,6 +15,7 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.services.exports import ExportService
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
+from adjudge.collect.store.schema import plans
 from adjudge.data.gold import Gold
 from adjudge.errors import BadSetting, Refused
 from collecting import Bench
@@ -112,7 +114,10 @@ def test_another_share_of_gold_is_said_in_fewest_numbers() -> None:
     ("wish", "message"),
     [
         ((1.0, "0", 0.2), "accuracy = 1.0: wanted a share above 0 and below 1, such as 0.9"),
-        ((0.9, "much", 0.2), "pay_per_page = 'much': wanted an amount such as 0.20"),
+        (
+            (0.9, "much", 0.2),
+            "pay_per_page = 'much': wanted an amount from 0 to 1,000,000, such as 0.20",
+        ),
         ((0.9, "0", 0.95), "gold_share = 0.95: wanted a share from 0 to 0.9"),
         ((float("nan"), "0", 0.2), "accuracy = nan: wanted a share above 0 and below 1, such as"),
     ],
@@ -146,7 +151,7 @@ def test_what_stands_in_the_way_is_said_and_nothing_is_tried_for_ever(sqlite: Da
     services.projects.set_state(slug, "closed")
     services.projects.delete(slug)
     assert planner.find_due(services) == []
-    assert services.settings.find("plan-asked:") == {}, "the project is gone, and its wish with it"
+    assert bench.rows(sa.select(plans)) == [], "the project is gone, and its wish with it"
 
 
 def test_a_plan_of_an_adaptive_project_is_of_fixed_numbers(sqlite: Database) -> None:

@@ -12,13 +12,7 @@ from adjudge.collect.consensus import refit
 from adjudge.collect.consensus._learning import keep_hidden_gold
 from adjudge.collect.services.exports import ExportService
 from adjudge.errors import BadSetting, UnknownName
-from adjudge.models.registry import DEFAULT, MODELS
 from sites import served
-
-
-def test_the_names_are_those_of_the_registry() -> None:
-    assert tuple(MODELS) == refit.MODEL_NAMES
-    assert refit.DEFAULT == DEFAULT
 
 
 def test_fits_follow_the_judgments(tmp_path: Path) -> None:

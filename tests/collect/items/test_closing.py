@@ -146,8 +146,7 @@ def test_an_item_is_asked_for_again_until_it_is_sure(database: Database) -> None
     anna, berta, carla, dora = (bench.arrive(key).judge for key in ("a", "b", "c", "d"))
     assert {item.needed for item in bench.items()} == {2}
     bench.turn(anna, label="Spam")
-    page = bench.judging.page(berta)
-    assert page is not None
+    page = bench.page(berta)
     given = [
         Answer(row=row.row, label="Spam" if place % 3 else "Matching")
         for place, row in enumerate(page.rows)
@@ -157,8 +156,7 @@ def test_an_item_is_asked_for_again_until_it_is_sure(database: Database) -> None
     state = {item.title: (item.state, item.needed, item.trusted) for item in bench.items()}
     assert {title for title, (state, *_) in state.items() if state == "open"} == doubted
     assert all(state[title] == ("open", 3, 2) for title in doubted)
-    page = bench.judging.page(carla)
-    assert page is not None
+    page = bench.page(carla)
     assert {row.title for row in page.rows} == doubted, "each is asked for once, and nothing else"
     assert bench.judging.page(dora) is None
     bench.clock.forward(minutes=61)
@@ -221,8 +219,7 @@ def test_the_queue_begins_with_what_is_most_in_doubt(sqlite: Database) -> None:
     doubted = set()
     for place in range(4):
         bench.turn(anna, label="Spam")
-        page = bench.judging.page(berta)
-        assert page is not None
+        page = bench.page(berta)
         label = "Matching" if place == 2 else "Spam"
         doubted |= {row.title for row in page.rows} if place == 2 else set()
         bench.judging.submit(berta, page.page, page.key, bench.answers(page, label=label))
@@ -243,8 +240,7 @@ def test_the_policy_can_change_while_items_are_out(database: Database) -> None:
     anna, berta = bench.arrive("anna").judge, bench.arrive("berta").judge
     bench.turn(anna, label="Spam")
     bench.turn(berta, label="Spam")
-    page = bench.judging.page(bench.arrive("carla").judge)
-    assert page is not None
+    bench.page(bench.arrive("carla").judge)
     bench.services.projects.set_policy(bench.slug, {"closing": "adaptive"})
     bench.check()
     assert {(item.state, item.needed) for item in bench.items()} == {("open", 3)}

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from alembic import command
 
-from adjudge.collect.items.quotas import taken_by_arm
+from adjudge.collect.items.counters import taken_by_arm
 from adjudge.collect.judging import pages
 from adjudge.collect.store.database import Database, migration_config
 from adjudge.collect.values.project import Arm
@@ -95,8 +95,7 @@ def test_who_waits_for_others_of_her_arm_is_not_finished(sqlite: Database) -> No
 def test_a_late_page_counts_only_where_its_arm_has_room(database: Database) -> None:
     bench = Halves(database, topics=1, results=2, screening=False)
     slow, quick = bench.of("even"), bench.of("even", 1)
-    page = bench.judging.page(slow)
-    assert page is not None
+    page = bench.page(slow)
     bench.clock.forward(minutes=61)
     bench.work_off(quick)
     bench.judging.submit(slow, page.page, page.key, bench.answers(page))

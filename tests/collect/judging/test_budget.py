@@ -79,8 +79,7 @@ def test_a_budget_of_judgments_ends_with_a_short_page(database: Database) -> Non
 def test_what_is_in_judges_hands_is_kept_for_them_until_it_expires(sqlite: Database) -> None:
     bench = Bench(sqlite, pay_per_page="0.20", budget="0.20", lease_minutes=30, **PAGES)
     anna, berta, carla = (bench.arrive(key).judge for key in ("anna", "berta", "carla"))
-    page = bench.judging.page(anna)
-    assert page is not None
+    page = bench.page(anna)
     assert bench.judging.page(berta) is None
     bench.clock.forward(minutes=31)
     assert bench.judging.page(carla) is not None, "anna's time is over"

@@ -31,8 +31,7 @@ def test_nothing_of_a_dry_run_counts(database: Database) -> None:
 
     bench.turn(dry)
     assert bench.judging.state(dry).stage == "working"
-    page = bench.judging.page(dry)
-    assert page is not None
+    page = bench.page(dry)
     assert sum(item.leased for item in bench.items()) == 20
     answers = bench.answers(page)
     answers[0] = Answer(row=answers[0].row, label="can't judge")
@@ -80,8 +79,7 @@ def test_in_a_pause_only_a_signed_dry_run_goes_on(sqlite: Database) -> None:
 def test_a_page_of_a_dry_run_that_expired_changes_nothing(sqlite: Database) -> None:
     bench = Bench(sqlite, topics=3, golds=40, training=False)
     dry = bench.arrive("tester", kind="dry-run").judge
-    page = bench.judging.page(dry)
-    assert page is not None
+    page = bench.page(dry)
     bench.clock.forward(minutes=61)
     assert bench.judging.sweep() == 1
     bench.judging.submit(dry, page.page, page.key, bench.answers(page))

@@ -52,13 +52,11 @@ def test_who_came_late_is_trained_when_there_is_work_again(database: Database) -
     assert bench.judging.page(late) is None
     assert bench.judging.page(late) is None, "asking again changes nothing"
     bench.services.projects.add_items(bench.slug, [made_item("new", "t0")])
-    page = bench.judging.page(late)
-    assert page is not None
+    page = bench.page(late)
     assert page.kind == "training"
     assert bench.judging.state(late).stage == "training"
     bench.turn(late)
-    page = bench.judging.page(late)
-    assert page is not None
+    page = bench.page(late)
     assert page.kind == "work"
     assert bench.services.projects.audit(bench.slug) == []
     bench.check()
@@ -74,8 +72,7 @@ def test_nobody_begins_training_while_the_rest_is_in_others_hands(database: Data
     again = bench.arrive("patient").judge
     assert bench.judging.page(again) is None
     bench.clock.forward(minutes=61)
-    page = bench.judging.page(again)
-    assert page is not None
+    page = bench.page(again)
     assert page.kind == "training"
     assert bench.services.projects.audit(bench.slug) == []
 
@@ -101,8 +98,7 @@ def test_pages_left_are_those_a_judge_could_do(database: Database) -> None:
 def test_answers_that_come_again_say_how_far_they_differ(database: Database) -> None:
     bench = Bench(database, training=False)
     judge = bench.arrive().judge
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     first = bench.answers(page)
     bench.judging.submit(judge, page.page, page.key, first)
     again = bench.judging.submit(judge, page.page, page.key, first)

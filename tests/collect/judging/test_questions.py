@@ -50,8 +50,7 @@ def sent(bench: Bench, key: str, *, label: str, sure: str = "", most: int = 100)
 
 def test_a_page_tells_what_is_asked_and_takes_nothing_else(bench: Bench) -> None:
     judge = bench.trained("anna")
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     assert [(one.name, one.labels, one.required) for one in page.questions] == [
         ("freshness", ("Stale", "Fresh"), True),
         ("why", (), True),
@@ -63,8 +62,7 @@ def test_a_page_tells_what_is_asked_and_takes_nothing_else(bench: Bench) -> None
         bench.judging.submit(judge, page.page, page.key, bare)
     assert told.value.code == "rows-missing"
     assert told.value.evidence["rows"] == [row.row for row in page.rows]
-    shown = bench.judging.page(judge)
-    assert shown is not None
+    shown = bench.page(judge)
     assert [one.label for one in shown.answers] == [one.label for one in bare], "nothing is lost"
     for answers, words in (
         ({"freshness": "Rotten"}, "row 1, freshness: 'Rotten' is not one of the labels"),
@@ -76,8 +74,7 @@ def test_a_page_tells_what_is_asked_and_takes_nothing_else(bench: Bench) -> None
             bench.judging.submit(judge, page.page, page.key, wrong)
     given = answered(bench, page)
     assert bench.judging.save(judge, page.page, given) == len(given)
-    kept = bench.judging.page(judge)
-    assert kept is not None
+    kept = bench.page(judge)
     assert kept.answers == tuple(given)
     unable = [replace(given[0], label=CANNOT_JUDGE, answers={}), *given[1:]]
     assert bench.judging.submit(judge, page.page, page.key, unable).stored == len(given)
@@ -164,8 +161,7 @@ def test_questions_are_changed_until_somebody_has_judged(bench: Bench) -> None:
 def test_a_model_may_leave_further_questions(bench: Bench) -> None:
     view = bench.arrive("llm", channel="api", kind="model")
     bench.judging.consent(view.judge)
-    page = bench.judging.page(view.judge)
-    assert page is not None
+    page = bench.page(view.judge)
     outcome = bench.judging.submit(view.judge, page.page, page.key, bench.answers(page))
     assert outcome.stored == len(page.rows)
 

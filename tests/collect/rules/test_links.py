@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.collect.rules._links import fill_template
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.rules.settings import fill_template
 from adjudge.errors import BadSetting
 
 PLACES = "{code}, {participant}, {outcome}, or {NAME} of a parameter in the judge's own link"

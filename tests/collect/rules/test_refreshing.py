@@ -10,18 +10,19 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.collect.rules.golds import GoldCard, quota
-from adjudge.collect.rules.policy import Policy
-from adjudge.collect.rules.refreshing import (
+from adjudge.collect.rules.golds import (
+    GoldCard,
     _label_weights,
     between,
     choose_refresher,
     confusions,
     from_json,
     is_due,
+    quota,
     to_json,
     why,
 )
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from collecting import LABELS, Bench
@@ -109,8 +110,7 @@ def test_a_judge_who_misses_is_refreshed_and_works_on(database: Database) -> Non
     outcome = bench.turn(judge, right=False)
     before = outcome.judge
     assert (before.stage, before.gold_seen, before.gold_right) == ("working", 5, 0)
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     assert (page.kind, len(page.rows)) == ("training", 6)
     assert page.why.startswith("Among your last results you missed 5 results whose answers")
     assert bench.judging.page(judge) == page
@@ -139,8 +139,7 @@ def test_a_judge_who_misses_is_refreshed_and_works_on(database: Database) -> Non
 
     bench.turn(judge, right=True)
     bench.turn(judge, right=False)
-    work = bench.judging.page(judge)
-    assert work is not None
+    work = bench.page(judge)
     assert (work.kind, work.why) == ("work", ""), "one refresher is all the policy gives"
     (row,) = bench.services.judges.get(bench.slug, judge).refreshers
     assert (row.number, row.pairs, row.right) == (1, 6, 5)
@@ -166,12 +165,10 @@ def test_gold_that_was_wrong_takes_the_refresher_back(database: Database) -> Non
     )[0].name
     bench.services.gold.edit(bench.slug, gold, accepted=LABELS)
     assert bench.judging.state(judge).gold_right == outcome.judge.gold_right + 1
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     assert page.kind == "work", "four misses are left, and five bring a refresher"
     bench.judging.submit(judge, page.page, page.key, bench.answers(page, right=False))
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     assert page.why.startswith("Among your last results you missed 9 results")
     bench.judging.submit(judge, page.page, page.key, bench.answers(page))
     shown = bench.rows(
@@ -198,13 +195,11 @@ def test_a_judge_who_stops_at_a_refresher_does_it_when_she_works_on(sqlite: Data
     )
     judge = bench.trained()
     bench.turn(judge, right=False)
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     assert page.why
     assert bench.judging.finish(judge).stage == "finished"
     bench.check()
-    back = bench.judging.page(judge)
-    assert back is not None
+    back = bench.page(judge)
     assert back.kind == "work"
     bench.judging.submit(judge, back.page, back.key, bench.answers(back))
     assert bench.judging.page(judge).why  # type: ignore[union-attr]
@@ -217,8 +212,7 @@ def test_models_and_judges_who_may_do_no_more_get_none(sqlite: Database) -> None
     model = bench.arrive("model", kind="model").judge
     bench.turn(model)
     bench.turn(model, right=False)
-    page = bench.judging.page(model)
-    assert page is not None
+    page = bench.page(model)
     assert page.kind == "work"
     bench = Bench(sqlite, **made, refresher_pairs=4, refresher_after=1, max_pages=1)
     person = bench.trained()

@@ -315,8 +315,7 @@ def test_a_classifier_cannot_tell_gold_from_work(sqlite: Database, way: str) -> 
     for number in range(30):
         judge = bench.arrive(f"judge {number}").judge
         for _ in range(5):
-            page = bench.judging.page(judge)
-            assert page is not None
+            page = bench.page(judge)
             pages.append(page)
             truths.append(set(bench.truths(page)))
             bench.judging.submit(judge, page.page, page.key, bench.answers(page))

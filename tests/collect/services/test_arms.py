@@ -141,7 +141,7 @@ def test_bad_settings_of_an_arm_are_refused_by_name(sqlite: Database) -> None:
     bench = draft(sqlite)
     for arm, message in (
         (Arm(name="a", pay_per_page="much"),
-         "pay_per_page of arm a = 'much': wanted an amount such as 0.20"),
+         "pay_per_page of arm a = 'much': wanted an amount from 0 to 1,000,000, such as 0.20"),
         (Arm(name="a", training_mix={"Spam": 0.0}),
          "training_mix of arm a = {'Spam': 0.0}: wanted at least one share above 0"),
         (Arm(name="a", feedback="yes"),  # type: ignore[arg-type]

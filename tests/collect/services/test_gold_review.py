@@ -7,7 +7,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from adjudge.collect.items.standing import restore_trust
+from adjudge.collect.items.closing import restore_trust
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.snapshot import load_snapshot

@@ -15,6 +15,7 @@ from adjudge.collect.consensus import refit
 from adjudge.collect.store.schema import judges
 from adjudge.collect.values.project import Arm
 from adjudge.evaluation.estimation.choosing import draw_gold
+from adjudge.models.registry import MODELS
 from sites import REASON, Site, small_project
 
 REASON_IN_JSON = f'"reason": "{REASON}"'.encode()
@@ -247,7 +248,7 @@ def test_the_consensus_says_how_good_it_is_and_knows_models_from_people(site: Si
     site.services.judges.caller.database.write(lambda on: on.execute(change))
     ada.get(f"/projects/{slug}/consensus")
     offered = re.findall(r'<option value="([\w-]+)"[^>]*>\1: [^<]+</option>', ada.text)
-    assert tuple(offered) == refit.MODEL_NAMES, "each with a word on what it is"
+    assert tuple(offered) == tuple(MODELS), "each with a word on what it is"
     refit._fit_one(site.services, slug, refit.DEFAULT, with_report=True)
     report = refit.read_report(site.services, slug, refit.DEFAULT)
     assert report is not None

@@ -36,9 +36,9 @@ def test_the_advice_on_who_is_flagged_is_to_watch(site: Site) -> None:
     (row,) = site.services.judges.get_all(slug)
     refit._fit_one(site.services, slug, "majority-vote")
     (kept,) = refit.read_judges(site.services, slug, "majority-vote")
-    head = site.services.projects.get_head(slug)
-    name = refit._setting("fit-judges", head, "majority-vote")
-    site.services.settings.keep(name, [{**kept, "advice": "keep", "why": "always right"}])
+    project = refit._project(site.services, slug)
+    advised = [{**kept, "advice": "keep", "why": "always right"}]
+    refit._put(site.services, project, "majority-vote", judges=advised)
     for page in ("judges", f"judges/{row.judge}", "consensus?model=majority-vote"):
         ada.get(f"/projects/{slug}/{page}")
         assert "watch" in ada.words

@@ -24,6 +24,7 @@ from sqlalchemy.engine import make_url
 from adjudge.collect.consensus import refit
 from adjudge.collect.importing import ImportLimits, Upload, beside
 from adjudge.collect.services.notices import _claim
+from adjudge.collect.store.schema import uploads
 from adjudge.collect.web import _background, _uploading
 from adjudge.collect.web._background import Messenger, _find_address
 from adjudge.errors import Refused
@@ -322,7 +323,8 @@ def test_no_more_files_are_kept_than_somebody_works_on(site: Site) -> None:
     for number in range(8):
         files = {"files": (f"{number}.csv", b"was\n%d\n" % number)}
         ada.post("/projects/upload", files=files, expect=422)
-    assert len(site.services.settings.find_names("new-files:")) == 5
+    with site.parts.database.read() as on:
+        assert len(on.execute(sa.select(uploads.c.name)).all()) == 5
     kept = ada.text.partition('name="kept" value="')[2].partition('"')[0]
     ada.post("/projects/upload", kept=kept, column=["was"], part=["query"], expect=422)
     assert "There is no file" not in ada.words, "the newest are there"

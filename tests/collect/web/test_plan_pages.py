@@ -51,7 +51,7 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
         rows=tuple(row(n, 0.6 + 0.08 * n) for n in range(1, 5)), golds_a_judge=7, pass_mark=0.8,
         typical=0.9, guessing=0.5, golds_needed=12, golds_there=16, notes=("A note.",),
     )  # fmt: skip
-    planner._keep(site.services, site.services.projects.get(slug), asked, made)
+    planner._keep(site.services, asked, made)
     ada.get(here)
     assert "http-equiv" not in ada.text
     assert "hx-get" not in ada.text.partition("<main")[2]

@@ -1,8 +1,8 @@
 """The plan of a project: how many judgments, golds and how much money a wanted accuracy takes.
 
 What the project has so far is the pilot. A plan is asked for, made by a process of its own (this
-module, started by the server's background), and kept with the settings of the server. Where nothing
-is asked, looking costs one query.
+module, started by the server's background), and stored. Where nothing is asked, looking costs one
+query.
 """
 
 from __future__ import annotations
@@ -16,15 +16,21 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adjudge.collect.consensus.refit import name_of, run_wanted
+from sqlalchemy import ColumnElement, and_, select, update
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.consensus.refit import run_wanted
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.two_accuracies import gold_interval
+from adjudge.collect.store.database import StoredRow, from_row, put_row
+from adjudge.collect.store.schema import plans, projects
 from adjudge.data.source import count_of
-from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
+from adjudge.errors import AdjudgeError, BadSetting, Refused
+from adjudge.models.registry import model as build_model
 
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
-    from adjudge.collect.values.requesting import ProjectHead, ProjectSummary
+    from adjudge.collect.values.requesting import ProjectSummary
     from adjudge.simulation.planning import JudgmentPlan
 
 ENVIRONMENT = "ADJUDGE_PLAN"
@@ -33,7 +39,6 @@ _BEYOND = 2  # numbers that are tried beyond the one that does, for the curve
 _RUNS = 10  # made crowds for each number
 _LARGEST = 0.9  # share of gold
 _FEW = 200  # judgments below which a pilot says little
-_ASKED, _TRIED, _MADE = "plan-asked:", "plan-tried:", "plan:"  # settings, each of a project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,48 +123,50 @@ def ask(services: RequesterServices, slug: str, wish: Wish) -> Asked:
     Refused: ``no-judgments`` where there is no pilot to plan from, ``role`` for a viewer.
     """
     services.projects.check_role(slug, "reviewer")
-    project = services.projects.get(slug)
-    if not project.judgments:
+    if not services.projects.get(slug).judgments:
         raise Refused("no-judgments", "a plan needs a pilot: there are no judgments yet")
     asked = Asked(project=slug, wish=wish, at=time.time())
-    services.settings.keep(_ASKED + name_of(project), asdict(asked))
+    values = {**asdict(wish), "asked": asked.at, "tried": 0}
+
+    def keep(on: Connection) -> None:
+        project = services.caller.find(on, slug, "reviewer").id
+        put_row(on, plans, {"project": project}, **values)
+
+    services.caller.database.write(keep)
     return asked
 
 
 def read_asked(services: RequesterServices, slug: str) -> Asked | None:
     """The plan that is waited for."""
-    project = services.projects.get_head(slug)
-    held = services.settings.get(_ASKED + name_of(project))
-    if held is None:
+    row = _find(services, slug)
+    if row is None or row.asked is None:
         return None
-    begun = services.settings.get(_TRIED + name_of(project)) or {"at": None}
-    tried = begun["tried"] if begun["at"] == held["at"] else 0
-    return Asked(**{**held, "wish": Wish(**held["wish"]), "tried": tried})
+    return Asked(project=slug, wish=from_row(Wish, row), at=row.asked, tried=row.tried)
+
+
+def _find(services: RequesterServices, slug: str) -> StoredRow | None:
+    """What is stored of the plan of a project."""
+    with services.caller.reading(slug) as request:
+        wanted = select(plans).where(plans.c.project == request.project.id)
+        return request.on.execute(wanted).one_or_none()
 
 
 def read_plan(services: RequesterServices, slug: str) -> ProjectPlan | None:
     """The last plan that was made."""
-    held = services.settings.get(_MADE + name_of(services.projects.get_head(slug)))
-    if held is None:
+    row = _find(services, slug)
+    if row is None or row.plan is None:
         return None
-    rows = tuple(PlanRow(**row) for row in held["rows"])
-    notes = tuple(held["notes"])
-    return ProjectPlan(**{**held, "wish": Wish(**held["wish"]), "rows": rows, "notes": notes})
+    rows = tuple(PlanRow(**one) for one in row.plan["rows"])
+    lists = {"rows": rows, "notes": tuple(row.plan["notes"])}
+    return ProjectPlan(**{**row.plan, "wish": Wish(**row.plan["wish"]), **lists})
 
 
 def find_due(services: RequesterServices) -> list[str]:
-    """The projects whose plan is asked for; those that are gone are forgotten."""
-    found = []
-    for name, held in services.settings.find(_ASKED).items():
-        try:
-            there = _ASKED + name_of(services.projects.get_head(held["project"])) == name
-        except NotFound:
-            there = False
-        if there:
-            found.append(held["project"])
-        else:
-            services.settings.forget(name)
-    return found
+    """The projects whose plan is asked for."""
+    wanted = select(projects.c.slug).join(plans, plans.c.project == projects.c.id)
+    with services.caller.database.read() as on:
+        found = on.execute(wanted.where(plans.c.asked.is_not(None)).order_by(plans.c.asked))
+        return list(found.scalars())
 
 
 def _plan_one(services: RequesterServices, slug: str) -> ProjectPlan | None:
@@ -175,7 +182,7 @@ def _plan_one(services: RequesterServices, slug: str) -> ProjectPlan | None:
         made = {"problem": str(fault)}
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
     plan = ProjectPlan(wish=asked.wish, made=when, seconds=time.time() - began, **made)
-    _keep(services, project, asked, plan)
+    _keep(services, asked, plan)
     return plan
 
 
@@ -184,7 +191,7 @@ def note_failure(services: RequesterServices, slug: str, code: int) -> None:
     asked = read_asked(services, slug)
     if asked is not None:
         plan = ProjectPlan(wish=asked.wish, problem=f"its process ended with code {code}")
-        _keep(services, services.projects.get_head(slug), asked, plan)
+        _keep(services, asked, plan)
 
 
 def list_changes(plan: ProjectPlan, policy: Policy) -> dict[str, Any]:
@@ -215,7 +222,6 @@ def _settings(wish: Wish, policy: Policy) -> dict[str, Any]:
 
 def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked) -> dict[str, Any]:
     """Fit the pilot, make crowds like it, and work out what each number of judgments takes."""
-    from adjudge.models.registry import model as build_model
     from adjudge.simulation.planning import plan
 
     slug = project.slug
@@ -226,8 +232,8 @@ def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked)
     pilot = model.fit(judgments, services.exports.get_gold(slug))
 
     def progress(step: Any) -> None:
-        tried = {"at": asked.at, "tried": step.done}
-        services.settings.keep(_TRIED + name_of(project), tried)
+        change = update(plans).where(_is_asked(asked)).values(tried=step.done)
+        services.caller.database.write(lambda on: on.execute(change))
 
     made = plan(
         pilot,
@@ -325,14 +331,18 @@ def _row(row: Mapping[str, Any], policy: Policy, arms: int) -> PlanRow:
     )
 
 
-def _keep(
-    services: RequesterServices, project: ProjectHead, asked: Asked, plan: ProjectPlan
-) -> None:
+def _is_asked(asked: Asked) -> ColumnElement[bool]:
+    """The condition on plans that this one is still the one that is asked for."""
+    project = select(projects.c.id).where(projects.c.slug == asked.project).scalar_subquery()
+    return and_(plans.c.project == project, plans.c.asked == asked.at)
+
+
+def _keep(services: RequesterServices, asked: Asked, plan: ProjectPlan) -> None:
     """Keep a plan; what was asked is done with, unless something else was asked meanwhile."""
-    services.settings.keep(_MADE + name_of(project), asdict(plan))
-    now = read_asked(services, project.slug)
-    if now is not None and now.at == asked.at:
-        services.settings.forget(_ASKED + name_of(project))
+    theirs = select(projects.c.id).where(projects.c.slug == asked.project).scalar_subquery()
+    made = update(plans).where(plans.c.project == theirs).values(plan=asdict(plan))
+    done = update(plans).where(_is_asked(asked)).values(asked=None)
+    services.caller.database.write(lambda on: (on.execute(made), on.execute(done)))
 
 
 def _main(services: RequesterServices, project: str) -> bool:

@@ -2,12 +2,11 @@
 
 The server asks ``find_due`` now and then, and runs this module as a process of its own for each
 fit: models are heavy to import, and a fit that fails or is stopped takes nothing with it.
-What a fit found is kept with the settings of the server, so that every process can show it.
+What a fit found is stored, so that every process can show it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -15,30 +14,25 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import select
+
 from adjudge.collect.consensus.reports import KeptReport, make_ranking, make_report
+from adjudge.collect.store.database import StoredRow, from_row, put_row
+from adjudge.collect.store.schema import fit_labels, fits, projects
+from adjudge.collect.values.members import MemberRole
 from adjudge.errors import AdjudgeError, UnknownName
+from adjudge.models.registry import DEFAULT, MODELS
+from adjudge.models.registry import model as build_model
 
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.values.gold import Suggestion
-    from adjudge.collect.values.requesting import FinalLabel, ProjectHead, ProjectSummary
+    from adjudge.collect.values.requesting import FinalLabel, ProjectSummary
     from adjudge.data.consensus import Consensus
 
-# The registry itself would bring every model and its compiler into the server's memory.
-MODEL_NAMES = (
-    "item-types",
-    "majority-vote",
-    "vote",
-    "dawid-skene",
-    "single-confusion",
-    "hybrid-confusion",
-    "hierarchical-relevance",
-    "hierarchical-confusion",
-    "pmf",
-)
-DEFAULT = "item-types"  # that of adjudge.models.registry, likewise
 _PAGE = 200  # items that are kept, and shown, together
 ENVIRONMENT = "ADJUDGE_REFIT"
 _LEAST = 25  # new judgments before a model is fitted again
@@ -86,13 +80,11 @@ def ask(services: RequesterServices, slug: str, model: str, *, question: str = "
 
     Refused: ``role`` for a viewer.
     """
-    services.projects.check_role(slug, "reviewer")
-    if model not in MODEL_NAMES:
-        raise UnknownName("model", model, MODEL_NAMES)
+    project = _project(services, slug, least="reviewer")
+    if model not in MODELS:
+        raise UnknownName("model", model, MODELS)
     _check_question(services, slug, question)
-    name = _setting("fits-asked", services.projects.get_head(slug))
-    asked = services.settings.get(name) or {}
-    services.settings.keep(name, {**asked, _key(model, question): time.time()})
+    _put(services, project, model, question, asked=time.time())
 
 
 def _check_question(services: RequesterServices, slug: str, question: str) -> None:
@@ -111,26 +103,25 @@ def ask_again(services: RequesterServices, slug: str) -> None:
 
 def list_fits(services: RequesterServices, slug: str, *, question: str = "") -> list[ModelFit]:
     """Every fit of a project to one question, also those that are only asked for."""
-    project = services.projects.get_head(slug)
-    done, asked = _known(services, project), _asked(services, project)
-    found = []
-    for model in MODEL_NAMES:
-        key = _key(model, question)
-        fit = done.get(key)
-        if fit is None and key in asked:
-            fit = ModelFit(model=model, state="wanted", question=question)
-        if fit is not None:
-            found.append(fit)
-    return found
+    with services.caller.reading(slug) as request:
+        theirs = (fits.c.project == request.project.id, fits.c.question == question)
+        known = {row.model: _to_fit(row) for row in request.on.execute(select(fits).where(*theirs))}
+    return [known[model] for model in MODELS if model in known]
+
+
+def _to_fit(row: StoredRow) -> ModelFit:
+    return from_row(ModelFit, row, state=row.state or "wanted")
 
 
 def read_labels(
     services: RequesterServices, slug: str, model: str, page: int, *, question: str = ""
 ) -> list[dict[str, Any]]:
     """One page of the items of a fit, the least sure first; a final label is what was decided."""
-    key, project = _key(model, question), services.projects.get_head(slug)
-    name = _setting("fit-labels", project, key, page)
-    rows: list[dict[str, Any]] = services.settings.get(name) or []
+    with services.caller.reading(slug) as request:
+        name = (request.project.id, model, question, page)
+        key = zip(fit_labels.primary_key, name, strict=True)
+        wanted = select(fit_labels.c.rows).where(*(column == value for column, value in key))
+        rows: list[dict[str, Any]] = request.on.execute(wanted).scalar() or []
     final = {} if question else services.items.get_final(slug)
     return [_decided(row, final[row["item"]]) if row["item"] in final else row for row in rows]
 
@@ -145,12 +136,11 @@ def read_table(services: RequesterServices, slug: str, model: str, *, question: 
     """All items of a fit as an Arrow table of labels, for exports; None where there is none."""
     import pyarrow as pa
 
-    project = services.projects.get_head(slug)
-    fit = _known(services, project).get(_key(model, question))
-    if fit is None or fit.state != "ready":
+    stored = _find(services, slug, model, question)
+    if stored is None or stored.state != "ready":
         return None
     rows: list[dict[str, Any]] = []
-    for page in range(fit.pages):
+    for page in range(_to_fit(stored).pages):
         rows += read_labels(services, slug, model, page, question=question)
     there = {row["item"] for row in rows}
     finals = {} if question else services.items.get_final(slug)
@@ -167,9 +157,8 @@ def read_judges(
     services: RequesterServices, slug: str, model: str, *, question: str = ""
 ) -> list[dict[str, Any]]:
     """The judges by a fit, those of most bits a judgment first."""
-    name = _setting("fit-judges", services.projects.get_head(slug), _key(model, question))
-    rows: list[dict[str, Any]] = services.settings.get(name) or []
-    return rows
+    row = _find(services, slug, model, question)
+    return list(row.judges or ()) if row else []
 
 
 def find_sure(services: RequesterServices, slug: str) -> tuple[ModelFit | None, list[Suggestion]]:
@@ -180,8 +169,8 @@ def find_sure(services: RequesterServices, slug: str) -> tuple[ModelFit | None, 
     fit = ready.get(DEFAULT) or next(iter(ready.values()), None)
     if fit is None:
         return None, []
-    name = _setting("fit-sure", services.projects.get_head(slug), fit.model)
-    return fit, [Suggestion(**row) for row in services.settings.get(name) or []]
+    found = _find(services, slug, fit.model)
+    return fit, [Suggestion(**row) for row in (found and found.sure) or ()]
 
 
 def find_due(services: RequesterServices) -> list[tuple[str, str]]:
@@ -189,20 +178,22 @@ def find_due(services: RequesterServices) -> list[tuple[str, str]]:
 
     A fit to a further question is ``model@question``.
     """
+    wanted = select(fits, projects.c.slug).join(projects, projects.c.id == fits.c.project)
+    with services.caller.database.read() as on:
+        known = {(row.slug, row.model, row.question): row for row in on.execute(wanted)}
     found = []
     for project in services.projects.get_all():
         if not project.judgments:
             continue
-        done, asked = _known(services, project), _asked(services, project)
         further = [q.name for q in services.projects.get_questions(project.slug) if q.fitted]
-        always = {_key(DEFAULT, question) for question in ("", *further)}
-        for model in sorted({*done, *asked, *always}):
-            fit = done.get(model)
-            grown = project.judgments - (fit.judgments if fit else 0)
-            enough = max(_LEAST, _SHARE * (fit.judgments if fit else 0))
+        theirs = {key[1:] for key in known if key[0] == project.slug}
+        for model, question in sorted(theirs | {(DEFAULT, name) for name in ("", *further)}):
+            fit = known.get((project.slug, model, question))
+            fitted = fit.judgments if fit else 0
+            grown = project.judgments - fitted >= max(_LEAST, _SHARE * fitted)
             left = fit is not None and fit.state == "running"  # its process has gone
-            if left or asked.get(model, 0.0) > (fit.begun if fit else 0.0) or grown >= enough:
-                found.append((project.slug, model))
+            if left or grown or (fit is not None and (fit.asked or 0.0) > fit.begun):
+                found.append((project.slug, _key(model, question)))
     return found
 
 
@@ -216,46 +207,46 @@ def _fit_one(
     """
     project = services.projects.get(slug)
     began, consensus = time.time(), None
-    key, (model, _, question) = model, model.partition("@")
+    model, _, question = model.partition("@")
+    at = _project(services, slug)
     running = ModelFit(model=model, state="running", judgments=project.judgments, begun=began,
                        question=question)  # fmt: skip
-    before = _known(services, project).get(key)
-    if before is None:
-        _keep(services, project, running)
+    before = _find(services, slug, model, question)
+    if before is None or before.state is None:
+        _put(services, at, **asdict(running))
     try:
-        items, consensus = _fitted(services, project, model, question)
+        items, consensus = _fitted(services, project, at, model, question)
     except AdjudgeError as fault:
         fit = replace(running, state="failed", problem=str(fault))
     else:
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
         fit = replace(running, state="ready", items=items, seconds=time.time() - began, made=made)
-    _keep(services, project, fit)
+    _put(services, at, **asdict(fit))
     if model == DEFAULT and consensus is not None:
-        make_ranking(services, slug, name_of(project), project.name, fit.made)
+        make_ranking(services, slug, at, project.name, fit.made)
     if with_report and consensus is not None:
         report = make_report(services, project, consensus, fit.made, question)
-        services.settings.keep(_setting("fit-report", project, key), report)
+        _put(services, at, model, question, report=report)
     return fit
 
 
 def note_failure(services: RequesterServices, slug: str, model: str, code: int) -> None:
     """Note that the process of a fit ended without a word, so that it is not tried for ever."""
-    project = services.projects.get_head(slug)
-    fit = _known(services, project).get(model)
+    name, _, question = model.partition("@")
+    fit = _find(services, slug, name, question)
     if fit is not None and fit.state == "running":
         problem = f"its process ended with code {code}"
-        _keep(services, project, replace(fit, state="failed", problem=problem))
+        at = _project(services, slug)
+        _put(services, at, name, question, state="failed", problem=problem)
 
 
 def _fitted(
-    services: RequesterServices, project: ProjectSummary, model: str, question: str = ""
+    services: RequesterServices, project: ProjectSummary, at: int, model: str, question: str
 ) -> tuple[int, Consensus | None]:
     """Fit, and keep labels by pages, judges and possible gold; how many items, and the fit."""
     from adjudge.collect.consensus._learning import keep_hidden_gold, learn
     from adjudge.collect.services.gold import sure_items
-    from adjudge.models.registry import model as build_model
 
-    key = _key(model, question)
     judgments = services.exports.get_judgments(project.slug, golds=True, question=question)
     if judgments is None:
         return 0, None
@@ -268,16 +259,15 @@ def _fitted(
     table = consensus.labels.sort_by([("entropy", "descending"), ("item", "ascending")])
     rows = [row for row in table.to_pylist() if row["item"] not in golden]
     for page in range(0, max(len(rows), 1), _PAGE):
-        name = _setting("fit-labels", project, key, page // _PAGE)
-        services.settings.keep(name, rows[page : page + _PAGE])
-    services.settings.keep(
-        _setting("fit-judges", project, key), _advised(keep_hidden_gold(consensus, own))
-    )
+        key = {"project": at, "model": model, "question": question, "page": page // _PAGE}
+        part = rows[page : page + _PAGE]
+        services.caller.database.write(partial(put_row, table=fit_labels, key=key, rows=part))
+    _put(services, at, model, question, judges=_advised(keep_hidden_gold(consensus, own)))
     if question:
         return len(rows), consensus
     known = set() if gold is None else set(gold.items.to_pylist())
     found = sure_items(consensus, known=sorted(known), each=_SURE)
-    services.settings.keep(_setting("fit-sure", project, model), [asdict(one) for one in found])
+    _put(services, at, model, sure=[asdict(one) for one in found])
     if model == DEFAULT:
         learn(services, project.slug, consensus)
         kept = [(row["item"], row["label"], row["probability"]) for row in rows]
@@ -299,39 +289,32 @@ def read_report(
     services: RequesterServices, slug: str, model: str, *, question: str = ""
 ) -> KeptReport | None:
     """The report of the last fit of a model, None where there is none yet."""
-    name = _setting("fit-report", services.projects.get_head(slug), _key(model, question))
-    kept = services.settings.get(name)
-    return None if kept is None else KeptReport.from_json(kept)
+    row = _find(services, slug, model, question)
+    return None if row is None or row.report is None else KeptReport.from_json(row.report)
 
 
-def name_of(project: ProjectHead) -> str:
-    """A project by its name and its birth: one that is made again has nothing of the old.
-
-    Short, since the names of settings are.
-    """
-    born = f"{project.slug}@{project.made.timestamp():.0f}"
-    return hashlib.blake2s(born.encode(), digest_size=9).hexdigest()
+def _project(services: RequesterServices, slug: str, *, least: MemberRole = "viewer") -> int:
+    """The id of a project inside, for who has at least this role in it."""
+    with services.caller.database.read() as on:
+        return services.caller.find(on, slug, least).id
 
 
-def _setting(kind: str, project: ProjectHead, *more: object) -> str:
-    """The name of a setting with something of a project's fits."""
-    return ":".join(map(str, (kind, name_of(project), *more)))
+def _find(
+    services: RequesterServices, slug: str, model: str, question: str = ""
+) -> StoredRow | None:
+    """What is stored of a fit; None where it was never asked for nor made."""
+    with services.caller.reading(slug) as request:
+        key = zip(fits.primary_key, (request.project.id, model, question), strict=True)
+        wanted = select(fits).where(*(column == value for column, value in key))
+        return request.on.execute(wanted).one_or_none()
 
 
-def _asked(services: RequesterServices, project: ProjectHead) -> dict[str, float]:
-    """When each fit was asked for."""
-    asked: dict[str, float] = services.settings.get(_setting("fits-asked", project)) or {}
-    return asked
-
-
-def _known(services: RequesterServices, project: ProjectHead) -> dict[str, ModelFit]:
-    held = services.settings.get(_setting("fits", project)) or {}
-    return {model: ModelFit(**fit) for model, fit in held.items()}
-
-
-def _keep(services: RequesterServices, project: ProjectHead, fit: ModelFit) -> None:
-    held = services.settings.get(_setting("fits", project)) or {}
-    services.settings.keep(_setting("fits", project), {**held, fit.key: asdict(fit)})
+def _put(
+    services: RequesterServices, project: int, model: str, question: str = "", **values: Any
+) -> None:
+    """Set columns of a fit."""
+    key = {"project": project, "model": model, "question": question}
+    services.caller.database.write(partial(put_row, table=fits, key=key, **values))
 
 
 def run_wanted(environment: str, work: Callable[..., bool]) -> None:

@@ -1,6 +1,6 @@
 """The report of a fit, and the ranking of a side-by-side project with its own report.
 
-Made by the process that fits the consensus, and kept with the settings of the server.
+Made by the process that fits the consensus, and stored.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy import select
 
 from adjudge.collect.consensus._learning import begin_queue_again, keep_hidden_gold, place_all
-from adjudge.collect.store.schema import items
+from adjudge.collect.store.database import StoredRow, put_row
+from adjudge.collect.store.schema import items, rankings
 from adjudge.errors import AdjudgeError
+from adjudge.models.registry import DEFAULT_PAIRS, PAIR_MODELS
+from adjudge.models.registry import model as build_model
 
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
@@ -28,7 +32,6 @@ if TYPE_CHECKING:
 
 
 _POLICY = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]+)"')
-_RANKING, _REPORT = "ranking:", "ranking-report:"  # settings, each of a project
 _MOST = 1_000  # items and judges that are kept to be shown: the report has all
 
 
@@ -116,7 +119,6 @@ def _page_of(
 ) -> tuple[str, dict[str, Any]]:
     """The page, how sure it says the labels are, and what more gold would show."""
     from adjudge.data.names import as_names
-    from adjudge.models.registry import model as build_model
     from adjudge.report.page import report_html
     from adjudge.report.results import Provenance, gather
     from adjudge.report.words import certainty
@@ -171,16 +173,15 @@ class _KeptRanking:
 
 
 def make_ranking(
-    services: RequesterServices, slug: str, project: str, title: str, made: str
+    services: RequesterServices, slug: str, project: int, title: str, made: str
 ) -> None:
     """Rank the results of a project and keep it with its report; nothing where it has no pairs.
 
-    ``project`` is the name under which its things are kept.
+    ``project`` is its id inside.
     """
     compared = services.exports.get_comparisons(slug)
     if compared is None:
         return
-    from adjudge.models.registry import DEFAULT_PAIRS, PAIR_MODELS
     from adjudge.report.preferences import pair_report_html
 
     model = PAIR_MODELS[DEFAULT_PAIRS]()
@@ -192,7 +193,7 @@ def make_ranking(
         page = _pack_page(pair_report_html(_in_names(services, slug, found), title=title), made)
     except AdjudgeError as fault:
         empty = _KeptRanking(made, problem=str(fault))
-        services.settings.keep(_RANKING + project, _to_json(empty))
+        _keep_ranking(services, project, ranking=_to_json(empty))
         return
     lean = found.parameters.get("position")
     kept = _KeptRanking(
@@ -204,8 +205,7 @@ def make_ranking(
         position=lean,
         notes=found.notes,
     )
-    services.settings.keep(_RANKING + project, _to_json(kept))
-    services.settings.keep(_REPORT + project, page)
+    _keep_ranking(services, project, ranking=_to_json(kept), report=page)
     _order_by_gain(services, slug, found)
 
 
@@ -272,13 +272,24 @@ def _finite(row: dict[str, Any]) -> dict[str, Any]:
     return {name: None if value != value else value for name, value in row.items()}  # noqa: PLR0124
 
 
-def read_ranking(services: RequesterServices, project: str) -> _KeptRanking | None:
-    """The last ranking of a project by the name of its things; None where there is none yet."""
-    kept = services.settings.get(_RANKING + project)
-    return None if kept is None else _KeptRanking.from_json(kept)
+def _keep_ranking(services: RequesterServices, project: int, **values: Any) -> None:
+    key = {"project": project}
+    services.caller.database.write(partial(put_row, table=rankings, key=key, **values))
 
 
-def read_ranking_report(services: RequesterServices, project: str) -> KeptReport | None:
+def _find_ranking(services: RequesterServices, slug: str) -> StoredRow | None:
+    with services.caller.reading(slug) as request:
+        wanted = select(rankings).where(rankings.c.project == request.project.id)
+        return request.on.execute(wanted).one_or_none()
+
+
+def read_ranking(services: RequesterServices, slug: str) -> _KeptRanking | None:
+    """The last ranking of a project; None where there is none yet."""
+    row = _find_ranking(services, slug)
+    return None if row is None else _KeptRanking.from_json(row.ranking)
+
+
+def read_ranking_report(services: RequesterServices, slug: str) -> KeptReport | None:
     """The report of the last ranking; None where there is none yet."""
-    kept = services.settings.get(_REPORT + project)
-    return None if kept is None else KeptReport.from_json(kept)
+    row = _find_ranking(services, slug)
+    return None if row is None or row.report is None else KeptReport.from_json(row.report)

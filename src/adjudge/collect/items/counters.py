@@ -2,23 +2,39 @@
 
 ``leased`` are the open pages of work that an item stands on, ``trusted`` and ``surplus`` its
 judgments of that standing, ``broken`` the answers that could not judge it, and ``needed`` the
-trusted judgments that close it. ``leased + trusted <= needed`` holds at every commit. Each function
-runs inside the caller's transaction, who holds the locks of the items (``lock_items``).
+trusted judgments that close it. ``leased + trusted <= needed`` holds at every commit.
+
+With ``judgments_by_arm`` an item needs ``judgments_per_item`` trusted judgments in each arm. What
+an arm has is counted from page rows and judgments each time, so that no second set of counters can
+differ from the first; the item's own counters hold the sum over arms. Each function runs inside the
+caller's transaction, which holds the locks of the items (``lock_items``).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, bindparam, case, func, literal, select, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    bindparam,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+    text,
+    union_all,
+    update,
+)
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.quotas import arms_in, taken_by_arm
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.rules.routing import STICKY
+from adjudge.collect.rules.routing import STATE_RULE, STICKY
 from adjudge.collect.store.database import StoredRow, batches
-from adjudge.collect.store.schema import items, judges, judgments, page_rows, projects
+from adjudge.collect.store.schema import arms, items, judges, judgments, page_rows, pages, projects
 
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _PAGES: BindParameter[Any] = bindparam("pages", expanding=True)
@@ -26,16 +42,10 @@ _COUNTERS = ("leased", "trusted", "surplus", "broken")
 _MORE = {name: items.c[name] + bindparam(f"more_{name}") for name in _COUNTERS}
 
 
-def _state_rule(
-    *, trusted: Any, needed: Any, broken: Any, set_aside_after: Any
-) -> ColumnElement[str]:
-    """The state that counters give an item, in SQL; in Python it is ``routing.item_state``."""
-    return case(
-        (items.c.state.in_(STICKY), items.c.state),
-        (trusted >= needed, "closed"),
-        (broken >= set_aside_after, "set aside"),
-        else_="open",
-    )
+def _state_rule(**values: Any) -> ColumnElement[str]:
+    """``item_state`` in SQL, of these counters and bounds; a sticky state stays."""
+    reached = [(values[have] >= values[enough], state) for state, have, enough in STATE_RULE]
+    return case((items.c.state.in_(STICKY), items.c.state), *reached, else_="open")
 
 
 _LOCK = (
@@ -240,3 +250,69 @@ def _promotable(on: Connection, item: StoredRow, limit: int | None) -> list[int]
             taken[item.id, row.arm] += 1
             chosen.append(row.id)
     return chosen
+
+
+# In the words of the index ix_judgments_counted, so that it is used.
+_COUNTS = text("judgments.gold IS NULL AND NOT judgments.other AND judgments.standing = 'trusted'")
+_LEASED = text("page_rows.gold IS NULL AND pages.state = 'open'")
+_TRUSTED_BY = judgments.join(judges, judges.c.id == judgments.c.judge)
+_LEASED_BY = page_rows.join(pages, pages.c.id == page_rows.c.page).join(
+    judges, judges.c.id == page_rows.c.judge
+)
+_TAKEN = union_all(
+    select(judges.c.arm, judgments.c.item)
+    .select_from(_TRUSTED_BY)
+    .where(judgments.c.item.in_(_IDS), _COUNTS),
+    select(judges.c.arm, page_rows.c.item)
+    .select_from(_LEASED_BY)
+    .where(page_rows.c.item.in_(_IDS), _LEASED),
+)
+_TRUSTED_HERE = (
+    select(func.count())
+    .select_from(_TRUSTED_BY)
+    .where(judgments.c.item == items.c.id, _COUNTS, judges.c.arm == bindparam("arm"))
+    .correlate(items)
+    .scalar_subquery()
+)
+_LEASED_HERE = (
+    select(func.count())
+    .select_from(_LEASED_BY)
+    .where(page_rows.c.item == items.c.id, _LEASED, judges.c.arm == bindparam("arm"))
+    .correlate(items)
+    .scalar_subquery()
+)
+# An item with fewer than an arm's number over all arms has room in each: nothing to be counted.
+arm_room = or_(
+    items.c.leased + items.c.trusted < bindparam("limit"),
+    _TRUSTED_HERE + case((items.c.leased > 0, _LEASED_HERE), else_=0) < bindparam("limit"),
+)
+# Whether the arm lacks trusted judgments on an item, some of them perhaps in judges' hands.
+arm_lacks = or_(items.c.trusted < bindparam("limit"), bindparam("limit") > _TRUSTED_HERE)
+
+_WITH_ROOM = select(items.c.id).where(items.c.id.in_(_IDS), arm_room)
+
+
+def arms_in(on: Connection, project: int) -> int:
+    """How many arms a project has."""
+    return int(on.execute(select(func.count()).where(arms.c.project == project)).scalar_one())
+
+
+def taken_by_arm(on: Connection, ids: Iterable[int]) -> Counter[tuple[int, str]]:
+    """Open and trusted judgments of items, by item and arm."""
+    taken: Counter[tuple[int, str]] = Counter()
+    for part in batches(ids):
+        taken.update((item, arm) for arm, item in on.execute(_TAKEN, {"ids": part}))
+    return taken
+
+
+def with_arm_room(on: Connection, ids: Iterable[int], arm: str, limit: int | None) -> set[int]:
+    """Which of these items an arm may give another judgment; all where there is no limit by arm.
+
+    Who asks holds the items' locks, so that the answer stays true.
+    """
+    if limit is None:
+        return set(ids)
+    found: set[int] = set()
+    for part in batches(ids):
+        found.update(on.execute(_WITH_ROOM, {"ids": part, "arm": arm, "limit": limit}).scalars())
+    return found

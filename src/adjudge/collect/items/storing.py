@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.counters import bring_back, withdraw
-from adjudge.collect.items.quotas import arms_in
+from adjudge.collect.items.counters import arms_in, bring_back, withdraw
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import interleave
 from adjudge.collect.store.schema import golds, items

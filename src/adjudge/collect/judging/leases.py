@@ -1,19 +1,30 @@
-"""Pages of work that end without an answer: their items are free for others."""
+"""Pages that end without an answer, come back to their judge, and the end of a judge's work.
+
+A page whose time ran out, or that was open when its judge finished, has its work given to others.
+If its judge asked again and were given a new page, work would be repeated and gold would not: each
+missing row would be gold. So the same page comes back while any of its work is wanted. After that
+neither its work nor its gold is shown to this judge again, while there is other gold.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import BindParameter, bindparam, select, text, update
+from sqlalchemy import BindParameter, bindparam, exists, select, text, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.closing import renew_needs
-from adjudge.collect.items.counters import lock_items, promote, release
+from adjudge.collect.items.closing import renew_needs, untrust
+from adjudge.collect.items.counters import lease, lock_items, promote, release, with_arm_room
+from adjudge.collect.judging.views import view_judge
+from adjudge.collect.rules.decisions import at_finish, resume
+from adjudge.collect.rules.endings import CAME_LATE, NOTHING_LEFT, OWN_WISH
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.request import write_log
-from adjudge.collect.store.schema import page_rows, pages, projects
+from adjudge.collect.store.request import JudgeRequest, columns_of, record_of, write_log
+from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments, page_rows, pages, projects
 from adjudge.collect.store.snapshot import load_snapshot
+from adjudge.errors import Refused
 
 _EXPIRED = (
     select(pages.c.id, pages.c.public, pages.c.judge, pages.c.project, projects.c.policy_version)
@@ -85,3 +96,128 @@ def take_back_page(on: Connection, judge: StoredRow) -> None:
         end_pages(on, [judge.page], "returned")
     else:
         on.execute(update(pages).where(pages.c.id == judge.page).values(state="returned"))
+
+
+_LAST = (
+    select(pages)
+    .where(pages.c.judge == bindparam("judge"), pages.c.kind == "work")
+    .order_by(pages.c.id.desc())
+    .limit(1)
+)
+_LEFT = ("expired", "returned")
+_WORK_OF_PAGE = select(page_rows.c.item).where(
+    page_rows.c.page == bindparam("page"), text("page_rows.gold IS NULL")
+)
+_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
+# What another transaction has locked is not waited for: it may wait for what this judge has.
+OBTAIN = (
+    select(items.c.id)
+    .where(items.c.id.in_(_IDS), ITEM_HAS_ROOM)
+    .order_by(items.c.id)
+    .with_for_update(key_share=True, skip_locked=True)
+)
+_ANY_JUDGED = select(
+    exists().where(
+        judgments.c.judge == bindparam("judge"),
+        judgments.c.item.in_(_IDS),
+        text("judgments.gold IS NULL"),
+    )
+)
+_GIVEN = (
+    select(page_rows.c.item)
+    .join(pages, pages.c.id == page_rows.c.page)
+    .where(
+        pages.c.judge == bindparam("judge"),
+        pages.c.state.in_(_LEFT),
+        text("page_rows.gold IS NULL"),
+    )
+)
+
+
+def bring_back(request: JudgeRequest, left: int | None) -> SimpleNamespace | None:
+    """The page that a judge left unanswered, theirs again; None if there is none to come back.
+
+    ``left`` is the most rows of work that the budget allows. Where all of its work is wanted it is
+    leased again. Where some has been done by others meanwhile, the page comes back without a lease,
+    whole: its rows must not say what is work. What is not wanted is surplus then.
+    """
+    page = request.on.execute(_LAST, {"judge": request.judge.id}).one_or_none()
+    if page is None or page.state not in _LEFT:
+        return None
+    work = list(request.on.execute(_WORK_OF_PAGE, {"page": page.id}).scalars())
+    if left is not None and left < len(work):
+        return None
+    theirs = {"judge": request.judge.id, "ids": work}
+    if request.on.execute(_ANY_JUDGED, theirs).scalar():
+        return None
+    room = set(request.on.execute(OBTAIN, {"ids": work}).scalars())
+    room = with_arm_room(request.on, room, request.judge.arm, request.policy.arm_limit)
+    if work and not room:
+        return None
+    state = "open" if len(room) == len(work) else "expired"
+    if state == "open":
+        lease(request.on, work)
+    again = {"state": state, "expires": request.now + 60 * request.policy.lease_minutes}
+    request.on.execute(update(pages).where(pages.c.id == page.id).values(**again))
+    if state == "open" or request.judge.page != page.id:  # else they look at it once more
+        _take_up(request, page)
+        leased = state == "open"
+        request.log("page-again", judge=request.judge.id, page=page.public, leased=leased)
+    return SimpleNamespace(**{**page._asdict(), **again})
+
+
+def _take_up(request: JudgeRequest, page: StoredRow) -> None:
+    """Let the judge have the page, and be at work again if they had finished."""
+    values: dict[str, Any] = {"page": page.id, "last": request.now}
+    if request.judge.stage == "finished":
+        record = resume(record_of(request.judge), request.policy)
+        values |= {"stage": record.stage, "reason": ""}
+        request.log("resumed", judge=request.judge.id, stage=record.stage)
+    request.set_judge(**values)
+
+
+def given_before(request: JudgeRequest) -> set[int]:
+    """The work that a judge was given on pages they never answered: it does not come again."""
+    return set(request.on.execute(_GIVEN, {"judge": request.judge.id}).scalars())
+
+
+_STATE = (
+    select(pages.c.state).where(pages.c.id == bindparam("page")).with_for_update(key_share=True)
+)
+
+
+def finish(request: JudgeRequest) -> None:
+    """End at the judge's own wish; nothing if they have ended."""
+    if request.judge.stage == "finished" or record_of(request.judge).ended_blocked:
+        return
+    reason = OWN_WISH
+    message = "there is nothing to finish yet: please judge a page first"
+    training = request.judge.stage == "training"
+    if not training and request.judge.stage not in ("working", "warned"):
+        raise Refused("nothing-done", message)
+    if training or request.judge.pages == 0:
+        if view_judge(request).open_items:
+            raise Refused("nothing-done", message)
+        # A panel's participant needs a code, also where they came too late.
+        reason = CAME_LATE if training else NOTHING_LEFT
+    if request.judge.page is not None:
+        state = request.on.execute(_STATE, {"page": request.judge.page}).scalar()
+        if state == "open":
+            end_pages(request.on, [request.judge.page], "returned")
+    end_way(request, reason, actor="judge")
+
+
+def end_way(request: JudgeRequest, reason: str, *, actor: str = "system") -> None:
+    """Finish a judge for a reason, and take the trust from who is below the blocking line.
+
+    Nothing if they are finished.
+    """
+    if request.judge.stage == "finished":
+        return
+    decision = at_finish(record_of(request.judge), request.policy)
+    request.set_judge(**columns_of(decision.record), reason=reason, page=None, last=request.now)
+    if decision.stage == "blocked":
+        untrust(request.on, request.judge.id, request.project)
+    for name in decision.events or ("finished",):
+        figures = {**decision.record.figures, "reason": reason}
+        request.log(name, judge=request.judge.id, actor=actor, **figures)

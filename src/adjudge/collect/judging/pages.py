@@ -11,16 +11,13 @@ from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.closing import preferred
-from adjudge.collect.items.counters import lease
-from adjudge.collect.items.quotas import arm_room, with_arm_room
-from adjudge.collect.judging._budget import may_begin, rows_left, take_turn
-from adjudge.collect.judging._returning import OBTAIN, bring_back, given_before
-from adjudge.collect.judging._screening import Screening, golds_met
-from adjudge.collect.judging._showing import answers_so_far, show_row
+from adjudge.collect.items.counters import arm_room, lease, with_arm_room
+from adjudge.collect.judging.answering import answers_so_far, show_row
 from adjudge.collect.judging.arriving import check_open
-from adjudge.collect.judging.finishing import end_way
-from adjudge.collect.judging.leases import expire_pages
+from adjudge.collect.judging.budget import may_begin, rows_left, take_turn
+from adjudge.collect.judging.leases import OBTAIN, bring_back, end_way, expire_pages, given_before
 from adjudge.collect.judging.refreshers import REFRESHER_PAGES, is_refresher
+from adjudge.collect.judging.screening import Screening, golds_met
 from adjudge.collect.judging.views import any_left, any_open
 from adjudge.collect.rules.decisions import resume, training_left
 from adjudge.collect.rules.endings import (
@@ -30,22 +27,21 @@ from adjudge.collect.rules.endings import (
     NO_GOLD_LEFT,
     NOTHING_LEFT,
 )
-from adjudge.collect.rules.golds import choose_training
-from adjudge.collect.rules.policy import Policy
-from adjudge.collect.rules.refreshing import (
+from adjudge.collect.rules.golds import (
     Pair,
     choose_refresher,
+    choose_training,
     confusions,
     from_json,
     is_due,
     to_json,
     why,
 )
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import FULL, Plan, Slot, compose
-from adjudge.collect.store.conditions import OPEN_TO_JUDGE
 from adjudge.collect.store.database import to_time
 from adjudge.collect.store.request import JudgeRequest, Request, record_of
-from adjudge.collect.store.schema import items, judges, judgments, page_rows, pages
+from adjudge.collect.store.schema import OPEN_TO_JUDGE, items, judges, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, AskedQuestion, Group, Page

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.rules.refreshing import between
+from adjudge.collect.rules.golds import between
 from adjudge.collect.store.database import batches, to_time
 from adjudge.collect.store.schema import judges, judgments, pages
 from adjudge.collect.values.accuracy import accuracy_of

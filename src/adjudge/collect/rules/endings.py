@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Literal, cast
 
-from adjudge.collect.rules._links import fill_template
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.rules.settings import fill_template
 from adjudge.collect.values.judging import DRY_RUN
 from adjudge.data.source import count_of
 

@@ -20,8 +20,8 @@ from adjudge.collect.rules.decisions import (
     resume,
     unblock_by_hand,
 )
+from adjudge.collect.rules.golds import is_due
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.rules.refreshing import is_due
 from adjudge.collect.values.requesting import LogEntry
 
 

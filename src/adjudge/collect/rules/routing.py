@@ -26,6 +26,11 @@ from adjudge.collect.rules.policy import Policy
 _Key = TypeVar("_Key", bound=Hashable)
 _ItemState = Literal["open", "closed", "set aside", "withdrawn", "final", "skipped"]
 STICKY = ("withdrawn", "final", "skipped")  # states that counters do not change
+# The first state whose counter has reached its bound; else an item is open.
+STATE_RULE: tuple[tuple[_ItemState, str, str], ...] = (
+    ("closed", "trusted", "needed"),
+    ("set aside", "broken", "set_aside_after"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +48,11 @@ FULL = 0.85  # of a page's rows: six groups of four are as good as five of five
 
 def item_state(*, trusted: int, needed: int, broken: int, set_aside_after: int) -> _ItemState:
     """The state that an item's counters give it; one that is sticky stays so."""
-    if trusted >= needed:
-        return "closed"
-    return "set aside" if broken >= set_aside_after else "open"
+    limits = {"needed": needed, "set_aside_after": set_aside_after}
+    values = {"trusted": trusted, "broken": broken, **limits}
+    return next(
+        (state for state, have, enough in STATE_RULE if values[have] >= values[enough]), "open"
+    )
 
 
 def _count_scheduled_golds(rows: int, policy: Policy, seed: Sequence[int]) -> int:

@@ -6,14 +6,15 @@ shown together are one model, whose title is the heading above them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from unicodedata import category
+from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from adjudge.collect.rules._links import check_parameter, check_template
 from adjudge.collect.values.judging import CHANNELS, Channel
 from adjudge.collect.values.project import Mix
 
@@ -43,6 +44,71 @@ def _to_amount(value: object) -> object:
     return None if isinstance(value, bool) else value
 
 
+_LONGEST = 1_000
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+_PLACE = re.compile(r"\{([^{}]*)\}")
+_HERE = ("localhost", "127.0.0.1", "::1")
+_RESERVED = ("dry_run", "arm", "code", "outcome")  # no panel's id may go by these names
+
+
+def check_parameter(value: str) -> str:
+    """Refuse a name that a parameter of a link cannot have; empty is none."""
+    if value and (not _NAME.fullmatch(value) or value in _RESERVED):
+        wanted = "a name of letters, digits and _ such as PROLIFIC_PID; not " + ", ".join(_RESERVED)
+        raise ValueError(wanted)
+    return value
+
+
+def check_template(value: str) -> str:
+    """Refuse a template that is no https link, or whose placeholders cannot be filled."""
+    if not value:
+        return value
+    if len(value) > _LONGEST or any(sign <= " " or sign in '\\"<>`\x7f' for sign in value):
+        raise ValueError(f"a link of at most {_LONGEST:,} characters without spaces")
+    scheme, host = _server(value)
+    if not host:
+        raise ValueError("https://HOST/..., with placeholders after the host only")
+    if scheme != "https" and not (scheme == "http" and host in _HERE):
+        raise ValueError("a link that begins with https://")
+    for place in _PLACE.findall(value):
+        if not _NAME.fullmatch(place):
+            raise ValueError(f"{{{place}}} to be {_PLACES}")
+    if "{" in _PLACE.sub("", value) or "}" in _PLACE.sub("", value):
+        raise ValueError(f"every brace to belong to one of {_PLACES}")
+    return value
+
+
+def _server(link: str) -> tuple[str, str]:
+    """The scheme and the host of a link; no host where it is not plain text."""
+    try:
+        parts = urlsplit(link)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return "", ""
+    if any(sign in parts.netloc for sign in "@{}"):
+        return parts.scheme, ""
+    return parts.scheme, host or ""
+
+
+_PLACES = "{code}, {participant}, {outcome}, or {NAME} of a parameter in the judge's own link"
+
+
+def fill_template(template: str, values: Mapping[str, str]) -> str:
+    """The link with its placeholders filled in; a value that is not there is empty.
+
+    >>> filled("https://panel.example/done?code={code}&who={participant}",
+    ...        {"code": "A1", "participant": "x&code=B2"})
+    'https://panel.example/done?code=A1&who=x%26code%3DB2'
+    """
+    return _PLACE.sub(lambda place: _escaped(values.get(place[1], "")), template)
+
+
+def _escaped(value: str) -> str:
+    """A value for a path or a query. Dots alone are dropped: they would climb up a path."""
+    return quote(value, safe="", errors="replace") if value.strip(".") else ""
+
+
+_Count = Annotated[int, Field(ge=1, le=1000)]
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Pairs = Annotated[int, Field(ge=1, le=10_000)]
 _Limit = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -51,6 +117,11 @@ _Money = Annotated[Decimal, Field(ge=0, le=1_000_000, strict=False), BeforeValid
 _Text = Annotated[str, AfterValidator(_check_text)]
 _Code = Annotated[_Text, Field(max_length=200)]
 _Mix = Annotated[str | Mapping[str, float], AfterValidator(_check_mix)]
+
+
+def _setting(default: Any, title: str, description: str, **bounds: Any) -> Any:
+    """Declare a setting; the bounds are those of ``pydantic.Field``."""
+    return Field(default, title=title, description=description, **bounds)
 
 
 class _Part(BaseModel):
@@ -64,74 +135,62 @@ class PagesAndItems(_Part):
 
     model_config = ConfigDict(title="Pages and items")
 
-    judgments_per_item: int = Field(
+    judgments_per_item: _Count = _setting(
         5,
-        ge=1,
-        le=1000,
-        title="Trusted judgments per item",
-        description="An item closes when it has this many. Lowered, no item loses judgments.",
+        "Trusted judgments per item",
+        "An item closes when it has this many. Lowered, no item loses judgments.",
     )
-    judgments_by_arm: bool = Field(
+    judgments_by_arm: bool = _setting(
         False,
-        title="Count judgments per arm",
-        description="Each arm needs this number of its own. Off: all arms share it.",
+        "Count judgments per arm",
+        "Each arm needs this number of its own. Off: all arms share it.",
     )
-    closing: Literal["fixed", "adaptive"] = Field(
+    closing: Literal["fixed", "adaptive"] = _setting(
         "fixed",
-        title="When an item closes",
-        description="fixed: at that number of judgments. adaptive: when its label is sure enough.",
+        "When an item closes",
+        "fixed: at that number of judgments. adaptive: when its label is sure enough.",
     )
-    least_judgments: int = Field(
-        2,
-        ge=1,
-        le=1000,
-        title="Adaptive: at least",
-        description="No item closes with fewer judgments.",
+    least_judgments: _Count = _setting(
+        2, "Adaptive: at least", "No item closes with fewer judgments."
     )
-    most_judgments: int | None = Field(
+    most_judgments: int | None = _setting(
         None,
+        "Adaptive: at most",
+        "Every item closes at this number. Empty: the trusted judgments per item.",
         ge=1,
         le=1000,
-        title="Adaptive: at most",
-        description="Every item closes at this number. Empty: the trusted judgments per item.",
     )
-    sure: float = Field(
+    sure: float = _setting(
         0.9,
+        "Adaptive: how sure",
+        "Probability of its label at which an item closes, from 0.5 to 1.",
         ge=0.5,
         le=1,
-        title="Adaptive: how sure",
-        description="Probability of its label at which an item closes, from 0.5 to 1.",
     )
-    queries_per_page: _Few = Field(
+    queries_per_page: _Few = _setting(
         5,
-        title="Queries per page",
-        description="More where queries have few results, fewer where few queries are left.",
+        "Queries per page",
+        "More where queries have few results, fewer where few queries are left.",
     )
-    results_per_query: _Few = Field(
-        5,
-        title="Results per query",
-        description="More where fewer queries are open than a page has.",
+    results_per_query: _Few = _setting(
+        5, "Results per query", "More where fewer queries are open than a page has."
     )
-    lease_minutes: float = Field(
+    lease_minutes: float = _setting(
         60.0,
+        "Minutes a page is reserved for its judge",
+        "Then its items go to others.",
         ge=0.1,
         le=60 * 24 * 30,
-        title="Minutes a page is reserved for its judge",
-        description="Then its items go to others.",
     )
-    max_pages: int | None = Field(
+    max_pages: int | None = _setting(
         None,
+        "Pages per judge",
+        "Most pages of work for one judge. Empty: no limit.",
         ge=1,
         le=1_000_000,
-        title="Pages per judge",
-        description="Most pages of work for one judge. Empty: no limit.",
     )
-    set_aside_after: int = Field(
-        3,
-        ge=1,
-        le=1000,
-        title="Set an item aside after",
-        description="This many judges who could not judge it.",
+    set_aside_after: _Count = _setting(
+        3, "Set an item aside after", "This many judges who could not judge it."
     )
 
 
@@ -140,33 +199,23 @@ class Training(_Part):
 
     model_config = ConfigDict(title="Training")
 
-    training: bool = Field(
-        True, title="Training before the work", description="Judges first pass known items."
+    training: bool = _setting(True, "Training before the work", "Judges first pass known items.")
+    training_pairs: int = _setting(
+        20, "Items in the training", "Each has a gold label.", ge=0, le=10_000
     )
-    training_pairs: int = Field(
-        20, ge=0, le=10_000, title="Items in the training", description="Each has a gold label."
-    )
-    training_rule: Literal["share", "correct"] = Field(
+    training_rule: Literal["share", "correct"] = _setting(
         "share",
-        title="What passes the training",
-        description=(
-            "share: enough of its items right. correct: that many items right, within as many "
-            "times the items as there are tries."
-        ),
+        "What passes the training",
+        "share: enough of its items right. correct: that many items right, within as many "
+        "times the items as there are tries.",
     )
-    training_pass: _Share = Field(
-        0.7, title="Share right to pass", description="From 0 to 1; for the rule share."
-    )
-    training_tries: _Few = Field(
-        1, title="Tries", description="How often a judge may do the training."
-    )
-    training_mix: _Mix = Field(
+    training_pass: _Share = _setting(0.7, "Share right to pass", "From 0 to 1; for the rule share.")
+    training_tries: _Few = _setting(1, "Tries", "How often a judge may do the training.")
+    training_mix: _Mix = _setting(
         "any",
-        title="Labels in the training",
-        description=(
-            "any, uniform, or a share per label, such as Spam: 0.2, Good: 0.8. Where a label has "
-            "too little gold, other labels fill up."
-        ),
+        "Labels in the training",
+        "any, uniform, or a share per label, such as Spam: 0.2, Good: 0.8. Where a label has "
+        "too little gold, other labels fill up.",
     )
 
 
@@ -175,26 +224,16 @@ class HiddenGold(_Part):
 
     model_config = ConfigDict(title="Hidden gold")
 
-    screening: bool = Field(
-        True, title="Hidden gold in the work", description="It looks like any other item."
+    screening: bool = _setting(True, "Hidden gold in the work", "It looks like any other item.")
+    screening_golds: int = _setting(5, "Gold items", "Among this many other items:", ge=0, le=1000)
+    screening_pairs: _Pairs = _setting(20, "Other items", "Items of work for the gold items above.")
+    screening_mix: _Mix = _setting(
+        "any", "Labels of hidden gold", "any, uniform, or a share per label, as in the training."
     )
-    screening_golds: int = Field(
-        5, ge=0, le=1000, title="Gold items", description="Among this many other items:"
-    )
-    screening_pairs: _Pairs = Field(
-        20, title="Other items", description="Items of work for the gold items above."
-    )
-    screening_mix: _Mix = Field(
-        "any",
-        title="Labels of hidden gold",
-        description="any, uniform, or a share per label, as in the training.",
-    )
-    gold_runs_out: Literal["repeat", "none", "finish"] = Field(
+    gold_runs_out: Literal["repeat", "none", "finish"] = _setting(
         "repeat",
-        title="When a judge has seen all gold",
-        description=(
-            "repeat: show the gold seen longest ago. none: go on without. finish: end their work."
-        ),
+        "When a judge has seen all gold",
+        "repeat: show the gold seen longest ago. none: go on without. finish: end their work.",
     )
 
 
@@ -203,20 +242,18 @@ class JudgesView(_Part):
 
     model_config = ConfigDict(title="What judges see")
 
-    feedback: bool = Field(
-        True,
-        title="Tell judges which hidden gold they missed",
-        description="The training always does.",
+    feedback: bool = _setting(
+        True, "Tell judges which hidden gold they missed", "The training always does."
     )
-    images: bool = Field(
+    images: bool = _setting(
         True,
-        title="Show pictures of results",
-        description="The judge's browser loads them from their own server. Off: as links.",
+        "Show pictures of results",
+        "The judge's browser loads them from their own server. Off: as links.",
     )
-    previews: bool = Field(
+    previews: bool = _setting(
         False,
-        title="Open results in a frame next to the work",
-        description="The page in it can run its own scripts, but cannot reach this page.",
+        "Open results in a frame next to the work",
+        "The page in it can run its own scripts, but cannot reach this page.",
     )
 
 
@@ -225,34 +262,26 @@ class Trust(_Part):
 
     model_config = ConfigDict(title="Trust")
 
-    trust: Literal["share", "beta"] = Field(
+    trust: Literal["share", "beta"] = _setting(
         "share",
-        title="How trust is measured",
-        description="share: accuracy on the gold seen so far. beta: its posterior probability.",
+        "How trust is measured",
+        "share: accuracy on the gold seen so far. beta: its posterior probability.",
     )
-    trust_training: bool = Field(
-        False,
-        title="Trust counts the training too",
-        description="The present try. Off: hidden gold only.",
+    trust_training: bool = _setting(
+        False, "Trust counts the training too", "The present try. Off: hidden gold only."
     )
-    warn_below: _Share = Field(
-        0.7, title="Warn below", description="Accuracy on gold, from 0 to 1."
+    warn_below: _Share = _setting(0.7, "Warn below", "Accuracy on gold, from 0 to 1.")
+    block_below: _Share = _setting(
+        0.6, "Block below", "Accuracy on gold of a judge who was warned."
     )
-    block_below: _Share = Field(
-        0.6, title="Block below", description="Accuracy on gold of a judge who was warned."
-    )
-    confidence: _Share = Field(
+    confidence: _Share = _setting(
         0.9,
-        title="How sure to be, with beta",
-        description="Probability that the accuracy is below the line, from 0 to 1.",
+        "How sure to be, with beta",
+        "Probability that the accuracy is below the line, from 0 to 1.",
     )
-    least_golds: _Pairs = Field(
-        5, title="Gold items before a decision", description="Nobody is warned earlier."
-    )
-    golds_after_warning: _Pairs = Field(
-        1,
-        title="Gold items between warning and block",
-        description="Answered after the warning.",
+    least_golds: _Pairs = _setting(5, "Gold items before a decision", "Nobody is warned earlier.")
+    golds_after_warning: _Pairs = _setting(
+        1, "Gold items between warning and block", "Answered after the warning."
     )
 
 
@@ -261,15 +290,11 @@ class Refreshers(_Part):
 
     model_config = ConfigDict(title="Refreshers")
 
-    refresher_pairs: int = Field(
-        0, ge=0, le=100, title="Items in a refresher", description="0: no refreshers."
+    refresher_pairs: int = _setting(0, "Items in a refresher", "0: no refreshers.", ge=0, le=100)
+    refresher_after: _Pairs = _setting(
+        3, "Missed gold items that start one", "In work, since the last refresher."
     )
-    refresher_after: _Pairs = Field(
-        3,
-        title="Missed gold items that start one",
-        description="In work, since the last refresher.",
-    )
-    refreshers: int = Field(2, ge=0, le=1000, title="Refreshers per judge", description="At most.")
+    refreshers: int = _setting(2, "Refreshers per judge", "At most.", ge=0, le=1000)
 
 
 class Flags(_Part):
@@ -277,35 +302,33 @@ class Flags(_Part):
 
     model_config = ConfigDict(title="Flags")
 
-    flag_seconds: float = Field(
+    flag_seconds: float = _setting(
         0.5,
+        "Flag judges who take fewer seconds per item",
+        "The median of their pages. 0: no such flag.",
         ge=0,
         le=3600,
-        title="Flag judges who take fewer seconds per item",
-        description="The median of their pages. 0: no such flag.",
     )
-    flag_same_label: _Share = Field(
+    flag_same_label: _Share = _setting(
         0.97,
-        title="Flag judges who give one label to this share",
-        description="Where other judges differ. 0: no such flag.",
+        "Flag judges who give one label to this share",
+        "Where other judges differ. 0: no such flag.",
     )
-    flag_work_share: _Share = Field(
+    flag_work_share: _Share = _setting(
         0.5,
-        title="Flag work this far below gold",
-        description=(
-            "Share of the agreement with other judges that their gold accuracy predicts. "
-            "0: no such flag."
-        ),
+        "Flag work this far below gold",
+        "Share of the agreement with other judges that their gold accuracy predicts. "
+        "0: no such flag.",
     )
-    flag_least: int = Field(
+    flag_least: int = _setting(
         40,
+        "Judgments before a flag for labels",
+        "On items that other judges have judged too.",
         ge=1,
         le=1_000_000,
-        title="Judgments before a flag for labels",
-        description="On items that other judges have judged too.",
     )
-    flags_block: bool = Field(
-        False, title="Block flagged judges", description="Off: only a requester blocks them."
+    flags_block: bool = _setting(
+        False, "Block flagged judges", "Off: only a requester blocks them."
     )
 
 
@@ -314,41 +337,33 @@ class Pay(_Part):
 
     model_config = ConfigDict(title="Pay and completion codes")
 
-    pay_per_page: _Money = Field(
-        Decimal("0.00"), title="Pay per page", description="However many items a page has."
+    pay_per_page: _Money = _setting(
+        Decimal("0.00"), "Pay per page", "However many items a page has."
     )
-    pay_failed: _Money = Field(
+    pay_failed: _Money = _setting(
         Decimal("0.00"),
-        title="Pay for a failed training",
-        description="Also for a training after which nothing was left to judge.",
+        "Pay for a failed training",
+        "Also for a training after which nothing was left to judge.",
     )
-    pay_blocked: bool = Field(
-        True, title="Pay blocked judges", description="For the pages they sent."
+    pay_blocked: bool = _setting(True, "Pay blocked judges", "For the pages they sent.")
+    budget: _Money | None = _setting(
+        None, "Budget", "No page is given out that would exceed it. Empty: no budget."
     )
-    budget: _Money | None = Field(
+    budget_judgments: int | None = _setting(
         None,
-        title="Budget",
-        description="No page is given out that would exceed it. Empty: no budget.",
-    )
-    budget_judgments: int | None = Field(
-        None,
+        "Budget in judgments",
+        "The same, in judgments without gold. Empty: no budget.",
         ge=1,
         le=1_000_000_000,
-        title="Budget in judgments",
-        description="The same, in judgments without gold. Empty: no budget.",
     )
-    currency: _Text = Field(
-        "USD", max_length=20, title="Currency", description="Shown with every amount."
-    )
-    code_finished: _Code = Field("", title="Completion code: finished", description="Empty: none.")
-    code_failed: _Code = Field(
-        "", title="Completion code: training failed", description="Empty: none."
-    )
-    code_blocked: _Code = Field("", title="Completion code: blocked", description="Empty: none.")
-    code_nothing_left: _Code = Field(
+    currency: _Text = _setting("USD", "Currency", "Shown with every amount.", max_length=20)
+    code_finished: _Code = _setting("", "Completion code: finished", "Empty: none.")
+    code_failed: _Code = _setting("", "Completion code: training failed", "Empty: none.")
+    code_blocked: _Code = _setting("", "Completion code: blocked", "Empty: none.")
+    code_nothing_left: _Code = _setting(
         "",
-        title="Completion code: nothing left to judge",
-        description="For judges who came too late. Empty: the code of who finished.",
+        "Completion code: nothing left to judge",
+        "For judges who came too late. Empty: the code of who finished.",
     )
 
 
@@ -357,25 +372,21 @@ class Panel(_Part):
 
     model_config = ConfigDict(title="Panel")
 
-    panel: Literal["none", "prolific"] = Field(
-        "none",
-        title="Panel whose rules are checked",
-        description="The project's page warns where they are not met.",
+    panel: Literal["none", "prolific"] = _setting(
+        "none", "Panel whose rules are checked", "The project's page warns where they are not met."
     )
-    participant_parameter: Annotated[str, AfterValidator(check_parameter)] = Field(
+    participant_parameter: Annotated[str, AfterValidator(check_parameter)] = _setting(
         "",
+        "Name of the participant's id",
+        "In the panel's link. Empty: PROLIFIC_PID or participant.",
         max_length=200,
-        title="Name of the participant's id",
-        description="In the panel's link. Empty: PROLIFIC_PID or participant.",
     )
-    return_link: Annotated[str, AfterValidator(check_template)] = Field(
+    return_link: Annotated[str, AfterValidator(check_template)] = _setting(
         "",
+        "Link back to the panel",
+        "https, with {code}, {participant}, {outcome}, or {NAME} of any parameter in the "
+        "judge's link.",
         max_length=2_000,
-        title="Link back to the panel",
-        description=(
-            "https, with {code}, {participant}, {outcome}, or {NAME} of any parameter in the "
-            "judge's link."
-        ),
     )
 
 
@@ -384,34 +395,22 @@ class ComingIn(_Part):
 
     model_config = ConfigDict(title="Coming in")
 
-    require_consent: bool = Field(
-        True, title="Ask for consent", description="People agree before they start."
-    )
-    consent: _Text = Field(
-        "", max_length=20_000, title="Text of the consent", description="Markdown."
-    )
-    channels: Annotated[tuple[Channel, ...], Field(strict=False)] = Field(
+    require_consent: bool = _setting(True, "Ask for consent", "People agree before they start.")
+    consent: _Text = _setting("", "Text of the consent", "Markdown.", max_length=20_000)
+    channels: Annotated[tuple[Channel, ...], Field(strict=False)] = _setting(
         CHANNELS,
-        title="Ways judges may come",
-        description="open: the link. invite: by name. panel. api: scripts and models.",
+        "Ways judges may come",
+        "open: the link. invite: by name. panel. api: scripts and models.",
     )
-    address_per_minute: _Limit = Field(
-        30,
-        title="New judges per minute from one address",
-        description="By the open link or a panel's. 0: no limit.",
+    address_per_minute: _Limit = _setting(
+        30, "New judges per minute from one address", "By the open link or a panel's. 0: no limit."
     )
-    address_per_hour: _Limit = Field(
-        300,
-        title="New judges per hour from one address",
-        description="By the open link or a panel's. 0: no limit.",
+    address_per_hour: _Limit = _setting(
+        300, "New judges per hour from one address", "By the open link or a panel's. 0: no limit."
     )
-    newcomers_per_minute: _Limit = Field(
-        0,
-        title="New judges per minute in all",
-        description="By the open link or a panel's. 0: no limit.",
+    newcomers_per_minute: _Limit = _setting(
+        0, "New judges per minute in all", "By the open link or a panel's. 0: no limit."
     )
-    newcomers_per_hour: _Limit = Field(
-        0,
-        title="New judges per hour in all",
-        description="By the open link or a panel's. 0: no limit.",
+    newcomers_per_hour: _Limit = _setting(
+        0, "New judges per hour in all", "By the open link or a panel's. 0: no limit."
     )

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.standing import restore_trust
+from adjudge.collect.items.closing import restore_trust
 from adjudge.collect.items.storing import add_items, check_accepted, withdraw_others
 from adjudge.collect.rules.decisions import Decision, after_regrade
 from adjudge.collect.rules.golds import gold_warnings

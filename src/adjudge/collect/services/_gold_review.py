@@ -24,10 +24,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import func, select, update
 
-from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow, from_row, to_time
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import contests, golds, items, judges, judgments, page_rows
+from adjudge.collect.store.schema import (
+    contests,
+    golds,
+    is_real,
+    items,
+    judges,
+    judgments,
+    of_real_in,
+    page_rows,
+)
 from adjudge.collect.values.gold import Contest, GoldRow
 from adjudge.errors import NotFound
 

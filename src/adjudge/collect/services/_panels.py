@@ -19,10 +19,9 @@ from sqlalchemy import select
 
 from adjudge.collect.rules.endings import code_of, outcome_of, pay_of, to_money
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.database import to_time
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import judges
+from adjudge.collect.store.schema import is_real, judges
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.errors import UnknownName
 

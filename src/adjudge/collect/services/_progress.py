@@ -12,15 +12,23 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Integer, case, cast, func, select, text
 
-from adjudge.collect.judging.work_left import read_budget
+from adjudge.collect.judging.views import read_budget
 from adjudge.collect.rules.adaptive import count_for
 from adjudge.collect.rules.endings import pay_of, to_money
 from adjudge.collect.services._gold_editing import warn_of_gold
 from adjudge.collect.services._panels import panel_warnings
-from adjudge.collect.store.conditions import COUNTED, is_real, of_real_in
 from adjudge.collect.store.database import StoredRow, to_time
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import items, judges, judgments, log, pages
+from adjudge.collect.store.schema import (
+    COUNTED,
+    is_real,
+    items,
+    judges,
+    judgments,
+    log,
+    of_real_in,
+    pages,
+)
 from adjudge.collect.store.settings import fixed_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of

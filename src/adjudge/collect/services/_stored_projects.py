@@ -13,15 +13,18 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.storing import TEXTS, add_items
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.database import from_row, to_time
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
     adjudications,
     arms,
     contests,
+    drafts,
+    fit_labels,
+    fits,
     golds,
     invites,
+    is_real,
     items,
     judges,
     judgments,
@@ -31,7 +34,9 @@ from adjudge.collect.store.schema import (
     outbox,
     page_rows,
     pages,
+    plans,
     projects,
+    rankings,
     requesters,
     settings,
     tokens,
@@ -169,7 +174,8 @@ def delete_project(request: Request) -> None:
     request.on.execute(delete(judgments).where(judgments.c.project == project))
     request.on.execute(delete(page_rows).where(page_rows.c.page.in_(theirs)))
     own = (adjudications, outbox, members, member_links, pages, invites, tokens)
-    for table in (*own, judges, golds, items, arms):
+    kept_of = (fits, fit_labels, plans, rankings, drafts)
+    for table in (*kept_of, *own, judges, golds, items, arms):
         request.on.execute(delete(table).where(table.c.project == project))
     kept = (declined_golds, knowledge_name, fixed_name, notify_name, notified_name)
     names = [name(project) for name in kept]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select, update
 
-from adjudge.collect.items.standing import change_needed
+from adjudge.collect.items.closing import change_needed
 from adjudge.collect.rules.decisions import training_length
 from adjudge.collect.services._arm_report import report_arms
 from adjudge.collect.services._gold_design import (

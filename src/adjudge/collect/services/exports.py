@@ -29,9 +29,8 @@ from adjudge.collect.store.arrow import (
     read_judgments,
     read_table,
 )
-from adjudge.collect.store.conditions import of_real_in
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import items, judgments
+from adjudge.collect.store.schema import items, judgments, of_real_in
 from adjudge.collect.values.ids import topic_id
 from adjudge.collect.values.project import Item, Project
 from adjudge.data.comparisons import Comparisons

@@ -19,10 +19,9 @@ from adjudge.collect.services._gold_design import design, forecast
 from adjudge.collect.services._gold_editing import check_workable, edit_gold, import_items
 from adjudge.collect.services._gold_review import list_contests, list_golds, settle
 from adjudge.collect.services.caller import Service, reads, writes
-from adjudge.collect.store.conditions import COUNTED, is_real
 from adjudge.collect.store.database import batches
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import golds, items, judges, judgments
+from adjudge.collect.store.schema import COUNTED, golds, is_real, items, judges, judgments
 from adjudge.collect.store.settings import declined_golds, keep_setting, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot, bump
 from adjudge.collect.values.gold import (

@@ -12,15 +12,17 @@ from sqlalchemy import Select, bindparam, case, func, insert, literal, or_, sele
 from adjudge.collect.items.closing import renew_needs
 from adjudge.collect.items.counters import ask_for, bring_back, lock_items, promote, put
 from adjudge.collect.services.caller import Service, reads, writes
-from adjudge.collect.store.conditions import COUNTED, is_real, of_real_in
 from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
+    COUNTED,
     adjudications,
+    is_real,
     items,
     judges,
     judgments,
     log,
+    of_real_in,
     page_rows,
     pages,
 )

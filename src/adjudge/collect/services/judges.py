@@ -14,7 +14,7 @@ from scipy import ndimage
 from sqlalchemy import Select, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.standing import restore_trust, untrust
+from adjudge.collect.items.closing import restore_trust, untrust
 from adjudge.collect.judging.leases import take_back_page
 from adjudge.collect.judging.refreshers import refreshers_of
 from adjudge.collect.rules.decisions import block_by_hand, unblock_by_hand
@@ -32,10 +32,19 @@ from adjudge.collect.rules.flagging import JudgeFacts, WorkAnswers, flag_judges
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.services.caller import Service, reads, writes
 from adjudge.collect.services.projects import list_log
-from adjudge.collect.store.conditions import COUNTED, is_real
 from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import Request, columns_of, lock_judge, record_of
-from adjudge.collect.store.schema import golds, invites, items, judges, judgments, pages, projects
+from adjudge.collect.store.schema import (
+    COUNTED,
+    golds,
+    invites,
+    is_real,
+    items,
+    judges,
+    judgments,
+    pages,
+    projects,
+)
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import DRY_RUN, OTHERS

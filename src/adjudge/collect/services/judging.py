@@ -10,15 +10,12 @@ from typing import Concatenate, ParamSpec, TypeVar
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
+from adjudge.collect.judging.answering import contest, repeat_outcome
 from adjudge.collect.judging.arriving import PROJECT, Admit, find_known, give_consent, take_in
-from adjudge.collect.judging.finishing import finish
-from adjudge.collect.judging.leases import expire_pages
-from adjudge.collect.judging.outcomes import contest, repeat_outcome
+from adjudge.collect.judging.leases import expire_pages, finish
 from adjudge.collect.judging.pages import next_page, show_page
-from adjudge.collect.judging.submitting import keep_draft, submit
-from adjudge.collect.judging.training import answer_row
-from adjudge.collect.judging.views import view_judge, view_project
-from adjudge.collect.judging.work_left import any_work_left, count_pages_left
+from adjudge.collect.judging.submitting import answer_row, keep_draft, submit
+from adjudge.collect.judging.views import any_work_left, count_pages_left, view_judge, view_project
 from adjudge.collect.services.judges import find_invite
 from adjudge.collect.store.database import Database, StoredRow, utc_now
 from adjudge.collect.store.request import JudgeRequest, lock_judge, read_judge

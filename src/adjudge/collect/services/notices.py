@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.judging.work_left import read_budget
+from adjudge.collect.judging.views import read_budget
 from adjudge.collect.services.caller import Service, reads, reads_store, writes, writes_store
 from adjudge.collect.services.judges import invited_names, name_of_judge
 from adjudge.collect.store.database import from_row, to_time

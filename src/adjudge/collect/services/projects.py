@@ -10,8 +10,8 @@ from urllib.parse import quote
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.engine import Connection
 
+from adjudge.collect.items.closing import change_needed
 from adjudge.collect.items.counters import set_states
-from adjudge.collect.items.standing import change_needed
 from adjudge.collect.items.storing import count_work
 from adjudge.collect.judging.refreshers import counts_of as refresher_counts
 from adjudge.collect.rules.policy import Policy

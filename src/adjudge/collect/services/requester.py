@@ -19,6 +19,7 @@ from adjudge.collect.services.judges import JudgeService
 from adjudge.collect.services.members import MemberService
 from adjudge.collect.services.notices import NoticeService
 from adjudge.collect.services.projects import ProjectService
+from adjudge.collect.services.uploads import UploadService
 from adjudge.collect.store.database import Database, utc_now
 from adjudge.collect.store.settings import (
     find_settings,
@@ -90,6 +91,7 @@ class RequesterServices:
         self.members = MemberService(self.caller)
         self.notices = NoticeService(self.caller)
         self.exports = ExportService(self.caller)
+        self.uploads = UploadService(self.caller)
 
     def acting_for(self, requester: Requester) -> RequesterServices:
         """The same services for one requester."""

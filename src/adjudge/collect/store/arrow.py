@@ -12,8 +12,7 @@ import pyarrow as pa
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.store.conditions import of_real_in
-from adjudge.collect.store.schema import adjudications, items, judges, judgments, pages
+from adjudge.collect.store.schema import adjudications, items, judges, judgments, of_real_in, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.judging import CANNOT_JUDGE
 from adjudge.data.comparisons import Comparisons

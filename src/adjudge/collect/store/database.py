@@ -19,6 +19,8 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import event
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import (
     ArgumentError,
@@ -231,6 +233,13 @@ def _fields_of(
         if str(field.type).startswith(name)
     ]
     return tuple(field.name for field in fields(kind)), tuple(makers)
+
+
+def put_row(on: Connection, table: sa.Table, key: dict[str, Any], **values: Any) -> None:
+    """Set columns of the row with this primary key, which is made where there is none."""
+    insert = sqlite_insert if on.dialect.name == "sqlite" else postgresql_insert
+    made = insert(table).values(**key, **values)
+    on.execute(made.on_conflict_do_update(index_elements=list(key), set_=values))
 
 
 def _try_room(on: Connection) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Double,
     ForeignKey,
     Index,
@@ -24,13 +25,32 @@ from sqlalchemy import (
     Text,
     TextClause,
     UniqueConstraint,
+    and_,
+    bindparam,
+    exists,
     false,
+    select,
     text,
     true,
 )
 
+from adjudge.collect.values.judging import DRY_RUN
+
 # Migrations, the oldest first.
-VERSIONS = ("0001", "0002", "0004", "0006", "0007", "0011", "0012", "0017", "0018", "0019", "0020")
+VERSIONS = (
+    "0001",
+    "0002",
+    "0004",
+    "0006",
+    "0007",
+    "0011",
+    "0012",
+    "0017",
+    "0018",
+    "0019",
+    "0020",
+    "0021",
+)
 HEAD = VERSIONS[-1]  # the store is migrated to it on start
 
 metadata = MetaData(
@@ -389,9 +409,106 @@ outbox = Table(  # messages to webhooks and by mail, until they have arrived
     _text("problem"),
 )
 
+
+def _of_project() -> Column[int]:
+    return Column("project", _Big, ForeignKey("projects.id"), primary_key=True)
+
+
+def _of_fit() -> tuple[Column[Any], ...]:
+    """The columns that name a fit: project, model, and question, empty for the first."""
+    question = Column("question", Text, primary_key=True, server_default="")
+    return _of_project(), Column("model", String(200), primary_key=True), question
+
+
+_unset = JSON(none_as_null=True)
+
+fits = Table(  # the fits of models to projects, and when they were asked for
+    "fits",
+    metadata,
+    *_of_fit(),
+    Column("asked", Double),
+    Column("state", String(10)),  # running, ready or failed; none before the first
+    _count("judgments"),  # stored when it was fitted
+    Column("seconds", Double),
+    _text("made"),
+    _text("problem"),
+    _count("items"),
+    Column("begun", Double, nullable=False, server_default="0"),
+    Column("judges", _unset),
+    Column("sure", _unset),  # items that could become gold
+    Column("report", _unset),
+)
+
+fit_labels = Table(  # the labels of a fit, page by page
+    "fit_labels",
+    metadata,
+    *_of_fit(),
+    Column("page", Integer, primary_key=True),
+    Column("rows", JSON, nullable=False),
+)
+
+plans = Table(  # what a plan was asked for, and the last one that was made
+    "plans",
+    metadata,
+    _of_project(),
+    Column("accuracy", Double, nullable=False),
+    Column("pay_per_page", Text, nullable=False),
+    Column("gold_share", Double, nullable=False),
+    Column("asked", Double),  # when; none once it is made
+    _count("tried"),
+    Column("plan", _unset),
+)
+
+rankings = Table(  # of side-by-side projects
+    "rankings",
+    metadata,
+    _of_project(),
+    Column("ranking", JSON, nullable=False),
+    Column("report", _unset),
+)
+
+uploads = Table(  # files of requesters that are not stored as items yet
+    "uploads",
+    metadata,
+    Column("name", String(40), primary_key=True),
+    _to("requester", "requesters"),
+    Column("made", Double, nullable=False),
+    Column("files", JSON, nullable=False),
+)
+
+drafts = Table(  # the upload that a draft was read from, and the columns that were chosen by hand
+    "drafts",
+    metadata,
+    _of_project(),
+    Column("upload", String(40), nullable=False),
+    Column("columns", JSON, nullable=False),
+)
+
 settings = Table(
     "settings",
     metadata,
     Column("name", String(250), primary_key=True),
     Column("value", JSON, nullable=False),
 )
+
+
+# Judgments that count on their item, as far as their standing lets them.
+COUNTED = and_(judgments.c.kind == "work", judgments.c.gold.is_(None), judgments.c.other.is_(False))
+is_real = judges.c.kind != DRY_RUN
+NOT_JUDGED = ~exists().where(  # items that a judge has not judged as work
+    judgments.c.judge == bindparam("judge"),
+    judgments.c.item == items.c.id,
+    text("judgments.gold IS NULL"),
+)
+OPEN_TO_JUDGE = (  # items that a judge could be given, further down the queue than they have come
+    items.c.project == bindparam("project"),
+    items.c.rank > bindparam("reached"),
+    ITEM_HAS_ROOM,
+    NOT_JUDGED,
+)
+
+
+def of_real_in(project: int) -> ColumnElement[bool]:
+    """The condition on judgments of a project that no dry run made them."""
+    dry = select(judges.c.id).where(judges.c.project == project, judges.c.kind == DRY_RUN)
+    return judgments.c.judge.not_in(dry)

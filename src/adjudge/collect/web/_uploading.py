@@ -7,17 +7,12 @@ process of its own, so that others never wait for it.
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
 import pickle
-import secrets
 import subprocess
 import sys
 import threading
-import time
-import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anyio import from_thread
@@ -25,7 +20,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
-from adjudge.collect.web._login import LoggedIn
 from adjudge.collect.web._state import state_of
 from adjudge.collect.web.logs import event
 from adjudge.data.scale import Scale
@@ -36,45 +30,8 @@ if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
 
 
-_DAYS = 7.0  # that they are kept
-_MOST = 5  # uploads of one requester: as many drafts as somebody works on at once
 _AT_ONCE = 2  # processes that read; other uploads wait for their turn
 _MOST_WAITING = 8  # that wait, each with its files in memory
-
-
-@dataclass(frozen=True, slots=True)
-class KeptFiles:
-    """The files of one requester, each upload by a name of its own."""
-
-    who: LoggedIn
-
-    @property
-    def _prefix(self) -> str:
-        return f"new-files:{self.who.requester.requester}:"
-
-    def keep(self, files: list[tuple[str, bytes]]) -> str:
-        """Keep files under a new name; those of a week ago go, and all but the newest."""
-        settings, now = self.who.services.settings, int(time.time())
-        oldest = f"{self._prefix}{now - int(_DAYS * 86_400):010d}"
-        names = settings.find_names(self._prefix)  # the time is in front: in the order they came
-        for place, name in enumerate(reversed(names)):
-            if place >= _MOST - 1 or name < oldest:
-                settings.forget(name)
-        kept = f"{now:010d}-{secrets.token_hex(8)}"
-        packed = [[name, base64.b85encode(zlib.compress(body)).decode()] for name, body in files]
-        settings.keep(self._prefix + kept, {"files": packed})
-        return kept
-
-    def find(self, kept: str) -> list[tuple[str, bytes]]:
-        """The files of that name; none where they are forgotten."""
-        held = self.who.services.settings.get(self._prefix + kept) if kept else None
-        if held is None:
-            return []
-        return [(name, zlib.decompress(base64.b85decode(body))) for name, body in held["files"]]
-
-    def forget(self, kept: str) -> None:
-        """Forget files that are stored as items now."""
-        self.who.services.settings.forget(self._prefix + kept)
 
 
 def read(

@@ -28,6 +28,7 @@ from adjudge.collect.web._api import (
     api_router,
 )
 from adjudge.errors import BadSetting
+from adjudge.models.registry import MODELS
 
 router = api_router("analysis")
 _Resamples = Annotated[int, Field(ge=0, le=10_000)]
@@ -43,7 +44,7 @@ class _QuestionsIn(ApiModel):
 class _ModelIn(ApiModel):
     """The model to fit, and to the answers to which question; empty for the first."""
 
-    model: Literal[refit.MODEL_NAMES]  # type: ignore[valid-type]
+    model: Literal[tuple(MODELS)]  # type: ignore[valid-type]
     question: Short = ""
 
 

@@ -18,7 +18,7 @@ from adjudge.collect.web._pages import root
 from adjudge.collect.web._state import state_of
 from adjudge.data.scale import as_number
 from adjudge.errors import BadSetting, NotFound
-from adjudge.models.registry import TITLES
+from adjudge.models.registry import DEFAULT, TITLES
 
 router = page_router("/projects/{project}")
 _CHUNK = 65_536
@@ -42,7 +42,7 @@ def _consensus(request: Request, project: str, who: Who) -> Response:
     known = refit.list_fits(who.services, project, question=question)
     ready = {fit.model: fit for fit in known if fit.made}
     given = request.query_params.get("model", "")
-    chosen = given if given in ready else next(iter(ready), refit.DEFAULT)
+    chosen = given if given in ready else next(iter(ready), DEFAULT)
     page = asked_number(request, "page") or 0
     rows, judges, golds, pages, total, report = None, [], {}, 0, 0, None
     if chosen in ready:
@@ -106,7 +106,7 @@ def _fits(request: Request, project: str, who: Who) -> Response:
 @router.get("/consensus/report")
 def _report(request: Request, project: str, who: Who) -> Response:
     """The whole report of a fit."""
-    model = request.query_params.get("model", refit.DEFAULT)
+    model = request.query_params.get("model", DEFAULT)
     question, _ = question_of(who, project)
     report = refit.read_report(who.services, project, model, question=question)
     if report is None or report.problem:
@@ -127,8 +127,7 @@ def _ask(project: str, form: SentForm, who: Who) -> str:
 @router.get("/ranking")
 def _ranking(project: str, who: Who) -> Response:
     """The ranking by the last fit."""
-    name = refit.name_of(who.services.projects.get_head(project))
-    ranking = read_ranking(who.services, name)
+    ranking = read_ranking(who.services, project)
     ends = [row[end] for row in (ranking.rows if ranking else ()) for end in ("low", "high")]
     known = [end for end in ends if end is not None]
     return who.show_project(
@@ -144,8 +143,7 @@ def _ranking(project: str, who: Who) -> Response:
 @router.get("/ranking/report")
 def _ranking_report(project: str, who: Who) -> Response | str:
     """The whole report of the ranking."""
-    name = refit.name_of(who.services.projects.get_head(project))
-    report = read_ranking_report(who.services, name)
+    report = read_ranking_report(who.services, project)
     if report is None:  # there is none yet, and the page says why
         return f"/projects/{project}/ranking"
     return HTMLResponse(report.html, headers={"Content-Security-Policy": report.policy})
@@ -161,7 +159,7 @@ def _exports(who: Who, project: str) -> Response:
     ready = [fit for fit in refit.list_fits(who.services, project, question=question) if fit.made]
     given = who.request.query_params.get("model", "")
     model = given if given in {fit.model for fit in ready} else ""
-    model = model or next((fit.model for fit in ready), refit.DEFAULT)
+    model = model or next((fit.model for fit in ready), DEFAULT)
     labels = refit.read_table(who.services, project, model, question=question)
     scale = who.services.projects.get_scale(project)
     places: list[float | None] = [*map(float, range(len(scale.labels)))]
@@ -209,7 +207,7 @@ def send_export(who: LoggedIn, project: str, format: str) -> Response:
     question, _ = question_of(who, project)
     labels = None
     if entry.kind == "labels":
-        model = who.request.query_params.get("model", refit.DEFAULT)
+        model = who.request.query_params.get("model", DEFAULT)
         labels = refit.read_table(who.services, project, model, question=question)
     file = tempfile.SpooledTemporaryFile(max_size=4_000_000)  # noqa: SIM115 - closed when sent
     try:

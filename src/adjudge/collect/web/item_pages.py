@@ -15,6 +15,7 @@ from adjudge.collect.web._forms import PROVEN, Form, SentForm, asked_number, ask
 from adjudge.collect.web._login import LoggedIn, Who, page_router
 from adjudge.data.scale import as_number
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
+from adjudge.models.registry import DEFAULT
 
 router = page_router("/projects/{project}")
 _SIZE = 50
@@ -266,5 +267,5 @@ def _decide(project: str, form: SentForm, who: Who) -> Response | str:
 @router.post("/gold/suggestions/fit", dependencies=[PROVEN])
 def _ask_for_fit(project: str, who: Who) -> str:
     """Ask for the consensus that suggestions come from."""
-    refit.ask(who.services, project, refit.DEFAULT)
+    refit.ask(who.services, project, DEFAULT)
     return f"/projects/{project}/gold/suggestions?done=asked"

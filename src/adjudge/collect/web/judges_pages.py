@@ -22,6 +22,7 @@ from adjudge.collect.web._login import LoggedIn, Who, page_router
 from adjudge.collect.web._pages import root
 from adjudge.collect.web._state import state_of
 from adjudge.errors import NotFound, Refused
+from adjudge.models.registry import DEFAULT
 
 router = page_router("/projects/{project}/judges")
 _MOST_INVITES = 1_000
@@ -132,7 +133,7 @@ def _seen(who: LoggedIn, project: str) -> list[_SeenJudge]:
 
 def _fit_of(who: LoggedIn, project: str) -> list[dict[str, Any]]:
     """The judges by the default model, or by any that is fitted."""
-    rows = refit.read_judges(who.services, project, refit.DEFAULT)
+    rows = refit.read_judges(who.services, project, DEFAULT)
     if rows:
         return rows
     ready = (fit.model for fit in refit.list_fits(who.services, project) if fit.made)

@@ -18,7 +18,6 @@ from adjudge.collect.web._joining import dry_run_link, origin
 from adjudge.collect.web._login import LoggedIn, Who, page_router
 from adjudge.collect.web._pages import root
 from adjudge.collect.web._state import state_of
-from adjudge.collect.web._uploading import KeptFiles
 from adjudge.errors import BadSetting, Refused
 
 router = page_router("/projects/{project}")
@@ -76,18 +75,18 @@ def _set_state(project: str, form: SentForm, who: Who) -> str:
 def _take_upload(project: str, who: Who, form: SentForm) -> Response | str:
     """Add items and gold from files, or show what is wrong with them."""
     kept = form.text("kept", most=40)
-    files = form.files or KeptFiles(who).find(kept)
+    files = form.files or who.services.uploads.find(kept)
     if not files:
         raise Refused("bad-form", "there is no file in what was sent")
     preview = _uploading.read_more(who.request, files, who.services, project)
     if preview.errors:
         return _overview(who.showing(422, preview=preview), project)
     if form.text("do") == "check":
-        kept = KeptFiles(who).keep(form.files)
+        kept = who.services.uploads.keep(form.files)
         return _overview(who.showing(preview=preview, kept=kept), project)
     who.services.projects.add_items(project, preview.items, preview.golds)
     if kept:
-        KeptFiles(who).forget(kept)
+        who.services.uploads.forget(kept)
     return f"/projects/{project}?done=imported"
 
 

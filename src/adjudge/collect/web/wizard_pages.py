@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from adjudge.collect.consensus.refit import name_of
 from adjudge.collect.rules.golds import for_screening, for_training
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.judging import AskedQuestion
 from adjudge.collect.values.project import COLOURS, GoldEntry, Item, Project
 from adjudge.collect.values.questions import FurtherQuestion
-from adjudge.collect.values.requesting import ProjectHead
 from adjudge.collect.values.sides import PAIR_SCALE, PAIR_SCALE_WITHOUT_TIES, in_words, is_of_pairs
 from adjudge.collect.web import _uploading
 from adjudge.collect.web._forms import Form, SentForm, read_grade
 from adjudge.collect.web._login import LoggedIn, Who, page_router
 from adjudge.collect.web._state import state_of
-from adjudge.collect.web._uploading import KeptFiles
 from adjudge.data.labels import likely_order
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.errors import AdjudgeError, BadSetting, Refused
@@ -186,7 +183,7 @@ def _create(who: Who, form: SentForm) -> Response | str:
     """Make a draft of the files, or show what is wrong with them; they are kept either way."""
     name, labels = form.text("name", most=200), form.text("labels", most=2_000)
     kept = form.text("kept", most=40)
-    files = form.files or KeptFiles(who).find(kept)
+    files = form.files or who.services.uploads.find(kept)
     if not files:
         problem = "There is no file in what was sent: choose one, or drop it on the page."
         return _new(who.showing(422, name=name, problem=problem))
@@ -194,7 +191,7 @@ def _create(who: Who, form: SentForm) -> Response | str:
         return _restore(who, name, *files[0])
     name = name or PurePosixPath(files[0][0]).stem.replace("_", " ").strip().capitalize()
     if form.files:
-        kept = KeptFiles(who).keep(files)
+        kept = who.services.uploads.keep(files)
     by_hand = _by_hand(form)
     preview: Preview | None = None
     try:
@@ -216,7 +213,7 @@ def _create(who: Who, form: SentForm) -> Response | str:
         made = who.services.projects.create(project)
     except AdjudgeError as fault:
         return _new(who.again(fault, name=name, preview=preview, kept=kept))
-    who.services.settings.keep(f"new:{name_of(made)}", {"files": kept, "columns": by_hand})
+    who.services.uploads.note_origin(made.slug, kept, by_hand)
     return f"/projects/{made.slug}/begin?done=read"
 
 
@@ -288,8 +285,8 @@ def _begin(who: Who, project: str) -> Response:
 
     summary, held = who.services.projects.get_head(project), who.services.projects.read(project)
     policy = who.services.projects.get_policy(project)[0]
-    _, kept = _find_held(who, summary)
-    files = KeptFiles(who).find(kept["files"]) if summary.state == "draft" else []
+    upload, by_hand = who.services.uploads.get_origin(project)
+    files = who.services.uploads.find(upload) if summary.state == "draft" else []
     scale = held.scale
     golds = {gold.item: gold.accepted for gold in held.golds}
     work = [item for item in held.items if item.name not in golds]
@@ -298,7 +295,7 @@ def _begin(who: Who, project: str) -> Response:
         "begin",
         project,
         project=summary,
-        columns=_columns(who, files, kept["columns"]),
+        columns=_columns(who, files, by_hand),
         parts=PARTS,
         first=next(iter(held.items), None),
         others=("can't judge", "page broken"),
@@ -358,7 +355,7 @@ def _do(who: LoggedIn, slug: str, form: Form) -> str:
             projects.use_panel(slug, "prolific")
     elif what == "open":
         projects.set_state(slug, "open")
-        _forget_files(who, slug)
+        who.services.uploads.forget(who.services.uploads.get_origin(slug)[0])
         given = {"open", "panel"} & set(projects.get_policy(slug)[0].channels)
         return "opened" if given else "opened-to-invited"
     else:
@@ -369,23 +366,11 @@ def _do(who: LoggedIn, slug: str, form: Form) -> str:
 
 def _map_again(who: LoggedIn, slug: str, by_hand: dict[str, str]) -> None:
     """Read the kept files once more, with other parts for their columns."""
-    name, held = _find_held(who, who.services.projects.get_head(slug))
-    files = KeptFiles(who).find(held["files"])
+    upload, _ = who.services.uploads.get_origin(slug)
+    files = who.services.uploads.find(upload)
     if not files:
         raise BadSetting("files", "nothing", "files that are still kept: send them again")
     scale = who.services.projects.get_scale(slug)
     preview = _uploading.read(who.request, files, scale, columns=by_hand).check()
     who.services.projects.replace_items(slug, preview.items, preview.golds)
-    who.services.settings.keep(name, {**held, "columns": by_hand})
-
-
-def _forget_files(who: LoggedIn, slug: str) -> None:
-    name, held = _find_held(who, who.services.projects.get_head(slug))
-    KeptFiles(who).forget(held["files"])
-    who.services.settings.forget(name)
-
-
-def _find_held(who: LoggedIn, project: ProjectHead) -> tuple[str, dict[str, Any]]:
-    """The setting that holds which files a draft was read from and how, and what it says."""
-    name = f"new:{name_of(project)}"
-    return name, who.services.settings.get(name) or {"files": "", "columns": {}}
+    who.services.uploads.note_origin(slug, upload, by_hand)

@@ -1,9 +1,12 @@
-"""One request of a judge about a page: who, what, when; checks and lines that all of them share."""
+"""What answering a page of any kind shares: checks, stored judgments, feedback, the outcome.
+
+Of a pair, the sides are stored as the requester gave them and shown as they were swapped.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +15,11 @@ from sqlalchemy import bindparam, insert, select, update
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.decisions import Decision
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.request import JudgeRequest, write_log
-from adjudge.collect.store.schema import judgments, page_rows, pages
+from adjudge.collect.store.request import JudgeRequest, Request, write_log
+from adjudge.collect.store.schema import contests, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
-from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Feedback, Outcome
+from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, BesideRow, Feedback, Outcome
+from adjudge.collect.values.judging import Row as PageRow
 from adjudge.collect.values.sides import mirror
 from adjudge.errors import Refused
 
@@ -171,3 +175,109 @@ def conclude(
         stored=stored,
         again=again,
     )
+
+
+GIVEN = select(judgments).where(judgments.c.page == bindparam("page")).order_by(judgments.c.row)
+
+
+def show_row(row: Any, asked: tuple[str, ...]) -> PageRow:
+    """A row as its judge sees it: of a pair, each result on the side that the coin gave it."""
+    own = {name: getattr(row, name) for name in ("title", "text", "url", "image")}
+    if row.beside is None:
+        return PageRow(row=row.row, **own, asked=asked)
+    other = {name: row.beside[name] for name in own}
+    left, right = (other, own) if row.swapped else (own, other)
+    return PageRow(row=row.row, **left, asked=asked, beside=BesideRow(**right))
+
+
+def answers_so_far(
+    request: Request, page: Any, swapped: Set[int]
+) -> tuple[tuple[Answer, ...], tuple[Feedback, ...]]:
+    """Answers saved or given on an open page, and what was told of them, as its judge sees it."""
+    drafts = [Answer(**row) for row in page.draft or ()]
+    answers = {
+        draft.row: replace(draft, label=mirror(draft.label, draft.row in swapped))
+        for draft in drafts
+    }
+    feedback = []
+    if page.kind == "training":
+        for given in request.on.execute(GIVEN, {"page": page.id}).all():
+            label = mirror(given.label, given.swapped)
+            answers[given.row] = Answer(row=given.row, label=label, comment=given.comment)
+            if given.right is False:
+                feedback.append(make_feedback(request.project, given))
+    return tuple(answers[row] for row in sorted(answers)), tuple(feedback)
+
+
+def make_feedback(snapshot: ProjectSnapshot, given: Any, *, contested: bool = False) -> Feedback:
+    """What is told of an answer to a gold, with sides as its judge saw them."""
+    gold = snapshot.golds[given.gold]
+    return Feedback(
+        row=given.row,
+        given=mirror(given.label, given.swapped),
+        accepted=tuple(mirror(label, given.swapped) for label in gold.accepted),
+        reason="" if given.right else gold.reason_for(given.label),
+        right=bool(given.right),
+        contested=contested,
+        of_pairs=snapshot.of_pairs,
+    )
+
+
+def repeat_outcome(
+    request: JudgeRequest, page: StoredRow, answers: Sequence[Answer] = ()
+) -> Outcome:
+    """The outcome of a page that is answered already, and how far ``answers`` differ from it."""
+    given = request.on.execute(GIVEN, {"page": page.id}).all()
+    stored = {row.row: mirror(row.label, row.swapped) for row in given}
+    differing = sum(stored.get(answer.row) != answer.label for answer in answers)
+    told = _stored_feedback(request, page, given)
+    return replace(conclude(request, page, told, len(given), again=True), differing=differing)
+
+
+def _stored_feedback(
+    request: JudgeRequest, page: StoredRow, given: Sequence[StoredRow]
+) -> list[Feedback]:
+    """What was told of an answered page, with the gold as it is now and contests marked."""
+    told = _told_rows(page, given)
+    wanted = select(contests.c.judgment).where(contests.c.judgment.in_([row.id for row in told]))
+    contested = set(request.on.execute(wanted).scalars())
+    return [make_feedback(request.project, row, contested=row.id in contested) for row in told]
+
+
+def _told_rows(page: StoredRow, given: Sequence[StoredRow]) -> list[StoredRow]:
+    """The answers of which the judge was told that they are wrong."""
+    told = (page.outcome or {}).get("told", ())
+    return [row for row in given if row.row in told]
+
+
+def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
+    """Keep a judge's "I disagree" with a gold they were told they missed."""
+    words = said.strip()
+    if not words or len(words) > LONGEST_COMMENT or "\0" in words:
+        raise Refused("bad-form", f"please say why, in at most {LONGEST_COMMENT} characters")
+    page = request.page(public)
+    given = request.on.execute(GIVEN, {"page": page.id}).all()
+    told = _told_rows(page, given)
+    if page.kind == "training" and page.state == "open":
+        told = [one for one in given if one.right is False]
+    answer = next((one for one in told if one.row == row), None)
+    if answer is None:
+        raise Refused("not-contestable", f"row {row} of this page cannot be contested")
+    known = request.on.execute(
+        select(contests.c.id).where(contests.c.judgment == answer.id)
+    ).scalar()
+    if known is not None:
+        request.on.execute(update(contests).where(contests.c.id == known).values(text=words))
+        return
+    request.on.execute(
+        insert(contests).values(
+            project=request.judge.project,
+            judge=request.judge.id,
+            gold=answer.gold,
+            judgment=answer.id,
+            text=words,
+            time=request.now,
+        )
+    )
+    figures = {"gold": answer.gold, "label": answer.label}
+    request.log("contested", judge=request.judge.id, actor="judge", **figures)

@@ -16,9 +16,8 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.rules.endings import pay_of, to_micros
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.request import JudgeRequest, Request
-from adjudge.collect.store.schema import judges, page_rows, pages
+from adjudge.collect.store.schema import is_real, judges, page_rows, pages
 from adjudge.collect.values.judging import DRY_RUN
 
 _TURN = text("SELECT pg_advisory_xact_lock(7234003, CAST(:project AS integer))")
