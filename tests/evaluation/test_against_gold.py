@@ -179,7 +179,7 @@ def test_clipped_probabilities_are_reported() -> None:
     assert (found.clip, found.clipped) == (0.01, 1)
     assert found["log_loss"].value == pytest.approx(-(math.log(0.01) + math.log(0.99)) / 2)
     assert found.notes[-1] == (
-        "1 of them has a truth given less than 0.01; the log loss takes it as that"
+        "the truth of 1 of them is given less than 0.01, and the log loss takes it as that"
     )
 
 

@@ -206,9 +206,8 @@ class Evaluation:
             found.append(f"no judge was left for {self.fallback:,} of them: the plain vote counts")
         if self.clipped:
             found.append(
-                f"{self.clipped:,} of them {'has' if self.clipped == 1 else 'have'} a truth "
-                f"given less than {self.clip:g}; "
-                "the log loss takes it as that"
+                f"the truth of {self.clipped:,} of them is given less than {self.clip:g}, and the "
+                "log loss takes it as that"
             )
         if self.uneven:
             found.append(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from adjudge.data.preferences import Preferences
@@ -17,6 +18,7 @@ from adjudge.models.pairs.cells import PairCells, count_cells
 _Floats = NDArray[np.float64]
 _WHOLE = 1_500  # items up to which every pair is looked at
 _NEAR = 30  # neighbours in the ranking that are looked at above that
+_MOST_TIMES = 1000.0  # more comparisons, as many times as there are
 _TRIPLES = 400  # items up to which triples are looked at
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 
@@ -113,13 +115,10 @@ def comparisons_needed(preferences: Preferences, sure: float) -> int | None:
     _need_strengths(preferences)
     if _sureness(preferences) >= sure:
         return 0
-    low, high = 0.0, 1000.0
-    if _sureness(preferences, high) < sure:
+    if _sureness(preferences, _MOST_TIMES) < sure:
         return None
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if _sureness(preferences, middle) >= sure else (middle, high)
-    return int(np.ceil(high * len(preferences.comparisons)))
+    times = brentq(lambda more: _sureness(preferences, more) - sure, 0.0, _MOST_TIMES)
+    return int(np.ceil(times * len(preferences.comparisons)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -221,7 +220,6 @@ def _triples(preferences: Preferences) -> tuple[int, int, tuple[tuple[str, str, 
     if size > _TRIPLES:
         return 0, 0, ()
     cells = count_cells(preferences.comparisons)
-    ahead = np.zeros((size, size), dtype=np.int64)
     place = cells.a * size + cells.b
     balance = np.bincount(place, cells.wins[:, 0] - cells.wins[:, 1], size * size)
     ahead = np.sign(balance.reshape(size, size) - balance.reshape(size, size).T).astype(np.int64)

@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
@@ -232,14 +233,13 @@ def _usual(met: _Meetings) -> float:
     step = max(1, len(met.score) // _SAMPLE)
     score = met.score[::step]
     beyond = score - met.mean[::step]
-    low, high = 0.0, _MOST_USUAL
-    for _ in range(30):  # the likelihood is concave, so halving finds the top
-        middle = (low + high) / 2
-        if (beyond / (1.0 + middle * score)).sum() > 0:
-            low = middle
-        else:
-            high = middle
-    return low
+
+    def slope(share: float) -> float:  # it falls: the likelihood is concave
+        return float((beyond / (1.0 + share * score)).sum())
+
+    if slope(0.0) <= 0 or slope(_MOST_USUAL) >= 0:
+        return 0.0 if slope(0.0) <= 0 else _MOST_USUAL
+    return float(brentq(slope, 0.0, _MOST_USUAL))
 
 
 def _distance(met: _Meetings, usual: float) -> _Floats:  # (pair,)

@@ -122,20 +122,13 @@ class FamilyVoices:
     def to_json(self) -> dict[str, Any]:
         """As data for a summary."""
         found = self.dependence
+
+        def of(kin: _Kin, *names: str) -> dict[str, Any]:
+            return {"judges": list(kin.judges)} | {name: getattr(kin, name) for name in names}
+
         return {
-            "families": [
-                {"kind": kin.kind, "judges": list(kin.judges), "excess": kin.excess}
-                for kin in self.families
-            ],
-            "suspected": [
-                {
-                    "judges": list(kin.judges),
-                    "excess": kin.excess,
-                    "common": kin.common,
-                    "pattern": kin.pattern,
-                }
-                for kin in self.suspected
-            ],
+            "families": [of(kin, "kind", "excess") for kin in self.families],
+            "suspected": [of(kin, "excess", "common", "pattern") for kin in self.suspected],
             "voices": self.voices,
             "correlation": None if found is None else found.correlation,
             "correlation_range": None if found is None else [found.low, found.high],

@@ -365,35 +365,21 @@ def _saved(gold: int, items: int, alone: float, width: float) -> int | None:
 def check_gold(gold: Gold, judgments: Judgments) -> list[str]:
     """Refuse gold that nobody judged, and gold of one class; notes say what is left out."""
     known = align_judged(gold, judgments)
-    have = np.flatnonzero(known >= 0)
+    have = known[known >= 0]
     if not have.size:
-        first = gold.items[0].as_py() if len(gold) else None
-        there = (
-            "there is no gold"
-            if first is None
-            else f"gold is on items nobody judged (first: {shown(first)})"
-        )
+        there = "gold is on items nobody judged" if len(gold) else "there is no gold"
         raise BadData(f"{there}; wanted gold on a part of the judged items", source=gold.source)
-    classes = np.unique(known[have])
-    if len(classes) == 1:
-        label = judgments.scale.truths[int(classes[0])]
-        all_of_it = (
-            "the only gold label is"
-            if have.size == 1
-            else f"all {count_of(have.size, 'gold label', many='are')}"
-        )
+    if len(np.unique(have)) == 1:
+        label = shown(judgments.scale.truths[int(have[0])])
         raise BadData(
-            f"{all_of_it} {shown(label)}: gold of one class says nothing about the others; "
-            f"wanted gold on more items, drawn at random",
+            f"every gold label on a judged item is {label}: gold of one class says nothing about "
+            "the others; wanted gold on more items, drawn at random",
             source=gold.source,
         )
     alone = len(gold) - have.size
     if not alone:
         return []
-    return [
-        f"{alone:,} of {count_of(len(gold), 'gold item')} "
-        f"{'is' if alone == 1 else 'are'} judged by nobody, and left out"
-    ]
+    return [f"{alone:,} of {count_of(len(gold), 'gold item')} left out, since nobody judged them"]
 
 
 def tell_estimates(consensus: Consensus, gold: Gold, *, seed: int) -> tuple[str, ...]:
@@ -408,11 +394,9 @@ def tell_estimates(consensus: Consensus, gold: Gold, *, seed: int) -> tuple[str,
     told = []
     for name, words in targets.items():
         try:
-            found = estimate_from(fit, gold, name, [], Plan(seed=seed))
+            told.append(_sentence(words, estimate_from(fit, gold, name, [], Plan(seed=seed))))
         except AdjudgeError as error:
             told.append(f"{words} cannot be estimated: {error}.")
-            continue
-        told.append(_sentence(words, found))
     return tuple(told)
 
 
@@ -426,6 +410,4 @@ def _sentence(words: str, found: Estimate) -> str:
     )
     if found.saved is not None and found.saved > 0:
         text += f", and would need {count_of(found.saved, 'more label')} for an interval as narrow"
-    return "; ".join([f"{text}.", *(f"but {warning}." for warning in found.warnings)]).replace(
-        ".; but", "; but"
-    )
+    return f"{'; but '.join([text, *found.warnings])}."

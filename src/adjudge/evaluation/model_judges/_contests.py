@@ -7,7 +7,7 @@ how often each item got each label.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -50,12 +50,7 @@ class Contests:
 
     def select(self, chosen: NDArray[np.bool_]) -> Contests:
         """The contests under a mask."""
-        return Contests(
-            person=self.person[chosen],
-            item=self.item[chosen],
-            model_score=self.model_score[chosen],
-            person_score=self.person_score[chosen],
-        )
+        return Contests(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

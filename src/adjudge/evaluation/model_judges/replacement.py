@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -422,11 +423,10 @@ def simulate_power(
         items_of = np.array([p.items for p in verdict.people])
         won, lost = (shares * items_of[:, None]).T
         outcomes = np.stack([won, items_of - won - lost, lost], axis=1)  # (person, 3)
-        for many in people:
-            for each in items:
-                random = np.random.default_rng((seed, many, each))
-                passed = _studies(outcomes, many, each, studies, pilot, random)
-                rows.append(_Power(model=verdict.model, people=many, items=each, power=passed))
+        for many, each in product(people, items):
+            random = np.random.default_rng((seed, many, each))
+            passed = _studies(outcomes, many, each, studies, pilot, random)
+            rows.append(_Power(model=verdict.model, people=many, items=each, power=passed))
     return PowerTable(rows=tuple(rows), studies=studies)
 
 
