@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,12 @@ import pandas as pd
 import pytest
 
 from adjudge import fit
+from adjudge.cli._endings import advise_with_flags
 from adjudge.data.comparisons import Comparisons
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.model_answers import ModelAnswers
-from adjudge.errors import BadData, ReadingWarning, Remedy
+from adjudge.errors import BadData, Note, ReadingWarning, Remedy, name_columns, remedies_of
 
 FILES = {
     Judgments: "item,judge,label\na,x,1\na,y,\nb,x,0\n",
@@ -70,3 +72,31 @@ def test_settings_are_said_to_be_those_of_the_function_that_takes_them(tmp_path:
         assert told.value.remedies == (Remedy("skip-bad-rows"),)
         assert told.value.__notes__ == [f"These are settings of {reader}."]
         assert str(told.value).endswith("; skip_bad=True leaves out such rows")
+
+
+REMEDIES = [
+    (name_columns("item"), 'columns={"item": NAME}', "--item COLUMN"),
+    (name_columns(label="my label"), 'columns={"label": "my label"}', "--label 'my label'"),
+    (Remedy("labels", "a<b"), "scale=Scale.parse('a<b')", "--labels 'a<b'"),
+    (Remedy("labels"), "scale=", "--labels"),
+    (Remedy("encoding", "latin-1"), "encoding='latin-1'", "--encoding latin-1"),
+    (Remedy("drop-label", ("-1",)), "Judgments.without_labels('-1')", "--drop-label -1"),
+    (Remedy("relevant", "1,2"), "Scale.with_relevant(['1', '2'])", "--relevant 1,2"),
+    (Remedy("bin", 5), "Judgments.in_bins(5)", "--bin 5"),
+    (Remedy("header", False), "header=False", "--no-header"),
+    (Remedy("question"), "question=NAME", "--question NAME"),
+    (Remedy("format"), "format=NAME", "--format NAME"),
+    (Remedy("skip-bad-rows"), "skip_bad=True", "--skip-bad-rows"),
+]
+
+
+@pytest.mark.parametrize(("remedy", "python", "flag"), REMEDIES)
+def test_each_front_end_has_its_own_words_for_a_remedy(
+    remedy: Remedy, python: str, flag: str
+) -> None:
+    error = BadData("is odd", source="a.csv", code="odd", remedies=[remedy])
+    assert (error.code, error.sentence) == ("odd", "a.csv: is odd")
+    assert str(error) == f"a.csv: is odd; {python} {remedy.effect}"
+    note = pickle.loads(pickle.dumps(Note("is odd", [remedy])))  # as workers send it
+    assert remedies_of(note) == (remedy,)
+    assert advise_with_flags(note) == f"is odd; {flag} {remedy.effect}"
