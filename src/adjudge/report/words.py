@@ -317,11 +317,13 @@ def _model_fits(results: Results) -> _Finding:
     if consensus.draws is None:
         if consensus.converged is False:
             tone = "warn"
-            answer.append("The fit stopped before it converged: raise --iterations.")
+            answer.append("The fit stopped before it converged: allow more iterations.")
         elif consensus.converged:
             answer.append(f"The fit converged after {count_of(len(consensus.trace), 'iteration')}.")
-        answer.append("Whether the model fits is only checked where it is sampled, as by "
-                      "--model hierarchical-confusion.")  # fmt: skip
+        answer.append(
+            "Whether the model fits is only checked where it is sampled, as by "
+            "hierarchical-confusion."
+        )
         return _Finding(question="Does the model fit?", answer=tuple(answer), tone="plain")
     failed = [check for check in results.checks if check.fails]
     if failed:
@@ -354,9 +356,7 @@ def missing(results: Results) -> list[str]:
     consensus, judgments = results.consensus, results.consensus.judgments
     found = []
     if results.gold is None:
-        found.append(
-            "no gold: accuracy, calibration and the curve of accuracy; --gold FILE adds it"
-        )
+        found.append("no gold: gold labels add accuracy, calibration and the curve of accuracy")
     if judgments.topics is None:
         found.append("no topics: prevalence and ranking by topic; a column 'topic' adds them")
     if results.panel is None:
@@ -367,12 +367,12 @@ def missing(results: Results) -> list[str]:
     if consensus.draws is None:
         found.append(
             "no draws: posterior intervals, clouds, model checks and chains; a sampled model adds "
-            "them, such as --model hierarchical-confusion"
+            "them, such as hierarchical-confusion"
         )
     if len(consensus.scale.truths) != 2:
         found.append(
-            "more than two truths: no sensitivity and specificity; --binary or --binary-truth "
-            "adds them"
+            "more than two truths: no sensitivity and specificity; binary labels or a "
+            "binary truth add them"
         )
     found += [
         note
