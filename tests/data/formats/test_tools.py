@@ -1,4 +1,4 @@
-"""Exports of annotation and evaluation tools: what is read from each, by hand."""
+"""What is read from the sample of every format, and from exports of tools, by hand."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from adjudge.data.formats import Content, read, write
+from format_samples import SAMPLES
 
 
 def held(content: Content) -> tuple[int, int, int, tuple[str, ...]]:
@@ -31,7 +32,6 @@ def prodigy(number: int, session: str, **more: Any) -> dict[str, Any]:
 
 CHOICES = [{"id": "A", "text": "a"}, {"id": "B", "text": "b"}]
 LS = {"annotation_id": 1, "created_at": "2024-01-01T00:00:00Z", "lead_time": 2.5}
-SCORE = {"source": "ANNOTATION", "name": "helpful", "timestamp": "2024-01-01T00:00:00Z"}
 FILES: dict[str, tuple[str, str, tuple[int, int, int, tuple[str, ...]]]] = {
     "prodigy-choice.jsonl": (
         lines(
@@ -41,27 +41,6 @@ FILES: dict[str, tuple[str, str, tuple[int, int, int, tuple[str, ...]]]] = {
         ),
         "prodigy",
         (2, 1, 2, ("A", "B")),
-    ),
-    "prodigy-binary.jsonl": (
-        lines(
-            prodigy(1, "d-ann", label="X"),
-            prodigy(1, "d-bob", label="X", answer="reject"),
-            prodigy(2, "d-bob", label="X", answer="reject"),
-        ),
-        "prodigy",
-        (3, 2, 2, ("accept", "reject")),
-    ),
-    "ls-min.json": (
-        json.dumps(
-            [
-                {"id": 1, "text": "a", "sentiment": "pos", "annotator": 1, **LS},
-                {"id": 1, "text": "a", "sentiment": "neg", "annotator": 2, **LS},
-                {"id": 2, "text": "b", "sentiment": "pos", "annotator": 1, **LS},
-                {"id": 2, "text": "b", "sentiment": "pos", "annotator": 2, **LS},
-            ]
-        ),
-        "label-studio-flat",
-        (4, 2, 2, ("neg", "pos")),
     ),
     "ls-multi.json": (
         json.dumps(
@@ -82,127 +61,81 @@ FILES: dict[str, tuple[str, str, tuple[int, int, int, tuple[str, ...]]]] = {
         "label-studio-flat",
         (4, 2, 2, ("neg", "pos")),
     ),
-    "admin.jsonl": (
-        lines(
-            {"id": 1, "text": "a", "label": ["pos"], "Comments": []},
-            {"id": 2, "text": "b", "label": ["neg"], "Comments": []},
-            {"id": 3, "text": "c", "label": [], "Comments": []},
-        ),
-        "doccano",
-        (2, 2, 1, ("neg", "pos")),
-    ),
-    "langfuse.json": (
-        json.dumps(
-            {
-                "data": [
-                    {"id": "1", "traceId": "t1", "value": 1, "authorUserId": "u1", **SCORE},
-                    {"id": "2", "traceId": "t1", "value": 0, "authorUserId": "u2", **SCORE},
-                    {"id": "3", "traceId": "t2", "value": 1, "authorUserId": "u1", **SCORE},
-                ],
-                "meta": {"page": 1},
-            }
-        ),
-        "langfuse",
-        (3, 2, 2, ("0", "1")),
-    ),
-    "inspect.json": (
-        json.dumps(
-            {
-                "version": 2,
-                "status": "success",
-                "eval": {"task": "t", "model": "m/x"},
-                "samples": [
-                    {
-                        "id": 1,
-                        "epoch": 1,
-                        "scores": {"match": {"value": "C"}, "f1": {"value": "I"}},
-                    },
-                    {
-                        "id": 2,
-                        "epoch": 1,
-                        "scores": {"match": {"value": "I"}, "f1": {"value": "I"}},
-                    },
-                ],
-            }
-        ),
-        "inspect",
-        (4, 2, 2, ("C", "I")),
-    ),
-    "umbrela.jsonl": (
-        lines(
-            {
-                "model": "gpt",
-                "query": "q",
-                "passage": "p1",
-                "prediction": "##final score: 2",
-                "judgment": 2,
-                "result_status": 1,
-            },
-            {
-                "model": "gpt",
-                "query": "q",
-                "passage": "p2",
-                "prediction": "",
-                "judgment": 0,
-                "result_status": 1,
-            },
-            {
-                "model": "llama",
-                "query": "q",
-                "passage": "p2",
-                "prediction": "",
-                "judgment": 1,
-                "result_status": 1,
-            },
-        ),
-        "umbrela",
-        (3, 2, 2, ("0", "1", "2")),
-    ),
-    "promptfoo.json": (
-        json.dumps(
-            {
-                "evalId": "e",
-                "results": {
-                    "version": 3,
-                    "results": [
-                        {
-                            "promptIdx": 0,
-                            "testIdx": 0,
-                            "provider": {"id": "p"},
-                            "gradingResult": {
-                                "pass": False,
-                                "componentResults": [
-                                    {"pass": True, "assertion": {"type": "contains"}},
-                                    {"pass": False, "assertion": {"type": "llm-rubric"}},
-                                ],
-                            },
-                        }
-                    ],
-                },
-            }
-        ),
-        "promptfoo",
-        (2, 1, 2, ("fail", "pass")),
-    ),
-    "potato-lines.jsonl": (
-        lines({"id": "i1", "displayed_text": "x", "label_annotations": {"s": {"yes": "1"}}}),
-        "potato",
-        (1, 1, 1, ("yes",)),
-    ),
-    "list.json": (
-        json.dumps([{"item": n // 2, "judge": f"j{n % 2}", "label": n % 2} for n in range(6)]),
-        "json",
-        (6, 3, 2, ("0", "1")),
-    ),
 }
+READ = {  # what the sample of each format holds: kind, counts of rows, items and judges, labels
+    "csv": ("judgments", 12, 4, 3, "0 < 1"),
+    "tsv": ("judgments", 12, 4, 3, "0 < 1"),
+    "jsonl": ("judgments", 12, 4, 3, "0 < 1"),
+    "json": ("judgments", 12, 4, 3, "0 < 1"),
+    "parquet": ("judgments", 12, 4, 3, "0 < 1"),
+    "wide": ("judgments", 36, 12, 3, "0 < 1"),
+    "matrix": ("judgments", 36, 12, 3, "0 < 1"),
+    "crowd-kit": ("judgments", 12, 4, 3, "0 < 1"),
+    "consensus": ("labels", 12),
+    "consensus-jsonl": ("labels", 12),
+    "consensus-parquet": ("labels", 12),
+    "trec-rf10": ("judgments", 12, 12, 3, "-2 < 0 < 1 < 2"),
+    "trec-2011": ("judgments", 12, 12, 3, "0 < 1"),
+    "trec-2011-submission": ("labels", 12),
+    "qrels": ("gold", 12),
+    "run": ("run", 12),
+    "beir": ("gold", 12),
+    "mturk": ("judgments", 12, 4, 3, "0 < 1"),
+    "appen": ("judgments", 12, 4, 3, "0 < 1"),
+    "appen-aggregated": ("gold", 12),
+    "toloka": ("judgments", 12, 4, 3, "0 < 1"),
+    "kaggle": ("gold", 12),
+    "label-studio": ("judgments", 8, 4, 2, "0 < 1"),
+    "label-studio-flat": ("judgments", 12, 4, 3, "neg, pos"),
+    "doccano": ("judgments", 12, 12, 1, "l0, l1"),
+    "prodigy": ("judgments", 12, 12, 3, "accept, reject"),
+    "potato": ("judgments", 12, 12, 1, "yes"),
+    "langfuse": ("judgments", 12, 4, 3, "0 < 1"),
+    "inspect": ("judgments", 24, 12, 2, "C, I"),
+    "promptfoo": ("judgments", 24, 12, 2, "fail, pass"),
+    "promptfoo-csv": ("judgments", 6, 6, 1, "fail, pass"),
+    "umbrela": ("judgments", 12, 4, 3, "0 < 1 < 2"),
+    "argilla": ("judgments", 24, 12, 2, "0 < 1"),
+    "nested": ("judgments", 24, 12, 2, "0 < 1 < 2"),
+    "quepid-case": ("gold", 12),
+    "quepid-book": ("judgments", 24, 12, 2, "0 < 1"),
+    "quepid-book-json": ("judgments", 12, 12, 1, "0 < 1"),
+    "quepid-case-json": ("judgments", 8, 8, 1, "0 < 1"),
+    "quepid-static": ("run", 12),
+    "rank-eval": ("gold", 8),
+    "opensearch": ("gold", 8),
+    "alt-test": ("judgments", 12, 4, 3, "0 < 1"),
+    "pairs": ("comparisons", 6),
+    "evalica": ("comparisons", 3),
+    "crowd-kit-pairs": ("comparisons", 3),
+    "arena": ("comparisons", 3),
+    "mt-bench": ("comparisons", 6),
+}
+
+
+def counted(content: Content) -> tuple[object, ...]:
+    """Return the kind of what a content holds, how much of it, and the scale."""
+    judgments = content.judgments
+    if judgments is not None:
+        counts = (len(judgments), judgments.item_count, judgments.judge_count)
+        return ("judgments", *counts, str(judgments.scale))
+    kinds = ("comparisons", "gold", "labels", "run")
+    kind = next(kind for kind in kinds if getattr(content, kind) is not None)
+    return (kind, len(getattr(content, kind)))
+
+
+@pytest.mark.parametrize("name", READ)
+def test_the_sample_of_a_format_is_read(tmp_path: Path, name: str) -> None:
+    file, body = SAMPLES[name]
+    (tmp_path / file).write_bytes(body)
+    assert counted(read(tmp_path / file)) == READ[name]
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_an_export_is_read(tmp_path: Path, name: str) -> None:
     text, kind, wanted = FILES[name]
-    place = tmp_path / ("annotated_instances.jsonl" if name == "potato-lines.jsonl" else name)
-    place.write_text(text)
-    content = read(place)
+    (tmp_path / name).write_text(text)
+    content = read(tmp_path / name)
     assert (content.format, held(content)) == (kind, wanted)
 
 
@@ -220,7 +153,7 @@ def test_an_output_that_nobody_graded_has_not_failed(tmp_path: Path) -> None:
 
 
 def test_an_archive_of_inspect(tmp_path: Path) -> None:
-    log = json.loads(FILES["inspect.json"][0])
+    log = json.loads(SAMPLES["inspect"][1])
     body = io.BytesIO()
     with zipfile.ZipFile(body, "w") as archive:
         archive.writestr("header.json", json.dumps({"eval": log["eval"]}))
@@ -228,7 +161,7 @@ def test_an_archive_of_inspect(tmp_path: Path) -> None:
             archive.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample))
     (tmp_path / "log.eval").write_bytes(body.getvalue())
     content = read(tmp_path / "log.eval")
-    assert (content.format, held(content)) == ("inspect", (4, 2, 2, ("C", "I")))
+    assert (content.format, held(content)) == ("inspect", (24, 12, 2, ("C", "I")))
 
 
 def test_a_file_a_person_in_an_archive(tmp_path: Path) -> None:
@@ -240,7 +173,7 @@ def test_a_file_a_person_in_an_archive(tmp_path: Path) -> None:
 
 
 def test_several_scores_are_several_questions(tmp_path: Path) -> None:
-    found = json.loads(FILES["langfuse.json"][0])
+    found = json.loads(SAMPLES["langfuse"][1])
     found["data"].append({**found["data"][0], "name": "toxic"})
     (tmp_path / "s.json").write_text(json.dumps(found))
     with pytest.raises(Exception, match=r"2 scores \(helpful, toxic\)"):
