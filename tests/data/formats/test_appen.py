@@ -79,10 +79,7 @@ def test_full_report(tmp_path: Path) -> None:
 
 def test_tainted_and_unanswered_are_left_out(tmp_path: Path) -> None:
     path = report(
-        tmp_path,
-        line("u1", "j1", "2"),
-        line("u1", "j2", "1", tainted="true"),
-        line("u1", "j3", ""),
+        tmp_path, line("u1", "j1", "2"), line("u1", "j2", "1", tainted="true"), line("u1", "j3", "")
     )
     content = read(path)
     assert judged(content) == {("u1", "j1", "2")}
@@ -110,7 +107,7 @@ def test_question_is_the_column_with_gold_or_the_one_named(tmp_path: Path) -> No
     path = report(tmp_path, "u1,j1,false,good,Delta,late,,", header=header)
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("f1.csv: several-questions")
+    assert fault_of(caught.value) == "f1.csv: several-questions"
     content = read(path, question="reason")
     assert judged(content) == {("u1", "j1", "late")}
     assert content.judgments is not None
@@ -118,7 +115,7 @@ def test_question_is_the_column_with_gold_or_the_one_named(tmp_path: Path) -> No
     assert judged(read(path, question="airline")) == {("u1", "j1", "Delta")}
     with pytest.raises(BadData) as caught:
         read(path, question="mood")
-    assert fault_of(caught.value) == ("f1.csv: unknown-question")
+    assert fault_of(caught.value) == "f1.csv: unknown-question"
 
 
 def test_no_gold_column_at_all(tmp_path: Path) -> None:

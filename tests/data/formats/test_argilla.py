@@ -97,7 +97,7 @@ def test_several_questions_want_one_named(tmp_path: Path) -> None:
     path = records(tmp_path, record(1, [("u1", 2, "submitted")], **other))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("records.json: several-questions")
+    assert fault_of(caught.value) == "records.json: several-questions"
     assert judged(read(path, question="mood")) == {("1", "u1", "good")}
 
 
@@ -128,7 +128,7 @@ def test_nothing_submitted_is_an_error(tmp_path: Path) -> None:
     path = records(tmp_path, record(1, [("u1", "a", "draft")]))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("records.json: no-judgments")
+    assert fault_of(caught.value) == "records.json: no-judgments"
 
 
 def test_a_broken_line_is_named(tmp_path: Path) -> None:
@@ -137,4 +137,4 @@ def test_a_broken_line_is_named(tmp_path: Path) -> None:
     path.write_text(f"{good}\n\n{{broken\n")
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("records.jsonl, line 3: invalid-json")
+    assert fault_of(caught.value) == "records.jsonl, line 3: invalid-json"

@@ -100,14 +100,8 @@ def test_a_folder_without_words(folder: Path) -> None:
         (f"{_HEADER}q1\td1\t2\nq1\td2\n", "test.tsv, line 3: wrong-width"),
         (f"{_HEADER}q1\td1\thigh\n", "test.tsv, line 2, column score: not-a-whole-number"),
         (f"{_HEADER}\td1\t1\n", "test.tsv, line 2, column query-id: bad-id"),
-        (
-            f"{_HEADER}q1\td1\t2\nq1\td1\t1\n",
-            "test.tsv, line 3, column score: bad-data",
-        ),
-        (
-            "query-id\tcorpus\tscore\nq1\td1\t2\n",
-            "test.tsv, column corpus-id: missing-column",
-        ),
+        (f"{_HEADER}q1\td1\t2\nq1\td1\t1\n", "test.tsv, line 3, column score: bad-data"),
+        ("query-id\tcorpus\tscore\nq1\td1\t2\n", "test.tsv, column corpus-id: missing-column"),
     ],
 )
 def test_a_bad_row_of_a_folder(folder: Path, text: str, message: str) -> None:
@@ -117,7 +111,7 @@ def test_a_bad_row_of_a_folder(folder: Path, text: str, message: str) -> None:
 
 def test_two_files_that_contradict_each_other(folder: Path) -> None:
     (folder / "qrels" / "dev.tsv").write_text(f"{_HEADER}q1\td2\t0\nq1\td1\t1\n")
-    assert _complaint(folder) == ("gold, row 3, column gold: bad-data")
+    assert _complaint(folder) == "gold, row 3, column gold: bad-data"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +125,7 @@ def test_a_bad_line_of_a_corpus(folder: Path, line: str, shown: str) -> None:
 def test_latin_1_in_a_corpus(folder: Path) -> None:
     text = '{"_id": "d1", "text": "café"}\n'.encode("latin-1")
     (folder / "corpus.jsonl").write_bytes(text)
-    assert _complaint(folder, encoding="utf-8") == ("corpus.jsonl, line 1: bad-encoding")
+    assert _complaint(folder, encoding="utf-8") == "corpus.jsonl, line 1: bad-encoding"
 
 
 def test_bad_rows_are_skipped_and_listed(folder: Path) -> None:

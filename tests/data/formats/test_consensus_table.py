@@ -110,7 +110,7 @@ def test_a_list_where_a_number_should_be(tmp_path: Path) -> None:
     labels = pa.table({"item": ["a"], "label": ["1"], "probability": [[0.5]]})
     path = tmp_path / "labels.parquet"
     write(Content(labels=labels), path, format="consensus-parquet")
-    assert _complaint(path) == ("labels.parquet, column probability: bad-data")
+    assert _complaint(path) == "labels.parquet, column probability: bad-data"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_bad_row(tmp_path: Path, row: str, message: str) -> None:
 
 
 def test_a_table_without_labels(tmp_path: Path) -> None:
-    assert _complaint(_file(tmp_path, "item,label,probability\n")) == ("labels.csv: no-rows")
+    assert _complaint(_file(tmp_path, "item,label,probability\n")) == "labels.csv: no-rows"
     assert _complaint(_file(tmp_path, "item,probability\na,1\n"), format="consensus") == (
         "labels.csv, column label: missing-column"
     )
@@ -198,7 +198,7 @@ def test_relevance_without_a_binary_collapse() -> None:
     table = pa.table({"item": ["a"], "label": ["cat"], "p_cat": [0.5], "p_dog": [0.5]})
     with pytest.raises(BadData) as raised:
         _relevance(table, None)
-    assert fault_of(raised.value) == ("no-relevant-labels")
+    assert fault_of(raised.value) == "no-relevant-labels"
 
 
 _PIECE = st.text(

@@ -79,4 +79,4 @@ def test_what_is_written(tmp_path: Path) -> None:
 def test_nothing_to_write(tmp_path: Path) -> None:
     with pytest.raises(BadData) as raised:
         write(Content(), tmp_path / "out.csv", format="crowd-kit")
-    assert fault_of(raised.value) == ("nothing-to-write")
+    assert fault_of(raised.value) == "nothing-to-write"

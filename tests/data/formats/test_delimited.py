@@ -154,12 +154,12 @@ def test_quotes_are_cells_where_the_format_has_none(tmp_path: Path) -> None:
 
 def test_latin_1_read_as_utf_8(tmp_path: Path) -> None:
     path = _file(tmp_path, "a,b\n1,2\ncafé,3\n".encode("latin-1"))
-    assert _complaint(path) == ("judgments.csv, line 3: bad-encoding")
+    assert _complaint(path) == "judgments.csv, line 3: bad-encoding"
 
 
 def test_utf_8_read_as_ascii(tmp_path: Path) -> None:
     path = _file(tmp_path, "a,b\n1,2\ncafé,3\n")
-    assert _complaint(path, Options(encoding="ascii")) == ("judgments.csv, line 3: bad-encoding")
+    assert _complaint(path, Options(encoding="ascii")) == "judgments.csv, line 3: bad-encoding"
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252", "utf-8"])
@@ -187,7 +187,7 @@ def test_compressed_files(tmp_path: Path) -> None:
 def test_a_compressed_file_cut_short(tmp_path: Path) -> None:
     text = "a,b\n" + "".join(f"{i},{i * 7919 % 10007}\n" for i in range(100_000))
     path = _file(tmp_path, gzip.compress(text.encode())[:-100_000], "judgments.csv.gz")
-    assert _complaint(path) == ("judgments.csv.gz: unreadable-file")
+    assert _complaint(path) == "judgments.csv.gz: unreadable-file"
 
 
 def test_the_delimiter_is_a_tab_if_the_header_has_as_many_as_commas(tmp_path: Path) -> None:
@@ -207,10 +207,7 @@ _CELL = st.text(
     delimiter=st.sampled_from([",", "\t"]),
 )
 def test_what_pythons_own_writer_wrote_is_read_with_its_lines(
-    tmp_path_factory: pytest.TempPathFactory,
-    rows: list[tuple[str, str]],
-    end: str,
-    delimiter: str,
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], end: str, delimiter: str
 ) -> None:
     text = io.StringIO(newline="")
     # The writer leaves a lone return unquoted where lines end otherwise: then quote everything.

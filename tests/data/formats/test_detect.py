@@ -78,17 +78,11 @@ def test_names_are_unique_and_plain_comes_last() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "a,b\n1,2\n",
-            "data, line 1: unknown-format",
-        ),
+        ("a,b\n1,2\n", "data, line 1: unknown-format"),
         ("\n \n", "data: empty-file"),
         ("", "data: empty-file"),
         ("PK\x03\x04\x00\x00", "data: broken-file"),
-        (
-            "\x01\x00\x02",
-            "data: bad-encoding",
-        ),
+        ("\x01\x00\x02", "data: bad-encoding"),
     ],
 )
 def test_a_file_that_fits_none(tmp_path: Path, text: str, message: str) -> None:
@@ -103,7 +97,7 @@ def test_a_folder_that_fits_none(tmp_path: Path) -> None:
     folder.mkdir()
     with pytest.raises(BadData) as raised:
         detect(folder)
-    assert fault_of(raised.value) == ("judgments: unknown-format")
+    assert fault_of(raised.value) == "judgments: unknown-format"
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -116,7 +110,7 @@ def test_an_encoding_that_is_not_known(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("item,judge,label\na,w,1\n")
     with pytest.raises(UnknownName) as raised:
         read(tmp_path / "data", encoding="klingon")
-    assert fault_of(raised.value) == ("unknown-name")
+    assert fault_of(raised.value) == "unknown-name"
 
 
 def test_a_format_that_is_not_known() -> None:

@@ -82,7 +82,7 @@ def test_objects_over_several_lines(tmp_path: Path) -> None:
 def test_a_broken_line(tmp_path: Path) -> None:
     good = '{"item": "a", "judge": "w", "label": 1}\n'
     path = _file(tmp_path, good + "\n" + good + '{"item": "b", "judge": "w", "label"\n')
-    assert _complaint(path) == ("judgments.jsonl, line 4: invalid-json")
+    assert _complaint(path) == "judgments.jsonl, line 4: invalid-json"
 
 
 def test_a_line_that_is_no_object(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_line_that_is_no_object(tmp_path: Path) -> None:
 def test_a_list_where_a_label_should_be(tmp_path: Path) -> None:
     row = '{{"item": "a", "judge": "w", "label": {}}}\n'
     path = _file(tmp_path, row.format(1) + row.format([1, 2]))
-    assert _complaint(path) == ("judgments.jsonl, line 2, column label: not-one-value")
+    assert _complaint(path) == "judgments.jsonl, line 2, column label: not-one-value"
 
 
 def test_a_key_that_is_missing_from_a_line(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_key_that_is_missing_from_a_line(tmp_path: Path) -> None:
 
 def test_a_key_that_is_missing_from_every_line(tmp_path: Path) -> None:
     path = _file(tmp_path, '{"item": "a", "label": 1, "note": 0}\n')
-    assert _complaint(path) == ("judgments.jsonl, column judge: missing-column")
+    assert _complaint(path) == "judgments.jsonl, column judge: missing-column"
 
 
 def test_bad_lines_are_skipped_and_listed_with_those_after_them(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_latin_1(tmp_path: Path) -> None:
     text = '\n{"item": "café", "judge": "w", "label": 1}\n'.encode("latin-1")
     path = _file(tmp_path, text)
     assert _items(path, encoding="latin-1") == ["café"]
-    assert _complaint(path, encoding="utf-8") == ("judgments.jsonl, line 2: bad-encoding")
+    assert _complaint(path, encoding="utf-8") == "judgments.jsonl, line 2: bad-encoding"
 
 
 def test_gz(tmp_path: Path) -> None:

@@ -65,4 +65,4 @@ def test_two_values_for_one_item(tmp_path: Path) -> None:
     path.write_text(f'{HEADER}\n1,"q","t","d",1,0\n1,"q","t","d",2,0\n')
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("train.csv, line 3, column median_relevance: bad-data")
+    assert fault_of(caught.value) == "train.csv, line 3, column median_relevance: bad-data"

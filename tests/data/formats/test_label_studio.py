@@ -132,7 +132,7 @@ def test_two_golds_of_one_task(tmp_path: Path) -> None:
     )
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("project-1.json, task 2, annotation 2, column gold: bad-data")
+    assert fault_of(caught.value) == "project-1.json, task 2, annotation 2, column gold: bad-data"
 
 
 def test_predictions_are_judgments_of_models(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_nothing_left_is_an_error(tmp_path: Path) -> None:
     path = export(tmp_path, task(1, annotation(answer(["b"]), was_cancelled=True)))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("project-1.json: no-judgments")
+    assert fault_of(caught.value) == "project-1.json: no-judgments"
 
 
 def test_several_questions_want_one_named(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_several_questions_want_one_named(tmp_path: Path) -> None:
     path = export(tmp_path, task(1, both | {"result": [*both["result"], text]}))
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("project-1.json: several-questions")
+    assert fault_of(caught.value) == "project-1.json: several-questions"
     assert judged(read(path, question="quality")) == {("1", "10", "4")}
 
 
@@ -216,8 +216,7 @@ def test_faults_name_task_and_annotation(tmp_path: Path) -> None:
 
 def test_gold_off_the_scale_names_its_annotation(tmp_path: Path) -> None:
     path = export(
-        tmp_path,
-        task(1, annotation(answer(["1"])), annotation(answer(["7"]), ground_truth=True)),
+        tmp_path, task(1, annotation(answer(["1"])), annotation(answer(["7"]), ground_truth=True))
     )
     with pytest.raises(BadData) as caught:
         read(path, scale=Scale.parse("0<1"))
@@ -234,7 +233,7 @@ def test_broken_json_names_its_line(tmp_path: Path) -> None:
     path.write_text('[\n{"id": 1, "annotations": [], "data": }\n]')
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("project-1.json, line 2: invalid-json")
+    assert fault_of(caught.value) == "project-1.json, line 2: invalid-json"
 
 
 letters = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
@@ -305,4 +304,4 @@ def test_labels_and_gold_of_two_kinds(tmp_path: Path) -> None:
 def test_there_must_be_something_to_write(tmp_path: Path) -> None:
     with pytest.raises(BadData) as caught:
         write(Content(), tmp_path / "x.json", format="label-studio")
-    assert fault_of(caught.value) == ("nothing-to-write")
+    assert fault_of(caught.value) == "nothing-to-write"

@@ -149,7 +149,7 @@ def test_nothing_left_is_an_error(tmp_path: Path) -> None:
     )
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("Batch_1_batch_results.csv: no-judgments")
+    assert fault_of(caught.value) == "Batch_1_batch_results.csv: no-judgments"
 
 
 def test_several_questions_want_one_named(tmp_path: Path) -> None:
@@ -160,10 +160,10 @@ def test_several_questions_want_one_named(tmp_path: Path) -> None:
     )
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("Batch_1_batch_results.csv: several-questions")
+    assert fault_of(caught.value) == "Batch_1_batch_results.csv: several-questions"
     with pytest.raises(BadData) as caught:
         read(path, question="grade")
-    assert fault_of(caught.value) == ("Batch_1_batch_results.csv: unknown-question")
+    assert fault_of(caught.value) == "Batch_1_batch_results.csv: unknown-question"
     for name in ("relevance", "Answer.relevance"):
         assert judged(read(path, question=name)) == {("H1", "W1", "1")}
 

@@ -63,7 +63,7 @@ def test_words_without_order_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "judgments.json"
     with pytest.raises(BadData) as caught:
         write(Content(labels=table, scale=Scale.parse("cat,dog")), path, format="opensearch")
-    assert fault_of(caught.value) == ("labels-not-numbers")
+    assert fault_of(caught.value) == "labels-not-numbers"
     assert not path.exists()
 
 
@@ -71,7 +71,7 @@ def test_items_without_document_are_refused(tmp_path: Path) -> None:
     table = labels_of(("q1", "a", "1")).drop_columns(["document"])
     with pytest.raises(BadData) as caught:
         write(Content(labels=table), tmp_path / "j.json", format="opensearch")
-    assert fault_of(caught.value) == ("column document: missing-column")
+    assert fault_of(caught.value) == "column document: missing-column"
 
 
 def test_a_file_without_ratings(tmp_path: Path) -> None:

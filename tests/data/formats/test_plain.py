@@ -172,22 +172,10 @@ def test_latin_1_where_it_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "item,label,note\na,1,x\n",
-            "judgments.csv, column judge: missing-column",
-        ),
-        (
-            "item,judge,note\na,w,x\n",
-            "judgments.csv, column label: missing-column",
-        ),
-        (
-            "judge,label\nw,1\n",
-            "judgments.csv, column item: missing-column",
-        ),
-        (
-            "item,judge,label\n",
-            "judgments.csv: bad-data",
-        ),
+        ("item,label,note\na,1,x\n", "judgments.csv, column judge: missing-column"),
+        ("item,judge,note\na,w,x\n", "judgments.csv, column label: missing-column"),
+        ("judge,label\nw,1\n", "judgments.csv, column item: missing-column"),
+        ("item,judge,label\n", "judgments.csv: bad-data"),
         ("item,gold\n", "judgments.csv: no-rows"),
         ("", "judgments.csv: empty-file"),
         (
@@ -214,43 +202,16 @@ def test_latin_1_where_it_is_named(tmp_path: Path) -> None:
             "item,judge,label\na,w,1\nb,w,nan\n",
             "judgments.csv, line 3, column label: missing-label",
         ),
-        (
-            "item,judge,label\na,w,1\nb,,1\n",
-            "judgments.csv, line 3, column judge: bad-id",
-        ),
+        ("item,judge,label\na,w,1\nb,,1\n", "judgments.csv, line 3, column judge: bad-id"),
         ("item,judge,label\n \t,w,1\n", "judgments.csv, line 2, column item: bad-id"),
-        (
-            "topic,doc,judge,label\n7,,w,1\n",
-            "judgments.csv, line 2, column doc: bad-id",
-        ),
-        (
-            "item,judge,label\na,w,1\nb,w,\n",
-            "judgments.csv, line 3, column label: missing-label",
-        ),
-        (
-            "item,judge,label\na,w,\n",
-            "judgments.csv, line 2, column label: bad-data",
-        ),
-        (
-            "item,judge,label\na,w,1\nb\0,w,1\n",
-            "judgments.csv, line 3, column item: bad-id",
-        ),
-        (
-            "item,judge,label\na,w,yes\nb,w,no\0\n",
-            "judgments.csv, line 3, column label: bad-id",
-        ),
-        (
-            'item,judge,label\n"a\nb",w,1\nc,w\n',
-            "judgments.csv, line 4: wrong-width",
-        ),
-        (
-            'item,judge,label\na,w,1\n"b,w,1\nc,w,1\n',
-            "judgments.csv, line 3: open-quote",
-        ),
-        (
-            "topic,doc,judge,label\na/b,c,w,1\na,b/c,w,1\n",
-            "judgments.csv: bad-data",
-        ),
+        ("topic,doc,judge,label\n7,,w,1\n", "judgments.csv, line 2, column doc: bad-id"),
+        ("item,judge,label\na,w,1\nb,w,\n", "judgments.csv, line 3, column label: missing-label"),
+        ("item,judge,label\na,w,\n", "judgments.csv, line 2, column label: bad-data"),
+        ("item,judge,label\na,w,1\nb\0,w,1\n", "judgments.csv, line 3, column item: bad-id"),
+        ("item,judge,label\na,w,yes\nb,w,no\0\n", "judgments.csv, line 3, column label: bad-id"),
+        ('item,judge,label\n"a\nb",w,1\nc,w\n', "judgments.csv, line 4: wrong-width"),
+        ('item,judge,label\na,w,1\n"b,w,1\nc,w,1\n', "judgments.csv, line 3: open-quote"),
+        ("topic,doc,judge,label\na/b,c,w,1\na,b/c,w,1\n", "judgments.csv: bad-data"),
     ],
 )
 def test_a_bad_file(tmp_path: Path, text: str, message: str) -> None:
@@ -267,22 +228,22 @@ def test_a_label_off_the_scale(tmp_path: Path) -> None:
 
 def test_a_gold_off_the_scale(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,judge,label,gold\na,w,1,\nb,w,1,5\n")
-    assert _complaint(path, scale=THREE) == ("judgments.csv, line 3, column gold: label-off-scale")
+    assert _complaint(path, scale=THREE) == "judgments.csv, line 3, column gold: label-off-scale"
 
 
 def test_the_line_after_quoted_newlines(tmp_path: Path) -> None:
     path = _file(tmp_path, 'item,judge,label\n"a\nb\r\nc",w,1\n\n"d",w,2\ne,w,3\n')
-    assert _complaint(path, scale=THREE) == ("judgments.csv, line 7, column label: label-off-scale")
+    assert _complaint(path, scale=THREE) == "judgments.csv, line 7, column label: label-off-scale"
 
 
 def test_latin_1_not_named(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,judge,label\na,w,1\ncafé,w,1\n".encode("latin-1"))
-    assert _complaint(path, encoding="utf-8") == ("judgments.csv, line 3: bad-encoding")
+    assert _complaint(path, encoding="utf-8") == "judgments.csv, line 3: bad-encoding"
 
 
 def test_contradictory_gold_in_a_gold_file(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,gold\na,1\nb,\na,2\n", "gold.csv")
-    assert _complaint(path) == ("gold.csv, line 4, column gold: bad-data")
+    assert _complaint(path) == "gold.csv, line 4, column gold: bad-data"
 
 
 def test_gold_wanted_and_not_there(tmp_path: Path) -> None:
@@ -309,13 +270,13 @@ def test_parquet_cut_short(tmp_path: Path) -> None:
 def test_parquet_without_a_column(tmp_path: Path) -> None:
     path = tmp_path / "judgments.parquet"
     pa.parquet.write_table(pa.table({"item": ["a"], "label": [1], "note": ["x"]}), path)
-    assert _complaint(path) == ("judgments.parquet, column judge: missing-column")
+    assert _complaint(path) == "judgments.parquet, column judge: missing-column"
 
 
 def test_parquet_with_a_list_for_a_label(tmp_path: Path) -> None:
     path = tmp_path / "judgments.parquet"
     pa.parquet.write_table(pa.table({"item": ["a"], "judge": ["w"], "label": [[1]]}), path)
-    assert _complaint(path) == ("judgments.parquet, column label: bad-data")
+    assert _complaint(path) == "judgments.parquet, column label: bad-data"
 
 
 def test_parquet_speaks_of_rows(tmp_path: Path) -> None:
@@ -404,25 +365,25 @@ def test_duckdb_relations() -> None:
 def test_a_bad_row_of_a_table() -> None:
     with pytest.raises(BadData) as raised:
         Judgments.from_table(pd.DataFrame({**_COLUMNS, "label": [1.0, None, 2.0]}))
-    assert fault_of(raised.value) == ("table, row 2, column label: missing-label")
+    assert fault_of(raised.value) == "table, row 2, column label: missing-label"
 
 
 def test_a_table_with_labels_of_two_types() -> None:
     with pytest.raises(BadData) as raised:
         Judgments.from_table(pd.DataFrame({**_COLUMNS, "label": [1, "x", 2]}), source="frame")
-    assert fault_of(raised.value) == ("frame, row 2, column label: mixed-labels")
+    assert fault_of(raised.value) == "frame, row 2, column label: mixed-labels"
 
 
 def test_what_is_no_table() -> None:
     with pytest.raises(BadData) as raised:
         Judgments.from_table(3)
-    assert fault_of(raised.value) == ("table: bad-data")
+    assert fault_of(raised.value) == "table: bad-data"
 
 
 def test_a_column_of_lists() -> None:
     with pytest.raises(BadData) as raised:
         Judgments.from_table(pl.DataFrame({**_COLUMNS, "label": [[1], [2], [3]]}))
-    assert fault_of(raised.value) == ("table, column label: bad-data")
+    assert fault_of(raised.value) == "table, column label: bad-data"
 
 
 @pytest.mark.parametrize("order", ["grouped", "shuffled"])

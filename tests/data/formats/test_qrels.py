@@ -55,10 +55,7 @@ def test_gold(tmp_path: Path) -> None:
         ("7 0 a 1\n\n7 0 b\n", "line 3: wrong-width"),
         ("7 0 a 1\n7\n", "line 2: wrong-width"),
         ("7 0 a 1\n7 0 b high\n", "line 2, column grade: not-a-number"),
-        (
-            "7 0 a 1\n7 0 b 1\n7 0 a 2\n",
-            "line 3, column grade: bad-data",
-        ),
+        ("7 0 a 1\n7 0 b 1\n7 0 a 2\n", "line 3, column grade: bad-data"),
         ("7 0 a\0 1\n", "line 1, column document: bad-id"),
     ],
 )
@@ -72,7 +69,7 @@ def test_blank_lines_alone(tmp_path: Path) -> None:
 
 def test_latin_1(tmp_path: Path) -> None:
     path = _file(tmp_path, "7 0 a 1\n7 0 café 1\n".encode("latin-1"))
-    assert _complaint(path, encoding="utf-8") == ("qrels.txt, line 2: bad-encoding")
+    assert _complaint(path, encoding="utf-8") == "qrels.txt, line 2: bad-encoding"
     assert Gold.read(path, encoding="latin-1").items.to_pylist() == ["7/a", "7/café"]
 
 
@@ -117,18 +114,9 @@ def test_gold_where_there_are_no_labels(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (Content(), "nothing-to-write"),
-        (
-            Content(labels=_labels(label=["cat", "dog"])),
-            "labels-not-numbers",
-        ),
-        (
-            Content(labels=_labels(label=["1", "1.5"])),
-            "column label: not-a-whole-number",
-        ),
-        (
-            Content(labels=_labels(label=["1", None])),
-            "column label: missing-labels",
-        ),
+        (Content(labels=_labels(label=["cat", "dog"])), "labels-not-numbers"),
+        (Content(labels=_labels(label=["1", "1.5"])), "column label: not-a-whole-number"),
+        (Content(labels=_labels(label=["1", None])), "column label: missing-labels"),
         (
             Content(labels=_labels(label=["1", "1"]).drop_columns(["topic"])),
             "column topic: missing-column",

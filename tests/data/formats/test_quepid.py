@@ -68,14 +68,14 @@ def test_case_faults_have_their_lines_after_lonely_queries(tmp_path: Path) -> No
     lines = ("query,docid,rating", "lonely", "blue,d2,", "red,d1,3", "red,d1,2")
     with pytest.raises(BadData) as caught:
         read(text_file(tmp_path, "case.csv", *lines))
-    assert fault_of(caught.value) == ("case.csv, line 5, column rating: bad-data")
+    assert fault_of(caught.value) == "case.csv, line 5, column rating: bad-data"
 
 
 def test_case_off_the_scale(tmp_path: Path) -> None:
     path = text_file(tmp_path, "case.csv", "query,docid,rating", "red,d1,7")
     with pytest.raises(BadData) as caught:
         read(path, scale=Scale.parse("0<1"))
-    assert fault_of(caught.value) == ("case.csv, column gold: bad-data")
+    assert fault_of(caught.value) == "case.csv, column gold: bad-data"
 
 
 def test_labels_are_written_as_a_case(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_labels_are_written_as_a_case(tmp_path: Path) -> None:
 def test_a_case_wants_queries_and_documents(tmp_path: Path) -> None:
     with pytest.raises(BadData) as caught:
         write(Content(gold=Gold.of({"a": 1})), tmp_path / "c.csv", format="quepid-case")
-    assert fault_of(caught.value) == ("column topic: missing-column")
+    assert fault_of(caught.value) == "column topic: missing-column"
 
 
 @pytest.mark.parametrize("header", ["query,docid,Ann,b@x.org", "Query,Doc_Id,Ann,b@x.org"])
@@ -127,7 +127,7 @@ def test_book_faults_have_their_lines(tmp_path: Path) -> None:
     )
     with pytest.raises(BadData) as caught:
         read(path, scale=Scale.parse("0<1"))
-    assert fault_of(caught.value) == ("book.csv, line 4, column label: label-off-scale")
+    assert fault_of(caught.value) == "book.csv, line 4, column label: label-off-scale"
     content = read(path, scale=Scale.parse("0<1"), skip_bad=True)
     assert len(judged(content)) == 3
     assert [bad.place for bad in content.bad] == [
@@ -300,11 +300,11 @@ def test_what_a_wide_book_cannot_hold(tmp_path: Path) -> None:
     twice = Judgments.from_table(pa.table(columns | {"judge": ["a", "a"]}))
     with pytest.raises(BadData) as caught:
         write(Content(judgments=twice), tmp_path / "b.csv", format="quepid-book")
-    assert fault_of(caught.value) == ("repeated-judgment")
+    assert fault_of(caught.value) == "repeated-judgment"
     named = Judgments.from_table(pa.table(columns | {"judge": ["a", "Query"]}))
     with pytest.raises(BadData) as caught:
         write(Content(judgments=named), tmp_path / "b.csv", format="quepid-book")
-    assert fault_of(caught.value) == ("bad-judge-name")
+    assert fault_of(caught.value) == "bad-judge-name"
     write(Content(judgments=twice), tmp_path / "b.json", format="quepid-book-json")
     assert len(read(tmp_path / "b.json").judgments or ()) == 2
 

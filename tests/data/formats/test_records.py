@@ -41,10 +41,7 @@ def test_single_labels() -> None:
     assert single("  ") == (None, "")
     assert single(0) == ("0", "")
     assert single(["a", "b"]) == (None, "expected one label, got 2: ['a', 'b']")
-    assert single([{"a": 1}]) == (
-        None,
-        "expected text or a number as the label, got {'a': 1}",
-    )
+    assert single([{"a": 1}]) == (None, "expected text or a number as the label, got {'a': 1}")
 
 
 def test_only_what_fits_a_cell_describes_an_item() -> None:
@@ -72,7 +69,7 @@ def test_files_that_are_no_json(tmp_path: Path) -> None:
     path.write_bytes(b'{"a":\n"\xff"}')
     with pytest.raises(BadData) as caught:
         read_json(File.at(path, "utf-8"))
-    assert fault_of(caught.value) == ("r.json, line 2: bad-encoding")
+    assert fault_of(caught.value) == "r.json, line 2: bad-encoding"
     assert read_json(File.at(path, "latin-1")) == {"a": "ÿ"}
     path.write_text("[" * 100_000)
     with pytest.raises(BadData):

@@ -43,10 +43,7 @@ def test_a_run(tmp_path: Path) -> None:
         ("7 Q0 b 2 high t", "line 3, column score: not-a-number"),
         ("7 Q0 b 2 nan t", "line 3, column score: not-a-number"),
         ("7 Q0 b 2 1e999 t", "line 3, column score: not-a-number"),
-        (
-            "7 Q0 a 2 1.5 t",
-            "line 3, column document: repeated-row",
-        ),
+        ("7 Q0 a 2 1.5 t", "line 3, column document: repeated-row"),
         ("7 Q0 b\0 2 1.5 t", "line 3, column document: bad-id"),
     ],
 )

@@ -109,7 +109,7 @@ def test_cells_that_cannot_be_written() -> None:
     check_cells(table.slice(0, 1), ("b",), "trec-2011", r"\t")
     with pytest.raises(BadData) as raised:
         check_cells(table, ("a", "b"), "qrels", " ")
-    assert fault_of(raised.value) == ("row 1, column b: bad-id")
+    assert fault_of(raised.value) == "row 1, column b: bad-id"
     with pytest.raises(BadData) as raised:
         check_cells(table, ("b",), "trec-2011", r"\t")
     assert fault_of(raised.value) == "row 2, column b: bad-id"

@@ -112,7 +112,7 @@ def test_inputs_are_the_item_without_a_task_id(tmp_path: Path) -> None:
     path = pool(tmp_path, "a/b\tc\tleft\tw1", "a\tb/c\tright\tw1", header=header)
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("assignments.tsv, column ASSIGNMENT:task_id: missing-column")
+    assert fault_of(caught.value) == "assignments.tsv, column ASSIGNMENT:task_id: missing-column"
 
 
 def test_pair_of_inputs_is_the_item_without_a_task_id(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_several_outputs_want_one_named(tmp_path: Path) -> None:
     path = pool(tmp_path, "a.png\tcat\tnice\tw1", header=header)
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("assignments.tsv: several-questions")
+    assert fault_of(caught.value) == "assignments.tsv: several-questions"
     assert judged(read(path, question="result")) == {("a.png", "w1", "cat")}
     assert judged(read(path, question="OUTPUT:comment")) == {("a.png", "w1", "nice")}
 
@@ -147,7 +147,7 @@ def test_nothing_to_tell_items_apart(tmp_path: Path) -> None:
     path = pool(tmp_path, "cat\tw1", header="OUTPUT:result\tASSIGNMENT:worker_id")
     with pytest.raises(BadData) as caught:
         read(path)
-    assert fault_of(caught.value) == ("assignments.tsv, column ASSIGNMENT:task_id: missing-column")
+    assert fault_of(caught.value) == "assignments.tsv, column ASSIGNMENT:task_id: missing-column"
 
 
 def test_a_fault_has_its_line(tmp_path: Path) -> None:

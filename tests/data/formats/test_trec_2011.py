@@ -114,11 +114,7 @@ def test_judgments_without_gold(tmp_path: Path) -> None:
             "cat,dog",
             "no-relevant-labels",
         ),
-        (
-            {"item": ["i"], "judge": ["w"], "label": ["1"]},
-            "0<1",
-            "column topic: missing-column",
-        ),
+        ({"item": ["i"], "judge": ["w"], "label": ["1"]}, "0<1", "column topic: missing-column"),
         (
             {"topic": ["7"], "document": ["a\tb"], "judge": ["w"], "label": ["1"]},
             "0<1",
@@ -158,22 +154,10 @@ def test_a_submission(tmp_path: Path) -> None:
         ("7 b 1", "line 2: wrong-width"),
         ("7 b 0 0.5", "line 2, column rank: not-a-rank"),
         ("7 b -1 0.5", "line 2, column rank: not-a-rank"),
-        (
-            "7 b 1.5 0.5",
-            "line 2, column rank: not-a-rank",
-        ),
-        (
-            "7 b 1 1.1",
-            "line 2, column class: not-a-probability",
-        ),
-        (
-            "7 b 1 -0.1",
-            "line 2, column class: not-a-probability",
-        ),
-        (
-            "7 b 1 yes",
-            "line 2, column class: not-a-probability",
-        ),
+        ("7 b 1.5 0.5", "line 2, column rank: not-a-rank"),
+        ("7 b 1 1.1", "line 2, column class: not-a-probability"),
+        ("7 b 1 -0.1", "line 2, column class: not-a-probability"),
+        ("7 b 1 yes", "line 2, column class: not-a-probability"),
         ("7 a 2 0.5", "line 2, column document: repeated-row"),
     ],
 )
@@ -229,7 +213,7 @@ def test_a_pair_twice_in_a_submission() -> None:
     )
     with pytest.raises(BadData) as raised:
         _submission(Content(labels=labels, scale=SCALE))
-    assert fault_of(raised.value) == ("labels, row 2, column document: repeated-row")
+    assert fault_of(raised.value) == "labels, row 2, column document: repeated-row"
 
 
 def test_a_pair_missing_from_a_submission() -> None:
@@ -239,7 +223,7 @@ def test_a_pair_missing_from_a_submission() -> None:
     content = Content(judgments=Judgments.from_table(table), labels=_labels(label=["1", "1", "0"]))
     with pytest.raises(BadData) as raised:
         _submission(content)
-    assert fault_of(raised.value) == ("missing-labels")
+    assert fault_of(raised.value) == "missing-labels"
 
 
 def test_the_real_file_through_the_format(shared_data: Path, tmp_path: Path) -> None:

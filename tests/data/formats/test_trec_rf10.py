@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 from adjudge.data.formats import Content, read
-from adjudge.data.formats.trec_rf10 import (
-    SCALE,
-    gold_subset,
-    trec_2011_subset,
-)
+from adjudge.data.formats.trec_rf10 import SCALE, gold_subset, trec_2011_subset
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
 from faults import fault_of
@@ -105,7 +101,7 @@ def test_a_label_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "rf10.tsv").write_text(_TEXT + "8\tw3\td2\t0\t3\n")
     with pytest.raises(BadData) as raised:
         read(tmp_path / "rf10.tsv")
-    assert fault_of(raised.value) == ("rf10.tsv, line 9, column label: label-off-scale")
+    assert fault_of(raised.value) == "rf10.tsv, line 9, column label: label-off-scale"
 
 
 def test_the_counts_of_the_whole_file(whole: Content) -> None:

@@ -59,7 +59,7 @@ def test_a_compressed_file_cut_short(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b"item,judge\n" * 100)[:-12])
     with pytest.raises(BadData) as raised, reading(path), _opened(path) as file:
         file.read()
-    assert fault_of(raised.value) == ("a.gz: unreadable-file")
+    assert fault_of(raised.value) == "a.gz: unreadable-file"
 
 
 def test_a_file_that_may_not_be_read_says_so(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_an_encoding_nobody_knows() -> None:
     with pytest.raises(UnknownName) as raised:
         _encoding_name("latin-one")
     assert _encoding_name("UTF8") == "utf-8"
-    assert fault_of(raised.value) == ("unknown-name")
+    assert fault_of(raised.value) == "unknown-name"
 
 
 def test_bytes_in_another_encoding_are_named_with_their_line(tmp_path: Path) -> None:
@@ -191,10 +191,7 @@ def test_a_crash_leaves_the_folder_of_an_earlier_run(tmp_path: Path) -> None:
 
 def test_a_folder_with_anything_else_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
-    with (
-        pytest.raises(BadData) as raised,
-        written_folder(tmp_path, replaces=frozenset({"old"})),
-    ):
+    with pytest.raises(BadData) as raised, written_folder(tmp_path, replaces=frozenset({"old"})):
         pass
     assert fault_of(raised.value) == (f"{tmp_path}: folder-not-empty")
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
