@@ -12,9 +12,11 @@ from adjudge.collect.consensus import refit
 from sites import Browser, Site, small_project
 from unpacking import unpacked
 
+Crowd = tuple[Site, str, Browser, dict[str, Browser]]
+
 
 @pytest.fixture
-def crowd(site: Site) -> tuple[Site, str, Browser, dict[str, Browser]]:
+def crowd(site: Site) -> Crowd:
     """Three judges: one by an invitation, one of a panel, one by the open link who errs."""
     ada = site.set_up()
     slug = site.open_project(
@@ -37,9 +39,7 @@ def crowd(site: Site) -> tuple[Site, str, Browser, dict[str, Browser]]:
     return site, slug, ada, people
 
 
-def test_names_come_from_invitations_and_panels_and_can_be_changed(
-    crowd: tuple[Site, str, Browser, dict[str, Browser]],
-) -> None:
+def test_names_come_from_invitations_and_panels_and_can_be_changed(crowd: Crowd) -> None:
     site, slug, ada, _ = crowd
     rows = {row.name: row for row in site.services.judges.get_all(slug)}
     (eve,) = set(rows) - {"Grace Hopper", "P-77"}
@@ -62,9 +62,7 @@ def test_names_come_from_invitations_and_panels_and_can_be_changed(
     assert site.services.judges.get(slug, eve).row.name == eve
 
 
-def test_both_accuracies_and_the_advice_stand_in_the_list(
-    crowd: tuple[Site, str, Browser, dict[str, Browser]],
-) -> None:
+def test_both_accuracies_and_the_advice_stand_in_the_list(crowd: Crowd) -> None:
     site, slug, ada, _ = crowd
     ada.get(f"/projects/{slug}/judges")
     assert "In the consensus" in ada.words
@@ -84,9 +82,7 @@ def test_both_accuracies_and_the_advice_stand_in_the_list(
     assert "Advice keep" in ada.words
 
 
-def test_the_consensus_page_has_the_same_figures_on_gold(
-    crowd: tuple[Site, str, Browser, dict[str, Browser]],
-) -> None:
+def test_the_consensus_page_has_the_same_figures_on_gold(crowd: Crowd) -> None:
     """A scale without grades, gold that is hidden among the work: as on the page of judges."""
     site, slug, ada, _ = crowd
     refit._fit_one(site.services, slug, "dawid-skene")
@@ -106,9 +102,7 @@ def test_the_consensus_page_has_the_same_figures_on_gold(
     assert f"<bdi>{item.title}</bdi></a>" in ada.text, "by its title, not by its id"
 
 
-def test_the_report_calls_judges_by_their_names(
-    crowd: tuple[Site, str, Browser, dict[str, Browser]],
-) -> None:
+def test_the_report_calls_judges_by_their_names(crowd: Crowd) -> None:
     site, slug, _, _ = crowd
     eve = next(row.judge for row in site.services.judges.get_all(slug) if not row.gold_right)
     site.services.judges.rename(slug, eve, "Grace Hopper")  # the second of that name
@@ -124,9 +118,7 @@ def test_the_report_calls_judges_by_their_names(
     assert dict(zip(texts["judges"], on_gold, strict=True)) == called
 
 
-def test_a_message_is_shown_until_it_is_read(
-    crowd: tuple[Site, str, Browser, dict[str, Browser]],
-) -> None:
+def test_a_message_is_shown_until_it_is_read(crowd: Crowd) -> None:
     site, slug, ada, people = crowd
     ids = {row.name: row.judge for row in site.services.judges.get_all(slug)}
     chosen = [ids["Grace Hopper"], ids["P-77"]]
@@ -148,9 +140,7 @@ def test_a_message_is_shown_until_it_is_read(
     assert site.services.projects.audit(slug) == []
 
 
-def test_several_are_blocked_and_unblocked_at_once(
-    crowd: tuple[Site, str, Browser, dict[str, Browser]],
-) -> None:
+def test_several_are_blocked_and_unblocked_at_once(crowd: Crowd) -> None:
     site, slug, ada, people = crowd
     ids = [row.judge for row in site.services.judges.get_all(slug)]
     ada.post(f"/projects/{slug}/judges/bulk", judge=[ids[0], "nobody"], do="block", expect=404)
@@ -167,9 +157,7 @@ def test_several_are_blocked_and_unblocked_at_once(
     ada.post(f"/projects/{slug}/judges/bulk", judge=ids, do="promote", expect=422)
 
 
-def test_links_are_short_and_come_as_csv(
-    crowd: tuple[Site, str, Browser, dict[str, Browser]],
-) -> None:
+def test_links_are_short_and_come_as_csv(crowd: Crowd) -> None:
     site, slug, ada, _ = crowd
     sent = ada.client.get(f"/projects/{slug}/judges/links.csv")
     rows = list(csv.DictReader(io.StringIO(sent.content.decode("utf-8-sig"))))

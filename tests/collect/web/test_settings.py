@@ -74,22 +74,17 @@ def test_processes_that_start_at_once_get_one_secret(tmp_path: Path) -> None:
     assert len(set(found)) == 1
 
 
-def test_a_secret_that_others_can_read_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "mode"), [("a" * 64, 0o644), ("abc", 0o600)])
+def test_a_secret_that_others_can_read_or_that_is_short_is_refused(
+    tmp_path: Path, text: str, mode: int
+) -> None:
     path = tmp_path / "secret"
-    secret_in(path)
-    path.chmod(0o644)
-    with pytest.raises(BadSetting, match="nobody else can read"):
+    path.write_text(text)
+    path.chmod(mode)
+    with pytest.raises(BadSetting):
         secret_in(path)
 
 
-def test_a_secret_that_is_too_short_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "secret"
-    path.touch(mode=0o600)
-    path.write_text("abc")
-    with pytest.raises(BadSetting, match="at least 64 characters"):
-        secret_in(path)
-
-
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="a place to write"):
+def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting):
         secret_in(tmp_path / "none" / "secret")
