@@ -1,8 +1,8 @@
 """A few items at a time, in loops that the compiler makes into vector instructions.
 
 Kernels that sweep over items gather the logs of a few of them, turn these into probabilities here,
-and scatter the counts. Rows of tables are added as one vector each; in between, the items lie side
-by side, (truth, item). Indices are unsigned, or every one would first be tested for being negative.
+and scatter the counts. In between, the items lie side by side, (truth, item). Indices are unsigned,
+or every one would first be tested for being negative.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import math
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from adjudge.kernels.fixed import LOG, SHARE
 
@@ -31,31 +29,11 @@ _LN2_HIGH = 0.6931471803691238  # ln 2 in two parts, so that a multiple of it ca
 _LN2_LOW = 1.9082149292705877e-10  # a number without losing its last bits
 
 
-@intrinsic(prefer_literal=True)
-def add_row(_, target, at, source, start, width):
-    """``target[at : at + width] += source[start : start + width]``, as one vector addition.
-
-    Flat arrays of 64-bit whole numbers and a constant width. Written as a loop, it would not become
-    a vector addition, since nothing tells the compiler that the two arrays do not overlap.
-    """
-    if not isinstance(width, types.IntegerLiteral):
-        return None
-
-    def generate(context, builder, signature, values):
-        if width.literal_value == 0:  # one truth, and nothing to say about it
-            return context.get_dummy_value()
-        row = ir.VectorType(ir.IntType(64), width.literal_value).as_pointer()
-
-        def place(array, index):
-            data = context.make_array(signature.args[array])(context, builder, values[array]).data
-            return builder.bitcast(builder.gep(data, [values[index]]), row)
-
-        into, out_of = place(0, 1), place(2, 3)
-        both = builder.add(builder.load(into, align=8), builder.load(out_of, align=8))
-        builder.store(both, into, align=8)
-        return context.get_dummy_value()
-
-    return types.void(target, at, source, start, width), generate
+@njit(**COMPILED)
+def add_row(target, at, source, start, width):
+    """``target[at : at + width] += source[start : start + width]``, of flat arrays."""
+    for k in range(U(width)):
+        target[at + k] += source[start + k]
 
 
 @njit(**COMPILED)

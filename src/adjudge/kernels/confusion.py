@@ -96,7 +96,7 @@ def numbers(shares, cells, out):
 def expectation(truths: int) -> Callable[..., Any]:
     """The expectation sweep for so many truths; it returns the log-likelihood relative to truth 0.
 
-    The number of truths is a constant of the compiled loop, so that rows are added as vectors.
+    The number of truths is a constant of the compiled loop, so that additions of rows are unrolled.
     """
     others = truths - 1
 
