@@ -22,7 +22,6 @@ from adjudge import (
 from adjudge.models._gibbs import (
     Chain,
     Prior,
-    SamplingPlan,
     _find_switch,
     _run_chain,
     _split_r_hat,
@@ -133,7 +132,7 @@ def test_a_chain_started_in_the_mirror_is_put_back_and_counted(crowd) -> None:
         table, None, by_topic=True, seed=0, chains=1, pivot=truth.astype(np.int16)
     )
     prior = Prior(confusion=np.ones((2, 2)), prevalence=np.ones(2), learnt=True, exchangeable=True)
-    plan = SamplingPlan(chains=1, warmup=0, draws=30, thin=1, seed=0)
+    plan = HybridConfusion(chains=1, warmup=0, draws=30, thin=1, seed=0)
     chain = Chain()
     mirrored = (1 - truth).astype(np.int16)
     _run_chain(sampler, 0, mirrored, prior, plan, 1, threading.Event(), chain)
@@ -152,7 +151,7 @@ def test_a_chain_that_is_told_to_stop_keeps_what_it_drew(crowd) -> None:
     stop.set()
     chain = Chain()
     prior = Prior(confusion=np.ones((2, 2)), prevalence=np.ones(2))
-    plan = SamplingPlan(chains=1, warmup=0, draws=30, thin=1, seed=0)
+    plan = HybridConfusion(chains=1, warmup=0, draws=30, thin=1, seed=0)
     _run_chain(sampler, 0, np.zeros(400, dtype=np.int16), prior, plan, 1, stop, chain)
     assert chain.done == 0
 
@@ -205,7 +204,7 @@ def test_chains_that_disagree_are_named(crowd) -> None:
 
 
 def test_large_draws_are_thinned_to_a_budget() -> None:
-    plan = SamplingPlan(chains=4, warmup=0, draws=1000, thin=1, seed=0)
+    plan = HybridConfusion(chains=4, warmup=0, draws=1000, thin=1, seed=0)
     assert stride_of(plan, judges=100, topics=10, truths=2, labels=2) == 1
     stride = stride_of(plan, judges=100_000, topics=10, truths=5, labels=5)
     assert 4 * 1000 / stride * 100_000 * 25 * 4 <= 64 * 2**20 * 1.1

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,12 +26,13 @@ from numpy.typing import NDArray
 from scipy.special import betaln, digamma, expit
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
-from adjudge.engines.engine import Engine, Parameters
+from adjudge.engines.engine import Parameters
 from adjudge.errors import BadData, BadSetting
-from adjudge.models.model import Progress, Step, conclude, prepare
+from adjudge.models.loop import Loop, State
+from adjudge.models.model import Progress, conclude, prepare
+from adjudge.models.settings import Given
 
 _Floats = NDArray[np.float64]
 _WIDE = 2.5  # sd of the prior of every coefficient, on standardised columns
@@ -39,30 +40,6 @@ _SHAPE = 1.5  # of the Pareto on kappa
 _ITERATIONS = 300
 _TOLERANCE = 1e-4  # of any item's probability
 _EVERY = 4  # iterations between two fits of the judges' priors
-
-
-class _WithColumns(Protocol):
-    """What a model with covariates says of itself."""
-
-    @property
-    def item_columns(self) -> tuple[str, ...] | str:
-        """Columns of the items."""
-
-    @property
-    def judge_columns(self) -> tuple[str, ...] | str:
-        """Columns of the judges."""
-
-    @property
-    def item_table(self) -> Any:
-        """A table with these columns, or the path of one."""
-
-    @property
-    def judge_table(self) -> Any:
-        """A table of judges, or the path of one."""
-
-    @property
-    def by_topic(self) -> bool:
-        """Whether each topic has a level of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,16 +117,10 @@ def _numbers(column: Any, name: str) -> list[tuple[str, _Floats]]:
     ]
 
 
-def fit_with_columns(
-    model: _WithColumns,
-    judgments: Judgments,
-    gold: Gold | None,
-    engine: Engine | None,
-    progress: Progress | None,
-) -> Consensus:
+def fit_with_columns(model: Any, given: Given) -> Consensus:
     """The consensus of a model with covariates."""
-    by_topic = model.by_topic and judgments.topics is not None
-    prepared = prepare(judgments, gold, engine, by_topic=by_topic, copies=False)
+    by_topic = model.by_topic and given.judgments.topics is not None
+    prepared = prepare(*given[:3], by_topic=by_topic, copies=False)
     table = prepared.judgments
     items = design(
         model.item_table if model.item_table is not None else _fields(table),
@@ -159,7 +130,7 @@ def fit_with_columns(
     )
     judges = design(model.judge_table, model.judge_columns, "judge", table.judges)
     fitted = _CovariateFit(table, prepared.known, items, judges, by_topic)
-    converged = fitted.run(progress)
+    converged = fitted.run(given.progress)
     confusion = np.stack(
         [fitted.rates[0][:, ::-1], fitted.rates[1]], axis=1
     )  # (judge, truth, label)
@@ -221,17 +192,19 @@ class _CovariateFit:
 
     def run(self, progress: Progress | None) -> bool:
         """Iterate until no item's probability moves; whether that was reached."""
-        for done in range(_ITERATIONS):
+
+        def step(now: State, done: int) -> tuple[State, float]:
             before = self.chance
             self._judge_rates(learn=done % _EVERY == 0)
             self._item_levels()
             self.chance = self._told(expit(self._prior() + self._evidence()))
-            moved = float(np.abs(self.chance - before).max(initial=0.0))
-            if progress is not None:
-                progress(Step("fitting", done + 1, _ITERATIONS, f"moved by {moved:.2g}"))
-            if moved < _TOLERANCE and done > _EVERY:
-                return True
-        return False
+            return now, float(np.abs(self.chance - before).max(initial=0.0))
+
+        def settled(trace: Sequence[float]) -> bool:
+            return len(trace) > _EVERY + 1 and trace[-1] < _TOLERANCE
+
+        loop = Loop(most=_ITERATIONS, progress=progress, note="moved by {:.2g}")
+        return loop.run("columns", {}, step, settled)[2]
 
     def _judge_rates(self, *, learn: bool) -> None:
         """Expected counts, the priors of the rates by columns, and the rates' posteriors."""

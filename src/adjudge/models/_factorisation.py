@@ -18,6 +18,7 @@ the errors are in balance at a minimum: |gradient| <= tolerance * lambda * |fact
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 from adjudge.errors import BadSetting
 from adjudge.kernels import factors as kernels
 from adjudge.models._sparse import Crew, Sparse, SparseRows
+from adjudge.models.loop import Loop, State
 from adjudge.models.model import Progress, Step
 
 RANKS = (10, 30, 50)
@@ -175,22 +177,23 @@ def factorise(
     *,
     threads: int = 1,
     progress: Progress | None = None,
-    stage: str = "fitting",
 ) -> FittedFactors:
     """Fit factors of a matrix as planned."""
     check_plan(plan)
     _check_rank(plan.rank, matrix.shape)
     with Crew(threads, len(matrix)) as crew:
         problem = _Problem(matrix, plan, crew)
-        trace: list[float] = []
-        for done in range(1, plan.iterations + 1):
-            trace.append(problem.go())
-            if progress is not None:
-                note = f"objective {trace[-1]:,.4g}"
-                progress(Step(stage, done, plan.iterations, note))
-            if problem.steep <= plan.tolerance or (len(trace) > 1 and trace[-2] <= trace[-1]):
-                return FittedFactors(problem.own, problem.held, tuple(trace), True)
-    return FittedFactors(problem.own, problem.held, tuple(trace), False)
+
+        def step(now: State, _: int) -> tuple[State, float]:
+            return now, problem.go()
+
+        def settled(trace: Sequence[float]) -> bool:
+            level = len(trace) > 1 and trace[-2] <= trace[-1]
+            return level or (len(trace) > 0 and problem.steep <= plan.tolerance)
+
+        loop = Loop(most=plan.iterations, progress=progress, note="objective {:,.4g}")
+        _, trace, converged = loop.run("factors", {}, step, settled)
+    return FittedFactors(problem.own, problem.held, trace, converged)
 
 
 class _Problem:

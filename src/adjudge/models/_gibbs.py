@@ -37,20 +37,10 @@ _HYPER = ("phi", "kappa", "phi_prevalence", "kappa_prevalence")
 _RATES = ("confusion", "prevalence")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SamplingPlan:
-    """How long to sample."""
-
-    chains: int
-    warmup: int
-    draws: int
-    thin: int
-    seed: int
-
-    @property
-    def iterations(self) -> int:
-        """Sweeps of a chain, warm-up included."""
-        return self.warmup + self.draws * self.thin
+def count_iterations(model: Any) -> int:
+    """Sweeps of a chain, warm-up included."""
+    sweeps: int = model.warmup + model.draws * model.thin
+    return sweeps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -225,10 +215,10 @@ class _ChainState:
         return Tally(counts=arrays["counts"], classes=arrays["classes"], switch=arrays["switch"])
 
 
-def stride_of(plan: SamplingPlan, judges: int, topics: int, truths: int, labels: int) -> int:
+def stride_of(model: Any, judges: int, topics: int, truths: int, labels: int) -> int:
     """Every how many draws prevalence and confusion are kept, so that they fit the budget."""
     one = 4 * (judges * truths * labels + topics * truths)
-    return max(1, -(-plan.chains * plan.draws * one // _BUDGET))
+    return max(1, -(-int(model.chains * model.draws) * one // _BUDGET))
 
 
 def _run_chain(
@@ -236,14 +226,14 @@ def _run_chain(
     number: int,
     choice: NDArray[np.int16],  # (item,)
     prior: Prior,
-    plan: SamplingPlan,
+    model: Any,
     stride: int,
     stop: threading.Event,
     chain: Chain,
     checkpoint: Checkpoint | None = None,
 ) -> None:
     """Run one chain to its end, or until it is told to stop; what it kept is in ``chain``."""
-    rng = np.random.default_rng(np.random.SeedSequence([plan.seed, number]))
+    rng = np.random.default_rng(np.random.SeedSequence([model.seed, number]))
     tally = sampler.start(number, choice)
     judges, labels, truths = tally.counts.shape
     topics = len(tally.classes)
@@ -256,13 +246,13 @@ def _run_chain(
     chain.confusion_sum, chain.prevalence_sum = theta.sum, pi.sum
     chain.counts_sum = np.zeros_like(tally.counts)
     if chain.confusion is None:
-        make_room([chain], plan, prior, stride, judges, topics)
+        make_room([chain], model, prior, stride, judges, topics)
     held = _ChainState(rng, sampler, number, rows, common, theta, pi, chain)
     tally = held.resume(checkpoint, tally)
-    for iteration in range(chain.iteration, plan.iterations):
+    for iteration in range(chain.iteration, count_iterations(model)):
         if stop.is_set():
             return
-        keep = iteration >= plan.warmup
+        keep = iteration >= model.warmup
         draw_rates(rng, tally.counts, tally.classes, *parts, keep)
         tally = sampler.draw(number, iteration, pi.ratio, theta.ratio, float(keep))
         order = _find_switch(tally.switch) if prior.exchangeable else None
@@ -277,22 +267,22 @@ def _run_chain(
         if keep:
             chain.swept += 1
             chain.counts_sum += tally.counts
-            if (iteration - plan.warmup) % plan.thin == 0:
+            if (iteration - model.warmup) % model.thin == 0:
                 held.store(stride)
         if checkpoint is not None and checkpoint.due(chain.iteration):
             held.save(checkpoint, tally, stride)
 
 
 def make_room(
-    chains: list[Chain], plan: SamplingPlan, prior: Prior, stride: int, judges: int, topics: int
+    chains: list[Chain], model: Any, prior: Prior, stride: int, judges: int, topics: int
 ) -> dict[str, NDArray[Any]]:
     """Room for the draws that chains will keep, (chain, draw, ...): each chain gets its part.
 
     One array for all, so that the draws need not be copied together at the end.
     """
     truths, labels = prior.confusion.shape
-    learnt = plan.draws if prior.learnt else 0
-    kept = -(-plan.draws // stride)
+    learnt = model.draws if prior.learnt else 0
+    kept = -(-model.draws // stride)
     shapes: dict[str, tuple[int, ...]] = {
         "phi": (learnt, truths, labels),
         "kappa": (learnt, truths),
@@ -335,7 +325,7 @@ def run_chains(
     sampler: Sampler,
     choices: list[NDArray[np.int16]],  # of each chain: (item,)
     prior: Prior,
-    plan: SamplingPlan,
+    model: Any,
     stride: int,
     chains: list[Chain],
     *,
@@ -353,7 +343,16 @@ def run_chains(
     with ThreadPoolExecutor(min(threads, len(chains))) as pool:
         tasks = [
             pool.submit(
-                _run_chain, sampler, n, choices[n], prior, plan, stride, stop, chains[n], checkpoint
+                _run_chain,
+                sampler,
+                n,
+                choices[n],
+                prior,
+                model,
+                stride,
+                stop,
+                chains[n],
+                checkpoint,
             )
             for n in range(len(chains))
         ]
@@ -361,7 +360,7 @@ def run_chains(
             while wait(tasks, timeout=_LOOK, return_when=FIRST_EXCEPTION).not_done:
                 if any(task.done() and task.exception() for task in tasks):
                     break
-                _tell(chains, plan, progress)
+                _tell(chains, model, progress)
         except KeyboardInterrupt:
             cut = True
         finally:
@@ -374,7 +373,7 @@ def run_chains(
     return cut
 
 
-def _tell(chains: list[Chain], plan: SamplingPlan, progress: Progress | None) -> None:
+def _tell(chains: list[Chain], model: Any, progress: Progress | None) -> None:
     """Say how far the chains have come, and their R-hat so far."""
     if progress is None:
         return
@@ -386,7 +385,7 @@ def _tell(chains: list[Chain], plan: SamplingPlan, progress: Progress | None) ->
         note = f"R-hat so far {_split_r_hat(values):.3f}"
     elif least:
         note = f"{least:,} draws a chain"
-    progress(Step("sampling", done, plan.chains * plan.iterations, note))
+    progress(Step("sampling", done, model.chains * count_iterations(model), note))
 
 
 def _split_r_hat(values: NDArray[np.float64]) -> float:  # (chain, draw)

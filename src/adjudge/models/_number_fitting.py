@@ -9,7 +9,8 @@ from sums is computed in an order that neither items, judges nor judgments decid
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.data.scale import Scale, as_number
-from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Sweeps
 from adjudge.engines.numbers import (
     Biases,
@@ -29,7 +29,7 @@ from adjudge.engines.numbers import (
 )
 from adjudge.errors import BadData
 from adjudge.kernels.numbers import FURTHEST
-from adjudge.models.model import Progress, Step
+from adjudge.models.loop import Loop, State
 
 _Floats = NDArray[np.float64]
 _Bias = Literal["shift", "scale", "both"]
@@ -140,54 +140,36 @@ def begin(sweeps: Sweeps, numbers: Numbers) -> tuple[Fixed, JudgeState]:
     return fixed, state
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sweeping:
-    """How often judgments are swept, and when that is enough."""
+def sweep_numbers(
+    name: str,  # of the loop in a checkpoint
+    sweeps: Sweeps,
+    numbers: Numbers,
+    fixed: Fixed,
+    state: JudgeState,
+    loop: Loop,
+    pooled: float,  # judgments that the noise of all weighs as
+    tolerance: float,
+) -> tuple[JudgeState, int, bool]:
+    """Where sweeps from a state lead to, after how many, and whether it had come to rest."""
 
-    pooled: float  # judgments that the noise of all weighs as
-    iterations: int
-    tolerance: float
-    progress: Progress | None = None
-    checkpoint: Checkpoint | None = None
+    def step(now: State, _: int) -> tuple[State, float]:
+        before = _to_state(now)
+        after = _swept(sweeps, numbers, fixed, before, pooled)
+        return asdict(after), _moved(before, after)
 
-    def run(
-        self, sweeps: Sweeps, numbers: Numbers, fixed: Fixed, state: JudgeState, name: str
-    ) -> tuple[JudgeState, int, bool]:
-        """Where sweeps from a state lead to, after how many, and whether it had come to rest.
+    def settled(trace: Sequence[float]) -> bool:
+        return len(trace) > 0 and trace[-1] < tolerance
 
-        ``name`` is that of the loop in a checkpoint.
-        """
-        done, moved, state = self._resumed(name, state)
-        while done < self.iterations and not moved < self.tolerance:
-            before, done = state, done + 1
-            state = _swept(sweeps, numbers, fixed, before, self.pooled)
-            moved = _moved(before, state)
-            if self.progress is not None:
-                self.progress(Step("sweep", done, self.iterations, f"moved {moved:.1e}"))
-            if self.checkpoint is not None and self.checkpoint.due(done):
-                self._keep(name, done, moved, state)
-        return state, done, moved < self.tolerance
-
-    def _keep(self, name: str, done: int, moved: float, state: JudgeState) -> None:
-        """Write where a loop stands."""
-        if self.checkpoint is not None:
-            told = {key: getattr(state, key) for key in _ALL}
-            arrays = {key: getattr(state, key) for key in _EACH}
-            self.checkpoint.save(name, arrays, {"done": done, "moved": moved, **told})
-
-    def _resumed(self, name: str, state: JudgeState) -> tuple[int, float, JudgeState]:
-        """Where a loop begins: at a state, or where a checkpoint says that it stood."""
-        found = None if self.checkpoint is None else self.checkpoint.load(name)
-        if found is None:
-            return 0, math.inf, state
-        arrays, told = found
-        kept: dict[str, Any] = {**arrays, **told}
-        done, moved = int(kept.pop("done")), float(kept.pop("moved"))
-        return done, moved, JudgeState(**kept)
+    found, trace, converged = loop.run(name, asdict(state), step, settled)
+    return _to_state(found), len(trace), converged
 
 
-_EACH = ("shift", "scale", "noise")  # judge
-_ALL = ("centre", "between", "shifts", "scales")
+def _to_state(kept: State) -> JudgeState:
+    """The judges as an iteration left them."""
+    plain: dict[str, Any] = {
+        name: value if np.ndim(value) else float(value) for name, value in kept.items()
+    }
+    return JudgeState(**plain)
 
 
 def value_items(

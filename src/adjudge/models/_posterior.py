@@ -3,147 +3,89 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.draws import Draws
-from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.source import count_of
-from adjudge.engines.engine import Engine, Parameters, Sampler
+from adjudge.engines.engine import Parameters, Sampler
 from adjudge.errors import BadSetting
-from adjudge.models._gibbs import Chain, Prior, SamplingPlan, make_room, run_chains, stride_of
+from adjudge.models._gibbs import Chain, Prior, make_room, run_chains, stride_of
 from adjudge.models._notes import describe_empty_classes
-from adjudge.models._prevalence import Shares, fixed_prevalence
+from adjudge.models._prevalence import fixed_prevalence
 from adjudge.models._relabelling import Separate, TruthOrder, describe_order, order_of, separate
 from adjudge.models._voice_sweeps import VoiceSampler
 from adjudge.models.expectation import prior_counts
 from adjudge.models.model import (
     Prepared,
-    Progress,
     checkpoint_of,
     conclude,
     free_memory,
     pick,
     prepare,
 )
+from adjudge.models.settings import Given
 
 
-class _Sampled(Protocol):
-    """What a model must say of itself to be sampled."""
-
-    @property
-    def chains(self) -> int:
-        """Chains that run side by side."""
-
-    @property
-    def warmup(self) -> int:
-        """Sweeps before the first draw is kept."""
-
-    @property
-    def draws(self) -> int:
-        """Draws each chain keeps."""
-
-    @property
-    def thin(self) -> int:
-        """Sweeps from one draw to the next."""
-
-    @property
-    def seed(self) -> int:
-        """Seed of everything random."""
-
-    @property
-    def by_topic(self) -> bool:
-        """Whether each topic has its own prevalence."""
-
-    @property
-    def weigh_copies(self) -> bool:
-        """Whether near copies have one voice between them."""
-
-    @property
-    def prevalence(self) -> Shares | None:
-        """Known shares of the classes, if any."""
-
-
-def plan_of(model: _Sampled) -> SamplingPlan:
-    """The run that a model's settings ask for, checked."""
-    plan = SamplingPlan(
-        chains=model.chains,
-        warmup=model.warmup,
-        draws=model.draws,
-        thin=model.thin,
-        seed=model.seed,
-    )
-    _check_plan(plan)
-    return plan
-
-
-def learnt_prior(judgments: Judgments, gold: Gold | None) -> Prior:
+def learnt_prior(given: Given) -> Prior:
     """A prior to be learnt, started from judges who are right somewhat more often than not.
 
     Without gold nothing in it tells truths apart, so switched truths may be put back.
     """
-    scale = judgments.scale
+    scale = given.judgments.scale
     return Prior(
         confusion=prior_counts(scale, 3.0),
         prevalence=np.ones(len(scale.truths)),
         learnt=True,
-        exchangeable=gold is None or len(gold) == 0,
+        exchangeable=given.gold is None or len(given.gold) == 0,
     )
 
 
-def sample_model(
-    model: _Sampled,
-    judgments: Judgments,
-    gold: Gold | None,
-    prior: Prior,
-    engine: Engine | None,
-    progress: Progress | None,
-) -> Consensus:
+def sample_model(model: Any, given: Given, prior: Prior) -> Consensus:
     """Sample a model with that prior, and put the draws together."""
-    by_topic = model.by_topic and judgments.topics is not None
-    prepared = prepare(judgments, gold, engine, by_topic=by_topic, copies=model.weigh_copies)
-    plan = plan_of(model)
+    by_topic = model.by_topic and given.judgments.topics is not None
+    prepared = prepare(*given[:3], by_topic=by_topic, copies=model.weigh_copies)
     table = prepared.judgments
     scale = table.scale
     fixed = fixed_prevalence(model.prevalence, scale)
     prior = prior.with_prevalence(fixed)
     topics = table.topic_count if by_topic else 1
-    stride = stride_of(plan, table.judge_count, topics, len(scale.truths), len(scale.labels))
-    _check_memory(plan, prepared, topics, stride)
+    stride = stride_of(model, table.judge_count, topics, len(scale.truths), len(scale.labels))
+    _check_memory(model, prepared, topics, stride)
     votes, _ = prepared.sweeps.posterior(None, own=True)
-    pivot, _ = pick(votes, table, ties="random", seed=plan.seed)
+    pivot, _ = pick(votes, table, ties="random", seed=model.seed)
     choices = [
-        pick(votes, table, ties="random", seed=plan.seed + 7919 * chain)[0]
-        for chain in range(plan.chains)
+        pick(votes, table, ties="random", seed=model.seed + 7919 * chain)[0]
+        for chain in range(model.chains)
     ]
     sampler: Sampler = prepared.engine.sampler(
         prepared.spoken,
         prepared.known,
         by_topic=by_topic,
-        seed=plan.seed,
-        chains=plan.chains,
+        seed=model.seed,
+        chains=model.chains,
         pivot=pivot,
     )
     if prepared.weighted:
         sampler = VoiceSampler(sampler, prepared.voices)
-    chains = [Chain() for _ in range(plan.chains)]
-    kept = make_room(chains, plan, prior, stride, table.judge_count, topics)
+    chains = [Chain() for _ in range(model.chains)]
+    kept = make_room(chains, model, prior, stride, table.judge_count, topics)
     cut = run_chains(
         sampler,
         choices,
         prior,
-        plan,
+        model,
         stride,
         chains,
         threads=prepared.engine.threads,
-        progress=progress,
+        progress=given.progress,
         checkpoint=checkpoint_of(prepared, model),
     )
-    orders: list[TruthOrder | None] = [None] * plan.chains
+    orders: list[TruthOrder | None] = [None] * model.chains
     alike = not np.ptp(prior.prevalence)  # else the prior tells truths apart, as gold does
     if not prior.learnt and prepared.known is None and alike:  # learnt priors order each sweep
         parts = separate(table, by_topic=by_topic, topics=topics)
@@ -151,7 +93,7 @@ def sample_model(
     switched = describe_order(next((order for order in orders if order is not None), None), scale)
     if fixed is not None:
         kept["prevalence"][:] = fixed
-    draws = _together(chains, kept, plan, stride, prior, table, by_topic)
+    draws = _together(chains, kept, model, stride, prior, table, by_topic)
     swept = sum(chain.swept for chain in chains)
     means = (
         sampler.mean(n) if order is None else order.items(sampler.mean(n))
@@ -171,7 +113,7 @@ def sample_model(
         parameters = replace(parameters, prevalence=np.tile(fixed, (topics, 1)))
     warned = draws.warnings()
     empty = describe_empty_classes(model, table, posterior)
-    notes = (_story(plan, draws, cut), *switched, *warned, *empty)
+    notes = (_story(model, draws, cut), *switched, *warned, *empty)
     consensus = conclude(
         model,
         prepared,
@@ -213,7 +155,7 @@ def _population(
 def _together(
     chains: list[Chain],
     kept: dict[str, NDArray[Any]],
-    plan: SamplingPlan,
+    model: Any,
     stride: int,
     prior: Prior,
     table: Judgments,
@@ -232,45 +174,38 @@ def _together(
         scale=table.scale,
         judges=table.judges,
         topics=table.topics if by_topic else None,
-        warmup=plan.warmup,
-        thin=plan.thin,
+        warmup=model.warmup,
+        thin=model.thin,
         stride=stride,
         relabelled=sum(chain.relabelled for chain in chains),
     )
 
 
-def _story(plan: SamplingPlan, draws: Draws, cut: bool) -> str:
+def _story(model: Any, draws: Draws, cut: bool) -> str:
     """A sentence on how the run went."""
     text = (
-        f"{count_of(plan.chains, 'chain')} of {count_of(draws.draws, 'draw')} after "
-        f"{count_of(plan.warmup, 'sweep')} of warm-up"
-        f"{f', every {plan.thin}th sweep' if plan.thin > 1 else ''}"
+        f"{count_of(model.chains, 'chain')} of {count_of(draws.draws, 'draw')} after "
+        f"{count_of(model.warmup, 'sweep')} of warm-up"
+        f"{f', every {model.thin}th sweep' if model.thin > 1 else ''}"
     )
     if cut:
-        text += f"; stopped by Ctrl-C before the {plan.draws:,} asked for: what was drawn is kept"
+        text += f"; stopped by Ctrl-C before the {model.draws:,} asked for: what was drawn is kept"
     if draws.relabelled:
         text += f"; {count_of(draws.relabelled, 'draw')} had their truths put back in order"
     return text
 
 
-def _check_memory(plan: SamplingPlan, prepared: Prepared, topics: int, stride: int) -> None:
+def _check_memory(model: Any, prepared: Prepared, topics: int, stride: int) -> None:
     """Refuse chains that would not fit into memory, before the first sweep."""
     table = prepared.judgments
     truths, labels = len(table.scale.truths), len(table.scale.labels)
     rates = table.judge_count * truths * labels + topics * truths
-    each = table.item_count * truths * 8 + rates * (8 * 6 + 4 * -(-plan.draws // stride))
+    each = table.item_count * truths * 8 + rates * (8 * 6 + 4 * -(-model.draws // stride))
     free = free_memory()
-    if free is not None and plan.chains * each > free:
+    if free is not None and model.chains * each > free:
         raise BadSetting(
             "chains",
-            plan.chains,
+            model.chains,
             f"at most {max(free // each, 0)}: each takes {each / 2**30:.1f} GB "
             f"and {free / 2**30:.1f} GB are free",
         )
-
-
-def _check_plan(plan: SamplingPlan) -> None:
-    """Refuse a run that cannot be."""
-    for name, least in (("chains", 1), ("draws", 1), ("warmup", 0), ("thin", 1)):
-        if getattr(plan, name) < least:
-            raise BadSetting(name, getattr(plan, name), f"at least {least}")

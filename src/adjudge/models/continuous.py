@@ -41,7 +41,6 @@ from adjudge.models._number_fitting import (
     Fixed,
     JudgeState,
     Numbers,
-    Sweeping,
     begin,
     errors_of,
     judges_of,
@@ -49,10 +48,13 @@ from adjudge.models._number_fitting import (
     most_of,
     numbers_of,
     read_numbers,
+    sweep_numbers,
     value_items,
 )
+from adjudge.models.loop import Loop
 from adjudge.models.model import Progress
 from adjudge.models.number_consensus import LEVEL, ContinuousConsensus
+from adjudge.models.settings import check_settings
 
 _SURE = 3.0  # standard errors
 
@@ -109,12 +111,7 @@ class Continuous:
     tolerance: float = 1e-6
 
     def __post_init__(self) -> None:
-        if self.bias not in ("auto", "shift", "scale", "both"):
-            raise BadSetting("bias", self.bias, "auto, shift, scale or both")
-        if not self.pooled >= 0:
-            raise BadSetting("pooled", self.pooled, "0 or more")
-        if self.iterations < 1:
-            raise BadSetting("iterations", self.iterations, "at least 1")
+        check_settings(self)
         if not self.tolerance > 0:
             raise BadSetting("tolerance", self.tolerance, "more than 0")
 
@@ -143,14 +140,14 @@ class Continuous:
         fixed, state = begin(sweeps, numbers)
         if start is not None:
             state = _earlier(start, judgments, numbers)
-        sweeping = Sweeping(
-            pooled=self.pooled,
-            iterations=self.iterations,
-            tolerance=self.tolerance,
+        loop = Loop(
+            most=self.iterations,
             progress=progress,
             checkpoint=_checkpoint(place.checkpoint, self, fixed),
+            note="moved {:.1e}",
         )
-        found, done, converged = sweeping.run(sweeps, numbers, fixed, state, "numbers")
+        rules = (loop, self.pooled, self.tolerance)
+        found, done, converged = sweep_numbers("numbers", sweeps, numbers, fixed, state, *rules)
         value, spread, together = value_items(sweeps, numbers, found)
         notes.append(f"each judge has {_WORDS[numbers.bias]} and a noise of their own")
         if not converged:
@@ -161,7 +158,7 @@ class Continuous:
             value[known >= 0] = values[known[known >= 0]]  # to the last bit
         if known is not None and len(told) >= _LEAST_GOLD:
             unseen = replace(numbers, gold=np.empty(0))
-            blind, _, _ = sweeping.run(sweeps, unseen, fixed, state, "blind")
+            blind, _, _ = sweep_numbers("blind", sweeps, unseen, fixed, state, *rules)
             guess, doubt, _ = value_items(sweeps, unseen, blind)
             widened = _widening(guess[told], doubt[told], values[known[told]])
             notes.append(

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
-from adjudge.engines.engine import Engine
-from adjudge.models._prevalence import Shares, check_prevalence
-from adjudge.models.expectation import check_limits, fit_points
-from adjudge.models.model import Progress, Ties, check_ties
+from adjudge.models._prevalence import Shares
+from adjudge.models.expectation import fit_points
+from adjudge.models.model import Ties
+from adjudge.models.settings import Fitted, Given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DawidSkene:
+class DawidSkene(Fitted):
     """A confusion matrix for each judge, free, by maximum likelihood.
 
     ``diagonal`` shapes only the start: vote counts plus this many pseudo-counts on the diagonal
@@ -31,7 +30,6 @@ class DawidSkene:
     """
 
     name: ClassVar[str] = "dawid-skene"
-    shared: ClassVar[bool] = False
 
     iterations: int = 500
     tolerance: float = 1e-6
@@ -42,19 +40,5 @@ class DawidSkene:
     ties: Ties = "random"
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        check_limits(self.iterations, self.tolerance, self.diagonal)
-        check_ties(self.ties)
-        check_prevalence(self.prevalence)
-
-    @takes_tables
-    def fit(
-        self,
-        judgments: JudgmentsLike,
-        gold: GoldLike = None,
-        *,
-        engine: Engine | None = None,
-        progress: Progress | None = None,
-    ) -> Consensus:
-        """The consensus of judgments, with gold where it is known."""
-        return fit_points(self, judgments, gold, engine, progress)
+    def _fit(self, given: Given) -> Consensus:
+        return fit_points(self, given)

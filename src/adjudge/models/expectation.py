@@ -9,79 +9,28 @@ counts of its judges. The log-likelihood never falls, and the fit stops when it 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
-from adjudge.engines.checkpoint import Checkpoint
-from adjudge.engines.engine import Counts, Engine, Parameters, Sweeps
-from adjudge.errors import BadSetting
+from adjudge.engines.engine import Counts, Parameters
 from adjudge.kernels.fixed import SMALLEST
 from adjudge.models._notes import describe_empty_classes, describe_unconverged
-from adjudge.models._prevalence import Shares, fixed_prevalence
+from adjudge.models._prevalence import fixed_prevalence
 from adjudge.models._relabelling import describe_order, order_of, separate
-from adjudge.models.model import (
-    Progress,
-    Step,
-    checkpoint_of,
-    conclude,
-    prepare,
-)
+from adjudge.models.loop import Loop, State
+from adjudge.models.model import checkpoint_of, conclude, prepare
+from adjudge.models.settings import Given
 
 
-class _Free(Protocol):
-    """A model that this expectation-maximisation can fit: what it must say of itself."""
-
-    shared: ClassVar[bool]  # one confusion for all judges
-
-    @property
-    def iterations(self) -> int:
-        """At most this many sweeps."""
-
-    @property
-    def tolerance(self) -> float:
-        """The relative gain in log-likelihood below which the fit stops."""
-
-    @property
-    def diagonal(self) -> float:
-        """Pseudo-counts on the diagonal of the confusion that it starts from."""
-
-    @property
-    def by_topic(self) -> bool:
-        """Whether each topic has its own prevalence."""
-
-    @property
-    def weigh_copies(self) -> bool:
-        """Whether near copies have one voice between them."""
-
-    @property
-    def prevalence(self) -> Shares | None:
-        """Known shares of the classes, if any."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Fitted:
-    """Where an expectation-maximisation ended."""
-
-    parameters: Parameters
-    trace: tuple[float, ...]  # log-likelihood of the parameters before each update
-    converged: bool
-
-
-def check_limits(iterations: int, tolerance: float, diagonal: float) -> None:
-    """Refuse limits that no fit can keep."""
-    if iterations < 1:
-        raise BadSetting("iterations", iterations, "at least 1")
-    if not tolerance >= 0:
-        raise BadSetting("tolerance", tolerance, "0 or more")
-    if not diagonal > 0:
-        raise BadSetting("diagonal", diagonal, "more than 0")
+def is_settled(trace: Sequence[float], tolerance: float) -> bool:
+    """Whether the objective no longer changes by more than ``tolerance``, relative to itself."""
+    return len(trace) > 1 and abs(trace[-1] - trace[-2]) <= tolerance * abs(trace[-1])
 
 
 def prior_counts(scale: Scale, diagonal: float) -> NDArray[np.float64]:  # (truth, label)
@@ -134,93 +83,57 @@ def shares(counts: NDArray[np.float64], empty: NDArray[np.float64]) -> NDArray[n
     return np.asarray(np.where(total > 0, counts / np.where(total > 0, total, 1.0), rest))
 
 
-def _expectation_maximisation(
-    sweeps: Sweeps,
-    gamma: NDArray[np.float64],  # (truth, label)
-    *,
-    iterations: int,
-    tolerance: float,
-    smoothing: Smoothing | None = None,
-    fixed: NDArray[np.float64] | None = None,  # (truth,) known prevalence
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
-) -> _Fitted:
-    """Sweep until the objective gains less than ``tolerance``, relative, or to the limit.
+def _counts_of(state: State) -> Counts:
+    return Counts(classes=state["classes"], confusion=state["confusion"], log_likelihood=0.0)
 
-    It starts from vote shares, with gamma as pseudo-counts of the first confusion; or where a
-    checkpoint says that it stood.
+
+def fit_points(model: Any, given: Given, smoothing: Smoothing | None = None) -> Consensus:
+    """Fit points: free prevalence and confusion, or smoothed, shared by all judges or not.
+
+    Sweep until the objective gains less than ``tolerance``, relative, or to the limit. The start is
+    vote shares, with gamma as pseudo-counts of the first confusion.
     """
-    kept = None if checkpoint is None else checkpoint.load("em")
-    trace: list[float] = []
-    if kept is not None:
-        arrays, _ = kept
-        parameters = Parameters(prevalence=arrays["prevalence"], confusion=arrays["confusion"])
-        trace = arrays["trace"].tolist()
-    else:
-        start = Smoothing(gamma, np.zeros(len(gamma))) if smoothing is None else smoothing
-        parameters = maximise(sweeps.votes(), gamma, start, fixed)
-    for done in range(len(trace) + 1, iterations + 1):
-        counts = sweeps.expect(parameters)
-        value = counts.log_likelihood
-        if smoothing is not None:
-            value += smoothing.log_prior(parameters)
-        trace.append(value)
-        if progress is not None:
-            progress(Step("fitting", done, iterations, f"log-likelihood {trace[-1]:,.1f}"))
-        if len(trace) > 1 and trace[-1] - trace[-2] <= tolerance * abs(trace[-1]):
-            return _Fitted(parameters, tuple(trace), converged=True)
-        parameters = maximise(counts, gamma, smoothing, fixed)
-        if checkpoint is not None and checkpoint.due(done):
-            rates = {"prevalence": parameters.prevalence, "confusion": parameters.confusion}
-            checkpoint.save("em", {**rates, "trace": np.array(trace)})
-    return _Fitted(parameters, tuple(trace), converged=False)
-
-
-def _outcome(
-    fitted: _Fitted, iterations: int, tolerance: float, objective: str = "log-likelihood"
-) -> str:
-    """A sentence on how a fit ended."""
-    if fitted.converged:
-        return (
-            f"converged after {len(fitted.trace)} iterations "
-            f"({objective} {fitted.trace[-1]:,.1f}, relative gain below {tolerance:g})"
-        )
-    return describe_unconverged(iterations)
-
-
-def fit_points(
-    model: _Free,
-    judgments: Judgments,
-    gold: Gold | None,
-    engine: Engine | None,
-    progress: Progress | None,
-    smoothing: Smoothing | None = None,
-) -> Consensus:
-    """Fit points: free prevalence and confusion, or smoothed, shared by all judges or not."""
+    scale = given.judgments.scale
     prepared = prepare(
-        judgments,
-        gold,
-        engine,
-        by_topic=model.by_topic,
-        shared=model.shared,
-        copies=model.weigh_copies,
+        *given[:3], by_topic=model.by_topic, shared=model.shared, copies=model.weigh_copies
     )
-    gamma = prior_counts(judgments.scale, model.diagonal)
-    fixed = fixed_prevalence(model.prevalence, judgments.scale)
-    if smoothing is not None:
-        gamma = smoothing.confusion
-    fitted = _expectation_maximisation(
-        prepared.sweeps,
-        gamma,
-        iterations=model.iterations,
-        tolerance=model.tolerance,
-        smoothing=smoothing,
-        fixed=fixed,
-        progress=progress,
+    gamma = prior_counts(scale, model.diagonal) if smoothing is None else smoothing.confusion
+    fixed = fixed_prevalence(model.prevalence, scale)
+    start = Smoothing(gamma, np.zeros(len(gamma))) if smoothing is None else smoothing
+    sweeps = prepared.sweeps
+
+    def step(now: State, done: int) -> tuple[State, float]:
+        parameters = maximise(_counts_of(now), gamma, smoothing if done else start, fixed)
+        counts = sweeps.expect(parameters)
+        after = {"prevalence": parameters.prevalence, "rates": parameters.confusion}
+        more = 0.0 if smoothing is None else smoothing.log_prior(parameters)
+        after |= {"classes": counts.classes, "confusion": counts.confusion}
+        return after, counts.log_likelihood + more
+
+    def settled(trace: Sequence[float]) -> bool:  # it never falls, but for rounding
+        return len(trace) > 1 and trace[-1] - trace[-2] <= model.tolerance * abs(trace[-1])
+
+    loop = Loop(
+        most=model.iterations,
+        progress=given.progress,
         checkpoint=checkpoint_of(prepared, model),
+        note="log-likelihood {:,.1f}",
     )
-    posterior, last = prepared.sweeps.posterior(fitted.parameters, own=True)
-    parameters, counts, order = fitted.parameters, last.confusion, None
+    votes = sweeps.votes()
+    begin = {"classes": votes.classes, "confusion": votes.confusion}
+    found, trace, converged = loop.run("em", begin, step, settled)
+    parameters = Parameters(prevalence=found["prevalence"], confusion=found["rates"])
+    outcome = describe_unconverged(model.iterations)
+    if converged:
+        objective = "log-likelihood" if smoothing is None else "log-posterior"
+        outcome = (
+            f"converged after {len(trace)} iterations "
+            f"({objective} {trace[-1]:,.1f}, relative gain below {model.tolerance:g})"
+        )
+    else:
+        parameters = maximise(_counts_of(found), gamma, smoothing, fixed)
+    posterior, last = sweeps.posterior(parameters, own=True)
+    counts, order = last.confusion, None
     believed = smoothing.prevalence if fixed is None and smoothing is not None else fixed
     alike = believed is None or not np.ptp(believed)  # else the prior tells truths apart, as gold
     if prepared.known is None and alike:
@@ -229,7 +142,7 @@ def fit_points(
             by_topic=model.by_topic and not model.shared,
             topics=len(parameters.prevalence),
         )
-        order = order_of(counts, judgments.scale, parts)
+        order = order_of(counts, scale, parts)
     if order is not None:
         parameters = Parameters(
             prevalence=order.topics(parameters.prevalence),
@@ -242,17 +155,12 @@ def fit_points(
         parameters,
         posterior=posterior,
         counts=counts,
-        trace=fitted.trace,
-        converged=fitted.converged,
+        trace=trace,
+        converged=converged,
         population=shares(counts.sum(axis=0) + gamma, gamma),
         notes=(
-            _outcome(
-                fitted,
-                model.iterations,
-                model.tolerance,
-                "log-likelihood" if smoothing is None else "log-posterior",
-            ),
-            *describe_order(order, judgments.scale),
+            outcome,
+            *describe_order(order, scale),
             *describe_empty_classes(model, prepared.judgments, posterior),
         ),
     )

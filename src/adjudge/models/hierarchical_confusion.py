@@ -20,67 +20,56 @@ as its Pareto prior demands.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.gold import Gold
-from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.source import count_of
-from adjudge.engines.checkpoint import Checkpoint
-from adjudge.engines.engine import Counts, Engine, Parameters
-from adjudge.errors import BadSetting
+from adjudge.engines.engine import Parameters
 from adjudge.models._notes import describe_empty_classes, describe_unconverged
-from adjudge.models._posterior import learnt_prior, plan_of, sample_model
-from adjudge.models._prevalence import Shares, check_prevalence, fixed_prevalence
-from adjudge.models.expectation import prior_counts, shares
-from adjudge.models.model import (
-    Prepared,
-    Progress,
-    Step,
-    Ties,
-    check_ties,
-    checkpoint_of,
-    conclude,
-    prepare,
-)
+from adjudge.models._posterior import learnt_prior, sample_model
+from adjudge.models._prevalence import Shares, fixed_prevalence
+from adjudge.models.expectation import is_settled, prior_counts, shares
+from adjudge.models.loop import Loop, State
+from adjudge.models.model import Ties, checkpoint_of, conclude, prepare
+from adjudge.models.settings import Fitted, Given
 
 _SMALLEST, _LARGEST = 1e-3, 1e4  # pseudo-counts of a prior stay within
 
 
-def _fit_variational(
-    model: Any,
-    judgments: Judgments,
-    gold: Gold | None,
-    engine: Engine | None,
-    progress: Progress | None,
-) -> Consensus:
+def _fit_variational(model: Any, given: Given) -> Consensus:
     """Fit the hierarchical model by coordinate ascent until the likelihood settles."""
+    judgments = given.judgments
     by_topic = model.by_topic and judgments.topics is not None
-    prepared = prepare(judgments, gold, engine, by_topic=by_topic, copies=model.weigh_copies)
-    truths = len(judgments.scale.truths)
-    checkpoint = checkpoint_of(prepared, model)
+    prepared = prepare(*given[:3], by_topic=by_topic, copies=model.weigh_copies)
     fixed = fixed_prevalence(model.prevalence, judgments.scale)
-    alpha, beta, counts, trace = _begun(prepared, checkpoint)
-    parameters = _expected_logs(counts, alpha, beta, fixed)
-    converged = False
-    for done in range(len(trace) + 1, model.iterations + 1):
-        alpha = np.stack([_learn(counts.confusion[:, k], alpha[k]) for k in range(truths)])
-        beta = _learn(counts.classes, beta)
-        parameters = _expected_logs(counts, alpha, beta, fixed)
-        counts = prepared.sweeps.expect(parameters)
-        trace.append(counts.log_likelihood)
-        if progress is not None:
-            progress(Step("fitting", done, model.iterations, f"bound {trace[-1]:,.1f}"))
-        if done > 1 and abs(trace[-1] - trace[-2]) <= model.tolerance * abs(trace[-1]):
-            converged = True
-            break
-        if checkpoint is not None and checkpoint.due(done) and done < model.iterations:
-            state = {"alpha": alpha, "beta": beta, "trace": np.array(trace)}
-            state |= {"classes": counts.classes, "confusion": counts.confusion}
-            checkpoint.save("variational", state)
+    alpha, votes = prior_counts(judgments.scale, 3.0), prepared.sweeps.votes()
+    state: State = {"alpha": alpha, "beta": np.ones(len(alpha))}
+    state |= {"classes": votes.classes, "confusion": votes.confusion}
+
+    def step(now: State, _: int) -> tuple[State, float]:
+        rows = now["confusion"]
+        alpha = np.stack([_learn(rows[:, k], now["alpha"][k]) for k in range(rows.shape[1])])
+        beta = _learn(now["classes"], now["beta"])
+        rates = _expected_logs(now["classes"] + beta, fixed), _expected_logs(rows + alpha)
+        counts = prepared.sweeps.expect(Parameters(prevalence=rates[0], confusion=rates[1]))
+        after: State = {"alpha": alpha, "beta": beta, "prevalence": rates[0], "rates": rates[1]}
+        after |= {"classes": counts.classes, "confusion": counts.confusion}
+        return after, counts.log_likelihood
+
+    loop = Loop(
+        most=model.iterations,
+        progress=given.progress,
+        checkpoint=checkpoint_of(prepared, model),
+        note="bound {:,.1f}",
+    )
+    settled = partial(is_settled, tolerance=model.tolerance)
+    found, trace, converged = loop.run("variational", state, step, settled)
+    alpha, beta = found["alpha"], found["beta"]
+    parameters = Parameters(prevalence=found["prevalence"], confusion=found["rates"])
     posterior, last = prepared.sweeps.posterior(parameters, own=True)
     means = Parameters(
         prevalence=shares(last.classes + beta, beta),
@@ -98,27 +87,11 @@ def _fit_variational(
         means,
         posterior=posterior,
         counts=last.confusion,
-        trace=tuple(trace),
+        trace=trace,
         converged=converged,
         population=alpha / alpha.sum(axis=1, keepdims=True),
         notes=(outcome, *describe_empty_classes(model, prepared.judgments, posterior)),
     )
-
-
-def _begun(
-    prepared: Prepared, checkpoint: Checkpoint | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], Counts, list[float]]:
-    """Priors, counts and trace to start from: those of votes, or of the checkpoint."""
-    kept = None if checkpoint is None else checkpoint.load("variational")
-    if kept is None:
-        alpha = prior_counts(prepared.judgments.scale, 3.0)
-        return alpha, np.ones(len(alpha)), prepared.sweeps.votes(), []
-    arrays, _ = kept
-    trace: list[float] = arrays["trace"].tolist()
-    counts = Counts(
-        classes=arrays["classes"], confusion=arrays["confusion"], log_likelihood=trace[-1]
-    )
-    return arrays["alpha"], arrays["beta"], counts, trace
 
 
 def _learn(
@@ -143,29 +116,22 @@ def _learn(
 
 
 def _expected_logs(
-    counts: Counts,
-    alpha: NDArray[np.float64],  # (truth, label)
-    beta: NDArray[np.float64],  # (truth,)
-    fixed: NDArray[np.float64] | None,  # (truth,) known prevalence
-) -> Parameters:
-    """exp(E[log rate]) under the Dirichlet posteriors that counts and priors give."""
+    weights: NDArray[np.float64],  # (row, column)
+    fixed: NDArray[np.float64] | None = None,  # (column,)
+) -> NDArray[np.float64]:
+    """exp(E[log rate]) under Dirichlet posteriors; known rates as they are."""
     from scipy.special import digamma
 
-    def geometric(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        whole = weights.sum(axis=-1, keepdims=True)
-        return np.asarray(np.exp(digamma(weights) - digamma(whole)))
-
-    prevalence = geometric(counts.classes + beta)
     if fixed is not None:
-        prevalence = np.tile(fixed, (len(prevalence), 1))
-    return Parameters(prevalence=prevalence, confusion=geometric(counts.confusion + alpha))
+        return np.tile(fixed, (len(weights), 1))
+    return np.asarray(np.exp(digamma(weights) - digamma(weights.sum(axis=-1, keepdims=True))))
 
 
 _Method = Literal["gibbs", "variational"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HierarchicalConfusion:
+class HierarchicalConfusion(Fitted):
     """A confusion matrix for each judge under learnt priors, by Gibbs sampling or variationally.
 
     Each topic has its own prevalence where topics are known, unless ``by_topic`` is false.
@@ -174,7 +140,6 @@ class HierarchicalConfusion:
     """
 
     name: ClassVar[str] = "hierarchical-confusion"
-    shared: ClassVar[bool] = False
 
     method: _Method = "gibbs"
     chains: int = 3
@@ -189,25 +154,7 @@ class HierarchicalConfusion:
     ties: Ties = "random"
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        check_ties(self.ties)
-        plan_of(self)
-        check_prevalence(self.prevalence)
-        if self.method not in ("gibbs", "variational"):
-            raise BadSetting("method", self.method, "gibbs or variational")
-        if self.iterations < 1:
-            raise BadSetting("iterations", self.iterations, "at least 1")
-
-    @takes_tables
-    def fit(
-        self,
-        judgments: JudgmentsLike,
-        gold: GoldLike = None,
-        *,
-        engine: Engine | None = None,
-        progress: Progress | None = None,
-    ) -> Consensus:
-        """The posterior of judgments, with gold where it is known."""
+    def _fit(self, given: Given) -> Consensus:
         if self.method == "variational":
-            return _fit_variational(self, judgments, gold, engine, progress)
-        return sample_model(self, judgments, gold, learnt_prior(judgments, gold), engine, progress)
+            return _fit_variational(self, given)
+        return sample_model(self, given, learnt_prior(given))

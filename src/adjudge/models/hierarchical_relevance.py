@@ -18,16 +18,15 @@ from typing import Any, ClassVar
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.draws import Draws
-from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
-from adjudge.engines.engine import Engine
 from adjudge.errors import BadData, BadSetting
-from adjudge.models._posterior import learnt_prior, plan_of, sample_model
-from adjudge.models._prevalence import Shares, check_prevalence
-from adjudge.models.model import Progress, Ties, check_ties
+from adjudge.models._posterior import learnt_prior, sample_model
+from adjudge.models._prevalence import Shares
+from adjudge.models.model import Ties
+from adjudge.models.settings import Fitted, Given, check_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HierarchicalRelevance:
+class HierarchicalRelevance(Fitted):
     """Sensitivity and specificity for each judge under learnt priors, by Gibbs sampling.
 
     The labels must be two; truth is the second. Topics have a prevalence each where they are known.
@@ -40,7 +39,6 @@ class HierarchicalRelevance:
     """
 
     name: ClassVar[str] = "hierarchical-relevance"
-    shared: ClassVar[bool] = False
 
     chains: int = 3
     warmup: int = 1000
@@ -57,26 +55,15 @@ class HierarchicalRelevance:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_ties(self.ties)
-        plan_of(self)
-        check_prevalence(self.prevalence)
+        check_settings(self)
         for name in ("item_columns", "judge_columns"):
             value = getattr(self, name)
             if isinstance(value, str):
                 names = tuple(part.strip() for part in value.split("+") if part.strip())
                 object.__setattr__(self, name, names)
 
-    @takes_tables
-    def fit(
-        self,
-        judgments: JudgmentsLike,
-        gold: GoldLike = None,
-        *,
-        engine: Engine | None = None,
-        progress: Progress | None = None,
-    ) -> Consensus:
-        """The posterior of judgments, with gold where it is known."""
-        scale = judgments.scale
+    def _fit(self, given: Given) -> Consensus:
+        scale = given.judgments.scale
         if len(scale.labels) != 2 or len(scale.truths) != 2:
             raise BadData(
                 f"{self.name} takes two labels, and these are {len(scale.labels)}: {scale}; "
@@ -89,10 +76,8 @@ class HierarchicalRelevance:
                 raise BadSetting("prevalence", self.prevalence, "no columns beside it")
             from adjudge.models._covariates import fit_with_columns
 
-            return fit_with_columns(self, judgments, gold, engine, progress)
-        consensus = sample_model(
-            self, judgments, gold, learnt_prior(judgments, gold), engine, progress
-        )
+            return fit_with_columns(self, given)
+        consensus = sample_model(self, given, learnt_prior(given))
         return replace(consensus, draws=consensus.draws and _as_published(consensus.draws))
 
 

@@ -21,21 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.scale import Scale
-from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
 from adjudge.models._gibbs import Prior
-from adjudge.models._posterior import plan_of, sample_model
-from adjudge.models._prevalence import Shares, check_prevalence
-from adjudge.models.expectation import Smoothing, check_limits, fit_points, prior_counts
-from adjudge.models.model import Progress, Ties, check_ties
+from adjudge.models._posterior import sample_model
+from adjudge.models._prevalence import Shares
+from adjudge.models.expectation import Smoothing, fit_points, prior_counts
+from adjudge.models.model import Ties
+from adjudge.models.settings import Fitted, Given, check_settings
 
 _Method = Literal["gibbs", "em"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HybridConfusion:
+class HybridConfusion(Fitted):
     """A confusion matrix for each judge under a fixed prior, by Gibbs sampling or by EM.
 
     ``decay`` below 1 makes the prior fall with the distance from the diagonal, for ordinal scales:
@@ -46,7 +45,6 @@ class HybridConfusion:
     """
 
     name: ClassVar[str] = "hybrid-confusion"
-    shared: ClassVar[bool] = False
 
     method: _Method = "gibbs"
     diagonal: float = 3.0
@@ -66,14 +64,9 @@ class HybridConfusion:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_ties(self.ties)
-        plan_of(self)
-        check_limits(self.iterations, self.tolerance, self.diagonal)
-        if self.method not in ("gibbs", "em"):
-            raise BadSetting("method", self.method, "gibbs or em")
+        check_settings(self)
         if self.decay is not None and not 0 < self.decay <= 1:
             raise BadSetting("decay", self.decay, "a number above 0, at most 1")
-        check_prevalence(self.prevalence)
         if not np.all(np.array(self.concentration) > 0):
             raise BadSetting("concentration", self.concentration, "more than 0")
         if self.gamma is not None and not all(value > 0 for row in self.gamma for value in row):
@@ -102,23 +95,14 @@ class HybridConfusion:
                 gamma[truth] = self.diagonal * self.decay**distance
         return gamma
 
-    @takes_tables
-    def fit(
-        self,
-        judgments: JudgmentsLike,
-        gold: GoldLike = None,
-        *,
-        engine: Engine | None = None,
-        progress: Progress | None = None,
-    ) -> Consensus:
-        """The posterior of judgments, with gold where it is known."""
-        gamma, truths = self.prior(judgments.scale), judgments.scale.truths
+    def _fit(self, given: Given) -> Consensus:
+        gamma, truths = self.prior(given.judgments.scale), given.judgments.scale.truths
         if np.size(self.concentration) not in (1, len(truths)):
             wanted = f"one number, or one per label: {', '.join(truths)}"
             raise BadSetting("concentration", self.concentration, wanted)
         alpha = np.ones(len(truths)) * self.concentration
         if self.method == "em":
             smoothing = Smoothing(gamma, alpha)
-            return fit_points(self, judgments, gold, engine, progress, smoothing)
+            return fit_points(self, given, smoothing)
         prior = Prior(confusion=gamma, prevalence=alpha)
-        return sample_model(self, judgments, gold, prior, engine, progress)
+        return sample_model(self, given, prior)

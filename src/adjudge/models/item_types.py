@@ -21,8 +21,9 @@ taken for labels, and no blend.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,27 +32,17 @@ from threadpoolctl import threadpool_limits
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import look_up
-from adjudge.engines.checkpoint import Checkpoint
-from adjudge.engines.engine import Engine, Parameters
+from adjudge.engines.engine import Counts, Engine, Parameters
 from adjudge.engines.item_types import BeginTypes, ChooseItems, CountTops, ReadTypes
-from adjudge.errors import BadSetting
 from adjudge.models import _type_answer as answer
 from adjudge.models._families import key_judges
 from adjudge.models._judge_rows import JudgeRows, exact_sum, normalise
 from adjudge.models._notes import describe_unconverged
 from adjudge.models._prediction import families_among
 from adjudge.models.dependence import measure_dependence
-from adjudge.models.model import (
-    Prepared,
-    Progress,
-    Step,
-    Ties,
-    check_ties,
-    checkpoint_of,
-    conclude,
-    pick,
-    prepare,
-)
+from adjudge.models.loop import Loop, State
+from adjudge.models.model import Prepared, Progress, Ties, checkpoint_of, conclude, pick, prepare
+from adjudge.models.settings import Fitted
 
 if TYPE_CHECKING:
     from adjudge.models._calibration import Calibration
@@ -68,7 +59,7 @@ _TABLES = 15  # of rates (judge, type, label) in memory at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemTypes:
+class ItemTypes(Fitted):
     """Two types of item per label, read through a reference judge and blended with the vote.
 
     ``kinds`` are the types of each label. ``strength`` is the number of pseudo-judgments that draw
@@ -77,7 +68,6 @@ class ItemTypes:
     """
 
     name: ClassVar[str] = "item-types"
-    shared: ClassVar[bool] = False
 
     kinds: int = 2
     strength: float = 20.0
@@ -88,16 +78,6 @@ class ItemTypes:
     by_topic: bool = False
     ties: Ties = "random"
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_ties(self.ties)
-        for name, least in (("kinds", 1), ("iterations", 1)):
-            if getattr(self, name) < least:
-                raise BadSetting(name, getattr(self, name), f"at least {least}")
-        if not self.strength > 0:
-            raise BadSetting("strength", self.strength, "more than 0")
-        if not self.tolerance >= 0:
-            raise BadSetting("tolerance", self.tolerance, "0 or more")
 
     @takes_tables
     def fit(
@@ -143,16 +123,6 @@ class FittedTypes:
         return Parameters(prevalence=self.prevalence, confusion=self.rates, of_types=True)
 
 
-@dataclass(slots=True, eq=False)
-class _State:
-    """A fit in progress."""
-
-    counts: _Floats  # (judge, type, label)
-    classes: _Floats  # (topic, type)
-    expected: _Floats = field(default_factory=lambda: np.empty(0))  # (judge, type, label)
-    trace: list[float] = field(default_factory=list)
-
-
 def _fit(
     model: ItemTypes, prepared: Prepared, progress: Progress | None, start: Consensus | None
 ) -> FittedTypes:
@@ -161,24 +131,23 @@ def _fit(
     Items with one effective judge show nothing about how often that judge errs, so the others are
     fitted alone. Of very many judgments a sample is fitted first, and all continue from there.
     """
-    given, state = _earlier(start, prepared), None
+    given, judges = _earlier(start, prepared), None
     if len(prepared.judgments) <= 2 * _SAMPLE:
         part = _with_several_judges(prepared)
     else:
         part = prepared
         if given is None:
-            given, state = _fit_sample(model, prepared, progress)
+            given, judges = _fit_sample(model, prepared, progress)
     rows = _rows(model, prepared, part)
-    checkpoint = checkpoint_of(part, model)
+    loop = Loop(most=model.iterations, progress=progress, checkpoint=checkpoint_of(part, model))
     if given is None or given.confusion.shape[1] != rows.types:
-        fitted = _maximise(model, part, rows, _begin(part, rows), progress, _UPDATES, checkpoint)
+        fitted = _maximise(model, part, rows, _begin(part, rows), loop, _UPDATES)
     else:
-        if state is not None:
-            rows.restore(state)
+        if judges is not None:
+            rows.restore(judges)
         by_topic = model.by_topic and part is prepared
         counted = part.sweeps.expect(_for_topics(given, part, by_topic=by_topic))
-        begun = _State(counted.confusion, counted.classes)
-        fitted = _maximise(model, part, rows, begun, progress, 2, checkpoint)
+        fitted = _maximise(model, part, rows, counted, loop, 2)
     return fitted if part is prepared else _for_all_items(model, prepared, fitted)
 
 
@@ -242,7 +211,8 @@ def _fit_sample(
     if not len(few.judgments):
         return None, None
     rows = _rows(model, few, few)
-    fitted = _maximise(model, few, rows, _begin(few, rows), progress, _UPDATES, None)
+    loop = Loop(most=model.iterations, progress=progress)
+    fitted = _maximise(model, few, rows, _begin(few, rows), loop, _UPDATES)
     return fitted.parameters, rows.state
 
 
@@ -256,23 +226,16 @@ def _earlier(start: Consensus | None, prepared: Prepared) -> Parameters | None:
     return memory.parameters(prepared.judgments)[0]
 
 
-def _begin(prepared: Prepared, rows: JudgeRows) -> _State:
+def _begin(prepared: Prepared, rows: JudgeRows) -> Counts:
     """Start from votes: an item is easy where its top vote share is above the median."""
     sweeps, units = prepared.sweeps, prepared.voices.units
     (bins,) = sweeps.ask(CountTops(units, _BINS))
     median = int(np.searchsorted(np.cumsum(bins), 0.5 * bins.sum()))
-    found = sweeps.counts(*sweeps.ask(BeginTypes(units, rows.kinds, median, _BINS)))
-    return _State(found.confusion, found.classes)
+    return sweeps.counts(*sweeps.ask(BeginTypes(units, rows.kinds, median, _BINS)))
 
 
 def _maximise(
-    model: ItemTypes,
-    prepared: Prepared,
-    rows: JudgeRows,
-    state: _State,
-    progress: Progress | None,
-    updates: int,
-    checkpoint: Checkpoint | None,
+    model: ItemTypes, prepared: Prepared, rows: JudgeRows, begun: Counts, loop: Loop, updates: int
 ) -> FittedTypes:
     """Run EM; expected rows are updated in the first iterations and fixed afterwards.
 
@@ -280,58 +243,38 @@ def _maximise(
     """
     strength = model.strength * rows.weight[:, None, None]
     least = model.tolerance * max(prepared.judgments.item_count, 1)
-    if checkpoint is not None:
-        _restore(state, checkpoint.load("types"), rows)
-    rates, typical, overall, prevalence = (np.empty(0) for _ in range(4))
-    converged = False
-    for done in range(len(state.trace) + 1, model.iterations + 1):
-        if done <= updates:
-            state.expected = rows.update(state.counts)
-        typical = rows.typical(state.counts)
-        rates = normalise(state.counts + strength * state.expected)
-        overall, prevalence = _prevalence(state.classes)
+
+    def step(now: State, done: int) -> tuple[State, float]:
+        if done:
+            rows.restore(now)
+        expected = rows.update(now["counts"]) if done < updates else now["expected"]
+        rates = normalise(now["counts"] + strength * expected)
+        overall, prevalence = _prevalence(now["classes"])
         given = Parameters(prevalence=prevalence, confusion=rates, of_types=True)
         counted = prepared.sweeps.expect(given)
-        state.counts, state.classes = counted.confusion, counted.classes
-        prior = strength * state.expected * np.log(np.maximum(rates, 1e-300))
-        state.trace.append(
+        prior = strength * expected * np.log(np.maximum(rates, 1e-300))
+        value = (
             counted.log_likelihood
             + float(exact_sum(exact_sum(prior).reshape(-1)))
             + _ITEMS * float(np.log(overall).sum())
         )
-        if progress is not None:
-            progress(Step("fitting", done, model.iterations))
-        if done > updates + 1 and abs(state.trace[-1] - state.trace[-2]) <= least:
-            converged = True
-            break
-        if checkpoint is not None and checkpoint.due(done) and done < model.iterations:
-            checkpoint.save("types", _to_arrays(state, rows))
+        after = {"counts": counted.confusion, "classes": counted.classes, "expected": expected}
+        after |= {"rates": rates, "overall": overall, "prevalence": prevalence}
+        return {**after, "typical": rows.typical(now["counts"]), **rows.state}, value
+
+    def settled(trace: Sequence[float]) -> bool:
+        return len(trace) > updates + 1 and abs(trace[-1] - trace[-2]) <= least
+
+    begin = {"counts": begun.confusion, "classes": begun.classes}
+    found, trace, converged = loop.run("types", begin, step, settled)
+    names = ("overall", "prevalence", "rates", "typical", "counts")
     return FittedTypes(
         kinds=rows.kinds,
-        prevalence=prevalence,
-        overall=overall,
-        rates=rates,
-        typical=typical,
-        counts=state.counts,
-        trace=tuple(state.trace),
+        trace=trace,
         frozen=updates,
         converged=converged,
+        **{name: found[name] for name in names},
     )
-
-
-def _to_arrays(state: _State, rows: JudgeRows) -> dict[str, NDArray[Any]]:
-    """What a checkpoint keeps of a fit."""
-    kept = {"counts": state.counts, "classes": state.classes, "expected": state.expected}
-    return {**kept, "trace": np.array(state.trace), **rows.state}
-
-
-def _restore(state: _State, kept: tuple[dict[str, Any], Any] | None, rows: JudgeRows) -> None:
-    """Continue a fit from a checkpoint."""
-    if kept is not None:
-        arrays, _ = kept
-        state.counts, state.classes = arrays["counts"], arrays["classes"]
-        state.expected, state.trace = arrays["expected"], arrays["trace"].tolist()
-        rows.restore(arrays)
 
 
 def _conclude(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Consensus:

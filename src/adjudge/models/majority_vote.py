@@ -14,41 +14,26 @@ from typing import ClassVar
 import numpy as np
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
-from adjudge.engines.engine import Engine
 from adjudge.kernels.fixed import WEIGHT
 from adjudge.models.expectation import maximise, prior_counts
-from adjudge.models.model import Progress, Ties, check_ties, conclude, prepare
+from adjudge.models.model import Ties, conclude, prepare
+from adjudge.models.settings import Fitted, Given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MajorityVote:
+class MajorityVote(Fitted):
     """The commonest label of each item; ties at random under the seed, or to one side."""
 
     name: ClassVar[str] = "majority-vote"
-    shared: ClassVar[bool] = False
 
     weigh_copies: bool = True
     by_topic: bool = False
     ties: Ties = "random"
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        check_ties(self.ties)
-
-    @takes_tables
-    def fit(
-        self,
-        judgments: JudgmentsLike,
-        gold: GoldLike = None,
-        *,
-        engine: Engine | None = None,
-        progress: Progress | None = None,  # noqa: ARG002 - one pass needs none
-    ) -> Consensus:
-        """The vote of each item; gold, where it is known, overrules the vote."""
-        prepared = prepare(
-            judgments, gold, engine, by_topic=self.by_topic, copies=self.weigh_copies
-        )
+    def _fit(self, given: Given) -> Consensus:
+        prepared = prepare(*given[:3], by_topic=self.by_topic, copies=self.weigh_copies)
+        judgments = given.judgments
         posterior, counts = prepared.sweeps.posterior(None, own=True)
         gamma = prior_counts(judgments.scale, 1.0)
         parameters = maximise(counts, gamma)

@@ -18,7 +18,7 @@ from adjudge.data.source import count_of
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine, Parameters, Sweeps
 from adjudge.engines.threads import ThreadsEngine
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData
 from adjudge.kernels import keys as kernels
 from adjudge.models._families import Voices, find_families, voices_of
 from adjudge.models._notes import describe_families
@@ -179,12 +179,6 @@ def checkpoint_of(prepared: Prepared, model: Any) -> Checkpoint | None:
     if checkpoint is None:
         return None
     return checkpoint.of(model.name, settings_of(model), prepared.sweeps.cells())
-
-
-def check_ties(ties: str) -> None:
-    """Refuse a rule for ties that does not exist."""
-    if ties not in _RULES:
-        raise BadSetting("ties", ties, "random, lower or higher")
 
 
 def pick(

@@ -23,7 +23,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
+from adjudge.data.judgments import Judgments
 from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.engines.threads import ThreadsEngine
@@ -45,21 +45,15 @@ from adjudge.models._notes import describe_unconverged
 from adjudge.models._sparse import sparse_of
 from adjudge.models.completion import Cut, Factors
 from adjudge.models.expectation import prior_counts, shares
-from adjudge.models.model import (
-    Prepared,
-    Progress,
-    Ties,
-    check_ties,
-    conclude,
-    prepare,
-)
+from adjudge.models.model import Prepared, Progress, Ties, conclude, prepare
+from adjudge.models.settings import Fitted, Given, check_settings
 
 _RANK = 30  # published
 _Auto = Literal["auto"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pmf:
+class Pmf(Fitted):
     """A vote of all judges on all items, after matrix factorisation has filled in what is missing.
 
     ``rank`` and ``regularisation`` may be "auto": chosen by cross-validation over the judgments.
@@ -69,7 +63,6 @@ class Pmf:
     """
 
     name: ClassVar[str] = "pmf"
-    shared: ClassVar[bool] = False
 
     rank: int | _Auto | None = None
     regularisation: float | _Auto = 2.0
@@ -85,14 +78,12 @@ class Pmf:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_ties(self.ties)
+        check_settings(self)
         for name in ("rank", "regularisation"):
             value = getattr(self, name)
             if isinstance(value, str) and value != "auto":
                 raise BadSetting(name, value, "a number or auto")
         check_plan(self._plan(1))
-        if self.cut not in ("spread", "nearest"):
-            raise BadSetting("cut", self.cut, "spread or nearest")
         if self.alpha is not None and not 0 <= self.alpha <= 1:
             raise BadSetting("alpha", self.alpha, "an accuracy between 0 and 1")
 
@@ -154,18 +145,9 @@ class Pmf:
             progress=progress,
         )
 
-    @takes_tables
-    def fit(
-        self,
-        judgments: JudgmentsLike,
-        gold: GoldLike = None,
-        *,
-        engine: Engine | None = None,
-        progress: Progress | None = None,
-    ) -> Consensus:
-        """The vote of all judges on each item; gold, where it is known, overrules it."""
-        prepared = prepare(judgments, gold, engine, by_topic=self.by_topic, copies=False)
-        factors = self.factors(prepared.judgments, engine=prepared.engine, progress=progress)
+    def _fit(self, given: Given) -> Consensus:
+        prepared = prepare(*given[:3], by_topic=self.by_topic, copies=False)
+        factors = self.factors(prepared.judgments, engine=prepared.engine, progress=given.progress)
         return self.vote(prepared, factors)
 
     def vote(self, prepared: Prepared, factors: Factors) -> Consensus:

@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
-from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
+from adjudge.data.judgments import Judgments
 from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData
 from adjudge.kernels.fixed import SHARE
 from adjudge.models.expectation import prior_counts, shares
 from adjudge.models.features import JudgeFeatures, measure_features
-from adjudge.models.model import Progress, Ties, check_ties, conclude, prepare
+from adjudge.models.model import Ties, conclude, prepare
+from adjudge.models.settings import Fitted, Given, check_settings
 from adjudge.models.weighting import (
     ACCURACY,
     Dropped,
@@ -38,7 +39,7 @@ from adjudge.models.weighting import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vote:
+class Vote(Fitted):
     """Votes weighted by features of the judges, after filters, as values or as text.
 
     ``flip`` turns round the labels of judges whose accuracy against gold is below one half (two
@@ -49,7 +50,6 @@ class Vote:
     """
 
     name: ClassVar[str] = "vote"
-    shared: ClassVar[bool] = False
 
     weight: Product | str | None = None
     keep: Filter | str | None = None
@@ -62,29 +62,16 @@ class Vote:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_ties(self.ties)
-        if not self.shrink >= 0:
-            raise BadSetting("shrink", self.shrink, "0 or more")
+        check_settings(self)
         if isinstance(self.weight, str):
             object.__setattr__(self, "weight", parse_weight(self.weight))
         if isinstance(self.keep, str):
             object.__setattr__(self, "keep", parse_filter(self.keep))
 
-    @takes_tables
-    def fit(
-        self,
-        judgments: JudgmentsLike,
-        gold: GoldLike = None,
-        *,
-        engine: Engine | None = None,
-        progress: Progress | None = None,  # noqa: ARG002 - one pass needs none
-    ) -> Consensus:
-        """The weighted vote of each item; gold, where it is known, overrules it."""
-        prepared = prepare(
-            judgments, gold, engine, by_topic=self.by_topic, copies=self.weigh_copies
-        )
+    def _fit(self, given: Given) -> Consensus:
+        prepared = prepare(*given[:3], by_topic=self.by_topic, copies=self.weigh_copies)
         table = prepared.judgments
-        choice = self.choose(table, gold, prepared.engine)
+        choice = self.choose(table, given.gold, prepared.engine)
         posterior, fallback, whole = prepared.sweeps.weigh(*choice.units)
         counts = whole / SHARE
         gamma = prior_counts(table.scale, 1.0)
