@@ -198,7 +198,7 @@ def fit(judged: pd.DataFrame, changed: dict[str, Any]) -> Any:
     """Fit the default, or the default with one element changed."""
     if not changed:
         return adjudge.fit(judged)
-    from adjudge.models import _type_answer
+    from adjudge.models import _types as _type_answer
 
     constants = {name: value for name, value in changed.items() if name.startswith("_")}
     settings = {name: value for name, value in changed.items() if name not in constants}
@@ -332,7 +332,7 @@ def list_losses(cases: list[Case]) -> str:
 
 def list_shipped() -> _Floats:
     """The powers of the default."""
-    from adjudge.models import _type_answer as answer
+    from adjudge.models import _types as answer
 
     types = (answer._TYPES, -answer._TYPES_LESS, -answer._TYPES_MANY)
     return np.array([*types, answer._SHARE, answer._SHARE_MORE])

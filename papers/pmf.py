@@ -29,10 +29,9 @@ from adjudge.data.formats.trec_rf10 import BROKEN
 from adjudge.evaluation.significance import paired_t_test, rank_methods
 from adjudge.evaluation.tuning import ALPHAS, Tuner
 from adjudge.models.completion import Factors
-from adjudge.models.features import measure_features
 from adjudge.models.model import pick
 from adjudge.models.vote import choose_judges
-from adjudge.models.weighting import ACCURACY, Product
+from adjudge.models.weighting import ACCURACY, Product, measure_features
 from papers.charts import curves, published_and_obtained
 from papers.data import Split, both, find_file, read_content, read_trec_2011, split_gold
 from papers.results import Figure, Finding, Options, Replication, Run, compare, read_published

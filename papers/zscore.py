@@ -27,8 +27,7 @@ from adjudge.data.names import look_up
 from adjudge.evaluation.against_gold import evaluate
 from adjudge.evaluation.crossvalidation import cross_validate
 from adjudge.evaluation.tuning import GAMMAS, Measure, Tuner
-from adjudge.models.features import PAPER
-from adjudge.models.weighting import Filter, Product, Sides
+from adjudge.models.weighting import PAPER, Filter, Product, Sides
 from papers.charts import published_and_obtained
 from papers.data import both, find_file, read_content
 from papers.results import Figure, Finding, Options, Replication, check, compare, read_published

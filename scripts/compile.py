@@ -75,7 +75,7 @@ def large(judgments: Any) -> None:
     import numpy as np
 
     from adjudge import ThreadsEngine
-    from adjudge.engines.item_types import ChooseItems, Prints
+    from adjudge.engines.tasks import ChooseItems, Prints
 
     sweeps = ThreadsEngine().load(judgments)
     key = np.arange(judgments.judge_count, dtype=np.uint64)
@@ -148,8 +148,7 @@ def paired() -> None:
     from adjudge import Judgments
     from adjudge.data.comparisons import Comparisons
     from adjudge.models.pairs.baselines import Elo
-    from adjudge.models.pairs.bradley_terry import BradleyTerry
-    from adjudge.models.pairs.crowd_bradley_terry import CrowdBradleyTerry
+    from adjudge.models.pairs.bradley_terry import BradleyTerry, CrowdBradleyTerry
     from adjudge.models.pairs.graded_bradley_terry import GradedBradleyTerry
     from adjudge.simulation._preferences import make_comparisons
 

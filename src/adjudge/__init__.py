@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from adjudge.fitting import fit as fit
     from adjudge.models.continuous import Continuous as Continuous
     from adjudge.models.dawid_skene import DawidSkene as DawidSkene
+    from adjudge.models.dawid_skene import SingleConfusion as SingleConfusion
     from adjudge.models.hierarchical_confusion import HierarchicalConfusion as HierarchicalConfusion
     from adjudge.models.hierarchical_relevance import HierarchicalRelevance as HierarchicalRelevance
     from adjudge.models.hybrid_confusion import HybridConfusion as HybridConfusion
@@ -48,12 +49,11 @@ if TYPE_CHECKING:
     from adjudge.models.pairs.baselines import Elo as Elo
     from adjudge.models.pairs.baselines import WinRate as WinRate
     from adjudge.models.pairs.bradley_terry import BradleyTerry as BradleyTerry
-    from adjudge.models.pairs.crowd_bradley_terry import CrowdBradleyTerry as CrowdBradleyTerry
+    from adjudge.models.pairs.bradley_terry import CrowdBradleyTerry as CrowdBradleyTerry
     from adjudge.models.pairs.graded_bradley_terry import GradedBradleyTerry as GradedBradleyTerry
     from adjudge.models.pmf import Pmf as Pmf
     from adjudge.models.registry import MODELS as MODELS
     from adjudge.models.registry import model as model
-    from adjudge.models.single_confusion import SingleConfusion as SingleConfusion
     from adjudge.models.vote import Vote as Vote
     from adjudge.models.weighting import AccuracyFilter as AccuracyFilter
     from adjudge.models.weighting import Feature as Feature

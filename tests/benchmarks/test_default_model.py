@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adjudge.models import _type_answer
+from adjudge.models import _types as _type_answer
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 

@@ -19,7 +19,7 @@ from adjudge import (
     Model,
     ThreadsEngine,
 )
-from adjudge.engines._sampling import ThreadsSampler
+from adjudge.engines.threads import ThreadsSampler
 from adjudge.models.model import Step
 from adjudge.simulation import demo
 

@@ -32,10 +32,10 @@ from adjudge import (
 from adjudge.data.formats import Content, read, write
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.engines import _cluster, _parquet, dask
-from adjudge.engines._remote import add_sums
+from adjudge.engines._cluster import add_sums
 from adjudge.errors import BadData, ClusterLost
-from adjudge.models.features import available, measure_features
 from adjudge.models.model import Step
+from adjudge.models.weighting import available, measure_features
 from adjudge.simulation import Crowd, Made, Population, demo
 from sizes import FULL, sized
 

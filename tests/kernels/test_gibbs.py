@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from adjudge import Judgments, ThreadsEngine
-from adjudge.engines import _sampling as sampling
+from adjudge.engines import threads as sampling
 from adjudge.engines.engine import Parameters
 from adjudge.kernels import gibbs
 from adjudge.models._gibbs import _log_ratios

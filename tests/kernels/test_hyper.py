@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from adjudge.kernels import _hyper as hyper
 from adjudge.kernels import rates
+from adjudge.kernels import rates as hyper
 
 
 def strided(counts: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from adjudge import Judgments
 from adjudge.engines.engine import Parameters
-from adjudge.engines.item_types import BeginTypes, CountTops, Prints, ReadTypes
+from adjudge.engines.tasks import BeginTypes, CountTops, Prints, ReadTypes
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.kernels.fixed import SHARE, WEIGHT
 from adjudge.models._families import key_judges

@@ -11,7 +11,7 @@ import pytest
 from scipy.special import expit
 
 from adjudge import BadData, BadSetting, Gold, HierarchicalRelevance, Judgments, Scale
-from adjudge.models._covariates import design
+from adjudge.models.hierarchical_relevance import design
 
 SCALE = Scale(labels=("0", "1"), relevant=("1",))
 

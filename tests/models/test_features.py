@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import BadData, Gold, Judgments, Scale, UnknownName
-from adjudge.models.features import FEATURES, PAPER, TYPICAL, available, measure_features
+from adjudge.models.weighting import FEATURES, PAPER, TYPICAL, available, measure_features
 from strategies import gold_for, judgments, shuffled
 
 # Ten judgments by two judges; grades 0..2, -2 a broken link; d5 is a honeypot.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adjudge import Judgments
-from adjudge.models._calibration_features import group_items
+from adjudge.models._calibration import group_items
 
 
 def table(items: list[str], **more: list[str]) -> Judgments:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from adjudge.models._judge_rows import JudgeRows, exact_sum
+from adjudge.models._types import JudgeRows, exact_sum
 
 LABELS, KINDS, STRENGTH = 3, 2, 20.0
 

@@ -31,7 +31,7 @@ from adjudge.models._factorisation import (
     factorise,
 )
 from adjudge.models._sparse import Sparse, SparseRows, sparse_of
-from adjudge.models.recommendation import recommend_items, recommend_judges
+from adjudge.models.completion import recommend_items, recommend_judges
 from adjudge.simulation import demo
 from strategies import judgments, shuffled
 

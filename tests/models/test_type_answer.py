@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from adjudge import ItemTypes, Judgments
 from adjudge.data.judgments import MODEL, PERSON
-from adjudge.models import _type_answer as answer
-from adjudge.models._type_answer import (
+from adjudge.models import _types as answer
+from adjudge.models._types import (
     _SHARE,
     _SHARE_MORE,
     _TYPES,

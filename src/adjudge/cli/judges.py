@@ -165,7 +165,7 @@ def _measure_features(judgments: Judgments, gold: Gold | None, names: str, seed:
 
 def _show_features(table: Any, count: int) -> Any:
     """The features of the busiest judges for people: the values, without counts and bounds."""
-    from adjudge.models.features import FEATURES, PAPER, TYPICAL
+    from adjudge.models.weighting import FEATURES, PAPER, TYPICAL
 
     heads = [column for column in table.column_names if column in (*FEATURES, "bits")]
     short = {**PAPER, TYPICAL: "typ."}

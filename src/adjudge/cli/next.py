@@ -287,7 +287,7 @@ def _by_agreement(
     """Judges by the agreement with each item's truth that a completed matrix expects of them."""
     import pyarrow as pa
 
-    from adjudge.models.recommendation import recommend_judges
+    from adjudge.models.completion import recommend_judges
 
     judgments = consensus.judgments
     allowed = set(judgments.judges.filter(pa.array(able)).to_pylist())

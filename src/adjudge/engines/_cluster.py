@@ -2,13 +2,22 @@
 
 Each part is a task of Dask, whose arguments the scheduler keeps. When a worker dies, Dask runs its
 tasks again elsewhere, those that made its parts first. A scheduler that is gone is an error.
+
+What a worker of a Dask cluster does with its parts of the judgments.
+
+Every function gets a part, so that Dask can run it on whichever worker holds that part, or on
+another one after a worker died. Sums are whole numbers: where and how often a function runs does
+not change a result.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -16,12 +25,179 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.engines import _remote as remote
-from adjudge.engines._coded import cut
-from adjudge.engines._part import even_cuts
-from adjudge.engines._remote import HeldPart, Sampling
+from adjudge.engines._part import Part, Slice, count_against, cut, even_cuts, weigh_votes
+from adjudge.engines.engine import RowTask, Tables, Tally, Task
+from adjudge.engines.threads import ThreadsSampler
 from adjudge.errors import AdjudgeError, ClusterLost
 from adjudge.lazy import load
+
+_Sums = tuple[Any, ...]  # arrays of whole numbers, and whole numbers
+_Rows = tuple[NDArray[Any], ...]  # one row per item of the part
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampling:
+    """What a part needs for a Gibbs sampler."""
+
+    seed: int
+    chains: int
+    pivot: NDArray[np.int16]  # (item,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    """One draw of a chain; ``added`` counts the draws that were added to its mean before."""
+
+    chain: int
+    iteration: int
+    prior: NDArray[np.int64]
+    ratio: NDArray[np.int64]
+    keep: float
+    added: int
+
+
+class HeldPart:
+    """A run of items in the memory of a worker.
+
+    The chains of a sampler are kept here to save time. A part that was moved or made again starts
+    without them: draws depend on the rates alone, and a mean that is behind is computed again.
+    """
+
+    def __init__(
+        self,
+        judgments: Slice,
+        known: NDArray[np.signedinteger] | None,  # (item,)
+        by_topic: bool,
+        first: int = 0,  # item
+        sampling: Sampling | None = None,
+    ) -> None:
+        self.made_of = (judgments, known, by_topic, first, sampling)
+        # Dask runs as many parts at once as a worker has threads.
+        self.part = Part(judgments, known, by_topic=by_topic, threads=1)
+        self.items = judgments.item_count
+        if sampling is not None:
+            self.sampler = ThreadsSampler(
+                judgments,
+                known,
+                by_topic=by_topic,
+                seed=sampling.seed,
+                chains=sampling.chains,
+                pivot=sampling.pivot,
+                first=first,
+            )
+            self.added = [0] * sampling.chains
+            self.locks = [threading.Lock() for _ in range(sampling.chains)]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return HeldPart, self.made_of
+
+    def __sizeof__(self) -> int:
+        return 2 * self.made_of[0].judge.nbytes + 16 * self.items
+
+
+def run(function: Callable[..., Any], held: HeldPart, given: tuple[Any, ...], own: Any) -> Any:
+    """Call a function with a part, what all parts are given, and what is the part's own."""
+    return function(held, *given) if own is None else function(held, *given, own)
+
+
+def same(given: Any) -> Any:
+    """What is given: the task that holds what all parts need."""
+    return given
+
+
+def add_sums(parts: list[_Sums]) -> _Sums:
+    """Add the sums of several parts up."""
+    return tuple(reduce(np.add, values) for values in zip(*parts, strict=True))
+
+
+def sweep(held: HeldPart, tables: Tables | None, shared: bool) -> _Sums:
+    """Sums of expected counts."""
+    sums = held.part.sweep(tables, shared)
+    return sums.counts, sums.classes, sums.likelihood
+
+
+def sweep_rows(held: HeldPart, tables: Tables | None, shared: bool) -> tuple[_Sums, _Rows]:
+    """Sums of expected counts, and the posterior of every item."""
+    posterior = np.empty((held.items, held.part.truths))
+    sums = held.part.sweep(tables, shared, posterior)
+    return (sums.counts, sums.classes, sums.likelihood), (posterior,)
+
+
+def count_cells(held: HeldPart, shared: bool) -> _Sums:
+    """How many judgments there are of each label by each judge."""
+    return (held.part.cells(shared),)
+
+
+def against(held: HeldPart, kinds: int, reference: NDArray[np.int16]) -> _Sums:
+    """How often each judge gave each label to items of each kind."""
+    return (count_against(held.part, reference, kinds),)
+
+
+def weigh(
+    held: HeldPart,
+    weight: NDArray[np.int64],
+    plain: NDArray[np.int64],
+    flip: NDArray[np.bool_],
+) -> tuple[_Sums, _Rows]:
+    """Counts under weighted votes; the votes of every item, and which items fell back."""
+    posterior = np.empty((held.items, held.part.truths))
+    fallback = np.zeros(held.items, dtype=np.bool_)
+    counts = weigh_votes(held.part, weight, plain, flip, posterior, fallback)
+    return (counts,), (posterior, fallback)
+
+
+def ask(held: HeldPart, task: Task) -> _Sums:
+    """The sums of a task."""
+    return task.run(held.part)
+
+
+def fill(held: HeldPart, task: RowTask, columns: int) -> tuple[_Sums, _Rows]:
+    """The rows that a task writes."""
+    rows = np.empty((held.items, columns))
+    task.fill(held.part, rows)
+    return (), (rows,)
+
+
+def start(held: HeldPart, chain: int, choice: NDArray[np.int16]) -> _Sums:
+    """Counts under given truths, from which a chain starts."""
+    with held.locks[chain]:
+        return _sums_of(held.sampler.start(chain, choice.copy()))
+
+
+def draw(held: HeldPart, given: Draw) -> _Sums:
+    """Counts under the truths of a draw, which is added to the mean if that is not behind."""
+    with held.locks[given.chain]:
+        adds = given.keep != 0.0 and held.added[given.chain] == given.added
+        tally = _draw(held, given, given.keep if adds else 0.0)
+        held.added[given.chain] += adds
+        return _sums_of(tally)
+
+
+def mean(
+    held: HeldPart,
+    chain: int,
+    draws: list[Draw],
+    added: int,
+    earlier: NDArray[np.float64] | None = None,  # (item, truth)
+) -> tuple[_Sums, _Rows]:
+    """The mean of a chain over ``added`` draws; where it is behind: ``earlier`` and ``draws``."""
+    with held.locks[chain]:
+        if held.added[chain] != added:
+            zero = np.zeros((held.items, held.part.truths))
+            held.sampler.restore(chain, zero if earlier is None else earlier)
+            for one in draws:
+                _draw(held, one, one.keep)
+            held.added[chain] = added
+        return (), (held.sampler.mean(chain),)
+
+
+def _draw(held: HeldPart, given: Draw, keep: float) -> Tally:
+    return held.sampler.draw(given.chain, given.iteration, given.prior, given.ratio, keep)
+
+
+def _sums_of(tally: Tally) -> _Sums:
+    return tally.counts, tally.classes, tally.switch
+
 
 _WAIT = 60.0  # seconds that a cluster without any worker is given to get one
 _FAN = 8  # sums that one task adds up
@@ -112,7 +288,7 @@ class Parts:
             sums = self._submit(function, given, own)
             while len(sums) > 1:
                 groups = [sums[at : at + _FAN] for at in range(0, len(sums), _FAN)]
-                sums = [self.client.submit(remote.add_sums, group, pure=False) for group in groups]
+                sums = [self.client.submit(add_sums, group, pure=False) for group in groups]
         found: tuple[Any, ...] = self.connection.gather(sums)[0]
         # Arrays from a message are read-only; kernels are compiled for those that are not.
         return tuple(
@@ -135,16 +311,16 @@ class Parts:
             sums.append(added)
             for array, values in zip(into, rows, strict=True):
                 array[items] = values
-        return remote.add_sums(sums)
+        return add_sums(sums)
 
     def _submit(
         self, function: Callable[..., Any], given: tuple[Any, ...], own: NDArray[Any] | None
     ) -> list[Any]:
         # One task holds what all parts need: it is sent to the scheduler once.
-        common = self.client.submit(remote.same, given, pure=False)
+        common = self.client.submit(same, given, pure=False)
         return [
             self.client.submit(
-                remote.run, function, part, common, None if own is None else own[items], pure=False
+                run, function, part, common, None if own is None else own[items], pure=False
             )
             for part, items in zip(self.futures, self.items, strict=True)
         ]

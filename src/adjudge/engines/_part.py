@@ -16,17 +16,62 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
-from adjudge.engines._coded import Coded
 from adjudge.engines.engine import Counts, Parameters, Tables
 from adjudge.kernels import confusion as kernels
-from adjudge.kernels import voting
+from adjudge.kernels import confusion as voting
 from adjudge.kernels.fixed import LIKELIHOOD, LOG
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Slice:
+    """The judgments of a run of items, without their names."""
+
+    scale: Scale
+    offsets: NDArray[np.int64]  # (item + 1,), from 0
+    judge: NDArray[np.int32]  # (judgment,)
+    label: NDArray[np.signedinteger]  # (judgment,)
+    topic: NDArray[np.int32] | None  # (item,)
+    judge_count: int
+    topic_count: int
+
+    def __len__(self) -> int:
+        return len(self.judge)
+
+    @property
+    def item_count(self) -> int:
+        """How many items there are, judged or not."""
+        return len(self.offsets) - 1
+
+    @property
+    def counts_per_item(self) -> NDArray[np.int64]:  # (item,)
+        """How many judgments each item has."""
+        return np.diff(self.offsets)
+
+
+Coded: TypeAlias = Judgments | Slice
+
+
+def cut(judgments: Coded, items: slice) -> Slice:
+    """The judgments of a run of items; judges and labels are not copied."""
+    first, last = int(judgments.offsets[items.start]), int(judgments.offsets[items.stop])
+    topic = judgments.topic
+    return Slice(
+        scale=judgments.scale,
+        offsets=judgments.offsets[items.start : items.stop + 1] - first,
+        judge=judgments.judge[first:last],
+        label=judgments.label[first:last],
+        topic=None if topic is None else topic[items],
+        judge_count=judgments.judge_count,
+        topic_count=judgments.topic_count,
+    )
+
 
 _SMALL = 100_000  # judgments below which a second thread costs more than it brings
 
@@ -330,3 +375,40 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def count_against(
+    part: Part, reference: NDArray[np.int16], kinds: int
+) -> NDArray[np.int64]:  # (judge, kind, label)
+    """How often each judge gave each label where the item's reference is of each kind.
+
+    Items whose reference is -1 are left out.
+    """
+    shape = (part.judgments.judge_count, kinds, part.labels)
+
+    def count(start: int, stop: int, counts: NDArray[np.int64]) -> None:
+        voting.count_against(*part.given, start, stop, reference, counts.reshape(shape))
+
+    return part.add_up(int(np.prod(shape)), count).reshape(shape)
+
+
+def weigh_votes(
+    part: Part,
+    weight: NDArray[np.int64],  # (judge,)
+    plain: NDArray[np.int64],  # (judge,)
+    flip: NDArray[np.bool_],  # (judge,)
+    posterior: NDArray[np.float64],  # (item, truth), written
+    fallback: NDArray[np.bool_],  # (item,), written
+) -> NDArray[np.int64]:  # (judge, truth, label)
+    """Weighted votes of every item, and the counts under them, in shares."""
+    truth_of = np.array(part.judgments.scale.truth_of, dtype=np.int64)
+    shape = (part.judgments.judge_count, part.truths, part.labels)
+
+    kernel: Any = voting.weigh_votes
+
+    def vote(start: int, stop: int, counts: NDArray[np.int64]) -> None:
+        judges = (truth_of, weight, plain, flip)
+        kernel(part.given, start, stop, part.where[2:], *judges, posterior, fallback)
+        voting.count_under(*part.given, start, stop, posterior, counts.reshape(shape))
+
+    return part.add_up(int(np.prod(shape)), vote).reshape(shape)

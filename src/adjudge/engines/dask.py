@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.engines import _remote as remote
-from adjudge.engines._cluster import Connection, Parts
+from adjudge.engines import _cluster as remote
+from adjudge.engines._cluster import Connection, Draw, Parts, Sampling
 from adjudge.engines._part import FramedSweeps, Sums, usable_cores
-from adjudge.engines._remote import Draw, Sampling
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import RowTask, Tables, Tally, Task
 from adjudge.errors import BadSetting, ClusterLost

@@ -1,4 +1,4 @@
-"""The embedded engine: threads of this process, each with counts of its own."""
+"""The embedded engine: threads of this process, each with counts of its own; one chain a thread."""
 
 from __future__ import annotations
 
@@ -10,14 +10,163 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.engines._coded import Coded
-from adjudge.engines._part import FramedSweeps, Part, Sums, usable_cores
-from adjudge.engines._sampling import ThreadsSampler
-from adjudge.engines._voting import count_against, weigh_votes
+from adjudge.engines._part import (
+    Coded,
+    FramedSweeps,
+    Part,
+    Sums,
+    count_against,
+    usable_cores,
+    weigh_votes,
+)
 from adjudge.engines.checkpoint import Checkpoint
-from adjudge.engines.engine import RowTask, Tables, Task
+from adjudge.engines.engine import RowTask, Tables, Tally, Task
 from adjudge.errors import BadSetting
 from adjudge.kernels import confusion
+from adjudge.kernels import gibbs as kernels
+
+_SORTED = 20_000_000  # judgments up to which a copy in a better order is worth its memory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Order:
+    """Judgments with items in the order of how many judgments they have.
+
+    Loops over items of one length do not surprise the processor: the sweep runs half as long again
+    without it. Items keep their number, so that the order changes no draw. The copy has one number
+    a judgment, its cell judge * labels + label; ``label`` is then None.
+    """
+
+    number: NDArray[np.int32]  # (item,) of the data
+    offsets: NDArray[np.int64]
+    judge: NDArray[np.int32]
+    label: NDArray[np.signedinteger] | None
+
+    @classmethod
+    def of(cls, judgments: Coded) -> _Order:
+        """The order of judgments, as they are where there are too many to copy."""
+        labels = len(judgments.scale.labels)
+        if len(judgments) > _SORTED or judgments.judge_count * labels > np.iinfo(np.int32).max:
+            same = np.arange(judgments.item_count, dtype=np.int32)
+            return cls(same, judgments.offsets, judgments.judge, judgments.label)
+        counts = judgments.counts_per_item
+        number = np.argsort(counts, kind="stable")
+        offsets = np.concatenate([[0], np.cumsum(counts[number])]).astype(np.int64)
+        shift = np.repeat(judgments.offsets[number] - offsets[:-1], counts[number])
+        rows = shift + np.arange(len(judgments))
+        cell = judgments.judge[rows] * np.int32(labels) + judgments.label[rows]
+        return cls(number.astype(np.int32), offsets, cell.astype(np.int32), None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Now:
+    """Where a chain stands: the truths of its last sweep, and counts under them."""
+
+    last: NDArray[np.int16]  # (item,)
+    counts: NDArray[np.int64]  # (judge, label, truth)
+    classes: NDArray[np.int64]  # (topic, truth)
+    switch: NDArray[np.int64]  # (pivot, truth)
+
+    @property
+    def flat(self) -> tuple[NDArray[np.signedinteger], ...]:
+        """All of it as kernels take it."""
+        counts, classes, switch = (a.reshape(-1) for a in (self.counts, self.classes, self.switch))
+        return counts, classes, switch, self.last
+
+    def tally(self) -> Tally:
+        """The counts, to be kept: the chain goes on with its own."""
+        return Tally(
+            counts=self.counts.copy(), classes=self.classes.copy(), switch=self.switch.copy()
+        )
+
+
+class ThreadsSampler:
+    """Judgments in memory, shared by the chains; each chain has counts and a mean of its own."""
+
+    def __init__(
+        self,
+        judgments: Coded,
+        known: NDArray[np.signedinteger] | None,
+        *,
+        by_topic: bool,
+        seed: int,
+        chains: int,
+        pivot: NDArray[np.int16],  # (item,)
+        first: int = 0,  # number of the first item, where these are a part of the items
+    ) -> None:
+        if by_topic and judgments.topic is None:
+            raise BadSetting("by_topic", True, "judgments with topics: these have none")
+        scale = judgments.scale
+        self.seed = seed
+        self.items = judgments.item_count
+        self.judges = judgments.judge_count
+        self.truths, self.labels = len(scale.truths), len(scale.labels)
+        self.order = _Order.of(judgments)
+        number = self.order.number
+        self.number: NDArray[np.signedinteger] = number  # (item,) in all of the data
+        if first:
+            self.number = number.astype(np.int64) + first
+            if first + self.items <= np.iinfo(np.int32).max:
+                self.number = self.number.astype(np.int32)
+        gold = (np.full(1, -1, dtype=np.int16), 0) if known is None else (known[number], 1)
+        topic, self.topics = (np.zeros(1, dtype=np.int32), 0), 1
+        if by_topic and judgments.topic is not None:
+            topic, self.topics = (judgments.topic[number], 1), judgments.topic_count
+        self.where = (*topic, *gold)
+        self.pivot = pivot[number]
+        self.now: list[_Now | None] = [None] * chains
+        self.means = [np.zeros((self.truths, self.items)) for _ in range(chains)]
+
+    def start(self, chain: int, choice: NDArray[np.int16]) -> Tally:
+        """Counts under a given truth of each item."""
+        return self._start(chain, choice[self.order.number]).tally()
+
+    def _start(self, chain: int, last: NDArray[np.int16]) -> _Now:
+        order = self.order
+        now = _Now(
+            last=last,
+            counts=np.zeros((self.judges, self.labels, self.truths), dtype=np.int64),
+            classes=np.zeros((self.topics, self.truths), dtype=np.int64),
+            switch=np.zeros((self.truths, self.truths), dtype=np.int64),
+        )
+        topic, step, *_ = self.where
+        count: Any = kernels.count_hard
+        given = (order.offsets, order.judge, order.label, topic, step)
+        count(*given, self.truths, self.labels, self.pivot, now.flat)
+        self.now[chain] = now
+        return now
+
+    def draw(
+        self,
+        chain: int,
+        iteration: int,
+        prior: NDArray[np.int64],
+        ratio: NDArray[np.int64],
+        keep: float,
+    ) -> Tally:
+        """Draw every truth, and count under it."""
+        order = self.order
+        now = self.now[chain] or self._start(chain, self.pivot.copy())
+        given = (order.offsets, order.judge, order.label, self.where, (prior, ratio), self.labels)
+        key = np.uint64(kernels.key_of(self.seed, chain, iteration))
+        draw = kernels.drawing(self.truths)
+        draw(*given, key, self.number, self.pivot, now.flat, self.means[chain], keep)
+        return now.tally()
+
+    def mean(self, chain: int) -> NDArray[np.float64]:
+        """The posteriors that a chain added up, items in the order of the data."""
+        back = np.empty((self.items, self.truths))
+        back[self.order.number] = self.means[chain].T
+        return back
+
+    def restore(self, chain: int, mean: NDArray[np.float64]) -> None:  # (item, truth)
+        """Go on from posteriors that were added up before."""
+        self.means[chain] = np.ascontiguousarray(mean[self.order.number].T)
+
+    def tally(self, chain: int) -> Tally | None:
+        """The counts of a chain's last sweep, None before its start."""
+        now = self.now[chain]
+        return None if now is None else now.tally()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.errors import BadData
 from adjudge.kernels.confusion import log_units
 from adjudge.kernels.gibbs import key_of
-from adjudge.kernels.replicate import replicate
+from adjudge.kernels.truths import replicate
 
 _EXTREME = 0.01  # a p-value nearer to 0 or 1 than this is worth a sentence
 

@@ -23,10 +23,9 @@ from adjudge.data.names import look_up
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation._resampling import split_folds
-from adjudge.models.features import JudgeFeatures, measure_features
 from adjudge.models.model import Progress, Step, pick
 from adjudge.models.vote import choose_judges
-from adjudge.models.weighting import ACCURACY, Filter, Product
+from adjudge.models.weighting import ACCURACY, Filter, JudgeFeatures, Product, measure_features
 
 GAMMAS = tuple(round(0.1 * step, 1) for step in range(1, 41))
 ALPHAS = tuple(round(0.60 + 0.01 * step, 2) for step in range(40))

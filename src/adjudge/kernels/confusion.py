@@ -20,6 +20,10 @@ posterior               (item, truth) written where ``keep`` is true
 
 Some of them come together: ``given`` are the judgments, ``where`` topics and gold with their steps,
 ``tables`` prior and ratio.
+
+Votes, plain and weighted, and what judges' features are counted from, are one pass each too:
+
+votes                   (label, truth) 1 where the label stands for the truth, flat
 """
 
 from __future__ import annotations
@@ -140,3 +144,119 @@ def expectation(truths: int) -> Callable[..., Any]:
         return likelihood
 
     return cast(Callable[..., Any], expect)
+
+
+@njit(cache=True, nogil=True)
+def weigh_votes(given, start, stop, gold, truth_of, weight, plain, flip, posterior, fallback):
+    """Share of the weight that each truth has in each item; whether the plain weights had to do.
+
+    ``weight`` (judge,) are whole numbers, so that their sums do not depend on the order; where an
+    item's sum to nothing, ``plain`` is taken instead. A judge whom ``flip`` marks votes for the
+    other one of two truths. A label that stands for no truth casts no vote; an item without votes
+    is open, every truth alike. Gold, ``known`` and ``known_step`` together, overrules votes.
+    """
+    offsets, judge, label = given
+    known, known_step = gold
+    truths = posterior.shape[1]
+    votes = np.empty(truths, dtype=np.int64)
+    for i in range(start, stop):
+        fallback[i] = False
+        truth = known[i * known_step]
+        if truth >= 0:
+            posterior[i, :] = 0.0
+            posterior[i, truth] = 1.0
+            continue
+        whole = 0
+        for attempt in range(2):
+            votes[:] = 0
+            whole = 0
+            for m in range(offsets[i], offsets[i + 1]):
+                stands = truth_of[label[m]]
+                if stands >= 0:
+                    heavy = weight[judge[m]] if attempt == 0 else plain[judge[m]]
+                    votes[1 - stands if flip[judge[m]] else stands] += heavy
+                    whole += heavy
+            if whole > 0:
+                break
+            fallback[i] = attempt == 0 and offsets[i + 1] > offsets[i]
+        for k in range(truths):
+            posterior[i, k] = votes[k] / whole if whole > 0 else 1.0 / truths
+
+
+@njit(cache=True, nogil=True)
+def count_under(offsets, judge, label, start, stop, posterior, counts):
+    """Add each item's posterior to the counts (judge, truth, label) of its judges, in shares."""
+    truths = posterior.shape[1]
+    for i in range(start, stop):
+        for k in range(truths):
+            share = np.int64(posterior[i, k] * SHARE + 0.5)
+            for m in range(offsets[i], offsets[i + 1]):
+                counts[judge[m], k, label[m]] += share
+
+
+@njit(cache=True, nogil=True)
+def count_against(offsets, judge, label, start, stop, reference, counts):
+    """Count the labels of each judge by the kind of the item: (judge, kind, label).
+
+    ``reference`` (item,) is the kind of each item, -1 for those that are left out.
+    """
+    for i in range(start, stop):
+        kind = reference[i]
+        if kind >= 0:
+            for m in range(offsets[i], offsets[i + 1]):
+                counts[judge[m], kind, label[m]] += 1
+
+
+@njit(**COMPILED)
+def _vote_probabilities(cast, few, truths, every, p):
+    """Probabilities (truth, item) from votes (item, truth); ``every`` is a buffer for their sum."""
+    for b in range(few):
+        votes = 0
+        for k in range(truths):
+            votes += cast[U(b * truths + k)]
+            p[U(k * few + b)] = cast[U(b * truths + k)]
+        every[b] = votes
+    for k in range(truths):
+        for b in range(few):
+            share = p[U(k * few + b)] / max(every[b], 1.0)
+            p[U(k * few + b)] = share if every[b] > 0 else 1.0 / truths
+
+
+@cache
+def vote_shares(truths: int) -> Callable[..., Any]:
+    """The sweep that takes vote shares for posteriors, where everything starts; it returns 0.
+
+    A label that stands for no truth casts no vote; an item without votes is open, every truth
+    alike. Gold overrules votes.
+    """
+    others = truths - 1
+
+    @njit(**COMPILED)
+    def share(given, start, stop, where, votes, step, counts, classes, posterior, keep):
+        offsets, judge, label = given
+        topic, topic_step, known, known_step = where
+        total = np.empty(FEW * truths, dtype=np.int64)  # (item, truth)
+        shares = np.empty(FEW * others, dtype=np.int64)  # (item, truth - 1)
+        p = np.empty(FEW * truths, dtype=np.float64)  # (truth, item)
+        every = np.empty(FEW, dtype=np.float64)
+        wide = np.int64(truths)  # no constant: what is called is compiled once for any number
+        for begin in range(start, stop, FEW):
+            few = min(FEW, stop - begin)
+            total[:] = 0
+            for b in range(few):
+                i, base = U(begin + b), U(b * truths)
+                for m in range(U(offsets[i]), U(offsets[i + U(1)])):
+                    add_row(total, base, votes, U(label[m]) * U(truths), truths)
+            _vote_probabilities(total, few, wide, every, p)
+            if known_step:
+                overrule(known, begin, few, wide, p)
+            finish(p, few, wide, begin, shares, posterior, keep)
+            for b in range(few):
+                i, base = U(begin + b), U(b * others)
+                add_row(classes, U(topic[i * U(topic_step)]) * U(others), shares, base, others)
+                for m in range(U(offsets[i]), U(offsets[i + U(1)])):
+                    cell = (U(judge[m]) * U(step) + U(label[m])) * U(others)
+                    add_row(counts, cell, shares, base, others)
+        return 0
+
+    return cast(Callable[..., Any], share)

@@ -34,8 +34,8 @@ from typing import Any, cast
 import numpy as np
 from numba import njit
 
-from adjudge.kernels._hashing import mixed
 from adjudge.kernels._vectors import COMPILED, UNLOG, U, add_row, exponentials
+from adjudge.kernels.keys import mixed
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _TO_UNIT = 2.0**-53

@@ -20,7 +20,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from adjudge.kernels._hashing import is_chosen, item_key, mixed, pair_share
 from adjudge.kernels._vectors import (
     COMPILED,
     FEW,
@@ -29,6 +28,7 @@ from adjudge.kernels._vectors import (
     room_for,
 )
 from adjudge.kernels.fixed import SHARE, WEIGHT
+from adjudge.kernels.keys import is_chosen, item_key, mixed, pair_share
 
 _START = 0.1  # votes added to each label, and the share of the kind that an item seems not to be
 _MOST = 2000  # judgments of an item above which its pairs are not looked at

@@ -1,7 +1,13 @@
-"""Draws of every item's truth, kept: from posteriors, or given rates and the item's judgments.
+"""Draws of every item's truth, and replicated judgments.
 
-The random number of an item depends on (key, number of the item) alone, as in
-``adjudge.kernels.gibbs``, so that which other items are drawn changes nothing.
+Truths are drawn from posteriors, or given rates and the item's judgments. The random number of an
+item depends on (key, number of the item) alone, as in ``adjudge.kernels.gibbs``, so that which
+other items are drawn changes nothing.
+
+Replicated judgments are what the same judges would have said of the same items under the model: for
+one draw of prevalence and confusion, an item's truth is drawn given its judgments, and each of its
+judgments is then drawn again given that truth. What is compared between real and replicated
+judgments is added up at once, so that no replicate is ever held.
 """
 
 from __future__ import annotations
@@ -11,9 +17,10 @@ import math
 import numpy as np
 from numba import njit
 
-from adjudge.kernels._hashing import mixed
 from adjudge.kernels._vectors import U
+from adjudge.kernels.fixed import LOG
 from adjudge.kernels.gibbs import _GOLDEN, _TO_UNIT
+from adjudge.kernels.keys import mixed
 
 
 @njit(cache=True, nogil=True)
@@ -62,3 +69,69 @@ def draw_judged(offsets, judge, label, topic, known, base, logs, key, number, ou
         for k in range(truths):
             p[k] = math.exp(p[k] - most)
         out[i] = _picked(p, truths, key, number[i])
+
+
+@njit(cache=True, nogil=True)
+def replicate(
+    offsets, judge, label, topic, topic_step, known, known_step, prior, ratio, theta, key, anew,
+    votes, summary,
+):  # fmt: skip
+    """Votes of each label, and (pairs, agreeing pairs, items of two or more, unanimous items).
+
+    ``theta`` is (judge, truth, label). With ``anew`` judgments are replicated under the key, else
+    they are taken as they are: the same sums of the real judgments.
+    """
+    truths, labels = theta.shape[1], theta.shape[2]
+    others = truths - 1
+    p = np.empty(truths, dtype=np.float64)
+    seen = np.zeros(labels, dtype=np.int64)
+    turn = U(0)
+    for i in range(offsets.size - 1):
+        first, last = offsets[i], offsets[i + 1]
+        here = topic[i * topic_step] * others
+        truth = known[i * known_step]
+        if anew and truth < 0:
+            most = 0.0
+            p[0] = 0.0
+            for k in range(others):
+                total = prior[here + k]
+                for m in range(first, last):
+                    total += ratio[(judge[m] * labels + label[m]) * others + k]
+                p[k + 1] = total / LOG
+                most = max(most, p[k + 1])
+            whole = 0.0
+            for k in range(truths):
+                p[k] = math.exp(p[k] - most)
+                whole += p[k]
+            turn += U(1)
+            left = (mixed(key + turn * U(_GOLDEN)) >> U(11)) * _TO_UNIT * whole
+            truth = 0
+            for k in range(others):
+                left -= p[k]
+                if left >= 0.0:
+                    truth = k + 1
+                else:
+                    break
+        seen[:] = 0
+        for m in range(first, last):
+            given = label[m]
+            if anew:
+                turn += U(1)
+                left = (mixed(key + turn * U(_GOLDEN)) >> U(11)) * _TO_UNIT
+                given = 0
+                for y in range(labels - 1):
+                    left -= theta[judge[m], truth, y]
+                    if left >= 0.0:
+                        given = y + 1
+                    else:
+                        break
+            seen[given] += 1
+            votes[given] += 1
+        count = last - first
+        if count >= 2:
+            summary[0] += count * (count - 1) / 2
+            summary[2] += 1
+            for y in range(labels):
+                summary[1] += seen[y] * (seen[y] - 1) / 2
+                if seen[y] == count:
+                    summary[3] += 1

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Families, LookAlikes, list_groups
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Sweeps
-from adjudge.engines.item_types import CountPairs, Prints
+from adjudge.engines.tasks import CountPairs, Prints
 from adjudge.kernels import item_types as kernels
 from adjudge.kernels.fixed import WEIGHT
 from adjudge.kernels.keys import judge_keys

@@ -16,7 +16,6 @@ from adjudge.engines.engine import Parameters, Sampler
 from adjudge.errors import BadSetting
 from adjudge.models._gibbs import Chain, Prior, make_room, run_chains, stride_of
 from adjudge.models._notes import describe_empty_classes
-from adjudge.models._prevalence import fixed_prevalence
 from adjudge.models._relabelling import Separate, TruthOrder, describe_order, order_of, separate
 from adjudge.models._voice_sweeps import VoiceSampler
 from adjudge.models.expectation import prior_counts
@@ -28,7 +27,7 @@ from adjudge.models.model import (
     pick,
     prepare,
 )
-from adjudge.models.settings import Given
+from adjudge.models.settings import Given, fixed_prevalence
 
 
 def learnt_prior(given: Given) -> Prior:

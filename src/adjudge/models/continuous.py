@@ -37,7 +37,11 @@ from adjudge.engines.engine import Engine
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
 from adjudge.models._notes import describe_unconverged
-from adjudge.models._number_fitting import (
+from adjudge.models.loop import Loop
+from adjudge.models.model import Progress
+from adjudge.models.number_consensus import (
+    LEVEL,
+    ContinuousConsensus,
     Fixed,
     JudgeState,
     Numbers,
@@ -51,9 +55,6 @@ from adjudge.models._number_fitting import (
     sweep_numbers,
     value_items,
 )
-from adjudge.models.loop import Loop
-from adjudge.models.model import Progress
-from adjudge.models.number_consensus import LEVEL, ContinuousConsensus
 from adjudge.models.settings import check_settings
 
 _SURE = 3.0  # standard errors

@@ -17,12 +17,12 @@ from threadpoolctl import threadpool_limits
 
 from adjudge.data.consensus import Consensus, Families
 from adjudge.data.judgments import Judgments
-from adjudge.models._calibration import learn
-from adjudge.models._calibration_features import (
+from adjudge.models._calibration import (
     BLOCK,
     FeatureScheme,
     describe,
     group_items,
+    learn,
     make_features,
 )
 from adjudge.models._families import Voices, voices_of

@@ -6,6 +6,14 @@ A. P. Dawid and A. M. Skene (1979), "Maximum likelihood estimation of observer e
 EM algorithm", Applied Statistics 28(1), 20-28, doi:10.2307/2346806; as Algorithm 1 of C. Liu and
 Y.-M. Wang (2012), "TrueLabel + Confusions", ICML. Beyond them: gold fixes the truth of some items,
 each topic may have its own prevalence, and truths may be fewer than labels.
+
+SingleConfusion: one confusion matrix that all judges share, fitted by EM.
+
+    z_i ~ Categorical(pi);    y_ij ~ Categorical(theta[z_i, :])
+
+C. Liu and Y.-M. Wang (2012), "TrueLabel + Confusions: a spectrum of probabilistic models in
+analyzing multiple ratings", ICML, Algorithm 2. It cannot tell a good judge from a bad one; its use
+is as the other end of the spectrum from Dawid-Skene, and where judges have very few judgments.
 """
 
 from __future__ import annotations
@@ -14,10 +22,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from adjudge.data.consensus import Consensus
-from adjudge.models._prevalence import Shares
 from adjudge.models.expectation import fit_points
 from adjudge.models.model import Ties
-from adjudge.models.settings import Fitted, Given
+from adjudge.models.settings import Fitted, Given, Shares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +49,15 @@ class DawidSkene(Fitted):
 
     def _fit(self, given: Given) -> Consensus:
         return fit_points(self, given)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SingleConfusion(DawidSkene):
+    """One confusion matrix for all judges, free, by maximum likelihood.
+
+    Fitted as ``DawidSkene``, with its settings. The table of judges still speaks of each judge:
+    their counts are against the truth that the shared matrix gives.
+    """
+
+    name: ClassVar[str] = "single-confusion"
+    shared: ClassVar[bool] = True

@@ -21,11 +21,10 @@ from adjudge.data.scale import Scale
 from adjudge.engines.engine import Counts, Parameters
 from adjudge.kernels.fixed import SMALLEST
 from adjudge.models._notes import describe_empty_classes, describe_unconverged
-from adjudge.models._prevalence import fixed_prevalence
 from adjudge.models._relabelling import describe_order, order_of, separate
 from adjudge.models.loop import Loop, State
 from adjudge.models.model import checkpoint_of, conclude, prepare
-from adjudge.models.settings import Given
+from adjudge.models.settings import Given, fixed_prevalence
 
 
 def is_settled(trace: Sequence[float], tolerance: float) -> bool:

@@ -31,11 +31,10 @@ from adjudge.data.source import count_of
 from adjudge.engines.engine import Parameters
 from adjudge.models._notes import describe_empty_classes, describe_unconverged
 from adjudge.models._posterior import learnt_prior, sample_model
-from adjudge.models._prevalence import Shares, fixed_prevalence
 from adjudge.models.expectation import is_settled, prior_counts, shares
 from adjudge.models.loop import Loop, State
 from adjudge.models.model import Ties, checkpoint_of, conclude, prepare
-from adjudge.models.settings import Fitted, Given
+from adjudge.models.settings import Fitted, Given, Shares, fixed_prevalence
 
 _SMALLEST, _LARGEST = 1e-3, 1e4  # pseudo-counts of a prior stay within
 

@@ -25,10 +25,9 @@ from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
 from adjudge.models._gibbs import Prior
 from adjudge.models._posterior import sample_model
-from adjudge.models._prevalence import Shares
 from adjudge.models.expectation import Smoothing, fit_points, prior_counts
 from adjudge.models.model import Ties
-from adjudge.models.settings import Fitted, Given, check_settings
+from adjudge.models.settings import Fitted, Given, Shares, check_settings
 
 _Method = Literal["gibbs", "em"]
 

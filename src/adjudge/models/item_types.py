@@ -33,15 +33,23 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import look_up
 from adjudge.engines.engine import Counts, Engine, Parameters
-from adjudge.engines.item_types import BeginTypes, ChooseItems, CountTops, ReadTypes
-from adjudge.models import _type_answer as answer
+from adjudge.engines.tasks import BeginTypes, ChooseItems, CountTops, ReadTypes
+from adjudge.models import _types as answer
 from adjudge.models._families import key_judges
-from adjudge.models._judge_rows import JudgeRows, exact_sum, normalise
 from adjudge.models._notes import describe_unconverged
-from adjudge.models._prediction import families_among
+from adjudge.models._types import JudgeRows, exact_sum, normalise
 from adjudge.models.dependence import measure_dependence
 from adjudge.models.loop import Loop, State
-from adjudge.models.model import Prepared, Progress, Ties, checkpoint_of, conclude, pick, prepare
+from adjudge.models.model import (
+    Prepared,
+    Progress,
+    Ties,
+    checkpoint_of,
+    conclude,
+    families_among,
+    pick,
+    prepare,
+)
 from adjudge.models.settings import Fitted
 
 if TYPE_CHECKING:

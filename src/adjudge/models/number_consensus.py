@@ -1,31 +1,326 @@
-"""What a model of numbers leaves: the value of each item, the bias and noise of each judge."""
+"""What a model of numbers leaves: the value of each item, the bias and noise of each judge.
+
+An engine adds up six numbers a judge, whatever the number of judgments: how many they gave, their
+sum and their squares, once; the values of the items, their squares, and their products with the
+numbers, in every sweep. Numbers are in standard deviations of the judgments here. What is computed
+from sums is computed in an order that neither items, judges nor judgments decide.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
+from adjudge.data.names import look_up
 from adjudge.data.saved import Saved
+from adjudge.data.scale import Scale, as_number
 from adjudge.data.source import count_of
-from adjudge.engines.engine import Engine
+from adjudge.engines.engine import Engine, Sweeps
+from adjudge.engines.tasks import Biases, CountLabels, ExpectValues, MeasureNumbers, WriteValues
 from adjudge.engines.threads import ThreadsEngine
-from adjudge.models._number_fitting import (
-    JudgeState,
-    Numbers,
-    errors_of,
-    judges_of,
-    most_of,
-    numbers_of,
-    value_items,
-)
+from adjudge.errors import BadData
+from adjudge.kernels.numbers import FURTHEST
+from adjudge.models.loop import Loop, State
 
 _Floats = NDArray[np.float64]
+_Bias = Literal["shift", "scale", "both"]
+_FREE = 62  # bits of a sum
+_BEYOND = 4.0  # times the largest number: no value is further from 0
+_LARGE = 1e200  # a number that is times this one still is: its square is, then, too
+_LEAST = 1e-9  # variance, in those of the judgments
+_NONE = 1e-12  # variance of what is held at its mean
+_SCALES = 0.25  # variance of scales at the start
+_BLOCK = 4_000_000  # items looked at together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgeState:
+    """The judges and what holds for all of them, as they stand, in the unit of the sweeps."""
+
+    shift: _Floats  # (judge,)
+    scale: _Floats  # (judge,)
+    noise: _Floats  # (judge,) variance
+    centre: float  # of the values
+    between: float  # variance of the values
+    shifts: float  # variance of the shifts
+    scales: float  # variance of the scales
+
+    @property
+    def pool(self) -> float:
+        """The noise of all judges."""
+        return math.exp(mean_of(np.log(self.noise)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """The numbers in the unit of the sweeps: less their centre, in standard deviations."""
+
+    number: _Floats  # (label,)
+    centre: float
+    width: float
+    bias: _Bias
+    gold: _Floats  # (code of gold,)
+    judgments: int
+    items: int
+    most: int  # judgments of one item
+
+    def back(self, value: _Floats) -> _Floats:
+        """Values as they were."""
+        return value * self.width + self.centre
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fixed:
+    """What stays the same from sweep to sweep."""
+
+    count: _Floats  # (judge,)
+    first: _Floats  # (judge,) sum of numbers
+    second: _Floats  # (judge,) sum of squares
+
+
+def read_numbers(
+    sweeps: Sweeps,
+    number: _Floats,  # (label,)
+    gold: _Floats,
+    bias: Literal["auto"] | _Bias,
+    items: int,
+    most: int,
+) -> Numbers:
+    """Numbers, centred and scaled; with ``auto``, biases as the commonest answer suggests.
+
+    Where zero is the commonest answer there are scales and no shifts, and zero is the centre.
+    """
+    (found,) = sweeps.ask(CountLabels())
+    counts = np.asarray(found)
+    total = int(counts.sum())
+    if bias == "auto":
+        bias = "scale" if number[int(np.argmax(counts))] == 0 else "both"
+    middle = math.fsum(counts * (number / total))
+    if not math.isfinite(float(np.abs(number).max()) * _LARGE):
+        raise BadData("the numbers are too far apart to be fitted; are some of them codes?")
+    width = math.sqrt(math.fsum(counts * ((number - middle) ** 2 / total)))
+    centre = 0.0 if bias == "scale" else middle
+    width = width or 1.0
+    scaled, known = (number - centre) / width, (gold - centre) / width
+    return Numbers(scaled, centre, width, bias, known, total, items, most)
+
+
+def begin(sweeps: Sweeps, numbers: Numbers) -> tuple[Fixed, JudgeState]:
+    """What stays the same, and judges who are all alike about the plain mean of each item."""
+    number, many = numbers.number, numbers.judgments
+    top = float(np.abs(number).max())
+    unit = np.array([_unit(top, many), _unit(top * top, many)])
+    first = np.rint(number * unit[0]).astype(np.int64)
+    second = np.rint(number * number * unit[1]).astype(np.int64)
+    judges, items = sweeps.ask(MeasureNumbers(first, second, unit))
+    fixed = Fixed(judges[:, 0].astype(np.float64), judges[:, 1] / unit[0], judges[:, 2] / unit[1])
+    overall = int(judges[:, 1].sum()) / unit[0] / many
+    empty = numbers.items - int(items[0])
+    centre = (int(items[1]) / unit[0] + empty * overall) / numbers.items
+    square = (int(items[2]) / unit[1] + empty * overall**2) / numbers.items
+    left = max((int(judges[:, 2].sum()) - int(items[3])) / unit[1] / many, 0.0) + _LEAST
+    state = JudgeState(
+        shift=np.zeros(len(judges)),
+        scale=np.ones(len(judges)),
+        noise=np.full(len(judges), left),
+        centre=float(centre),
+        between=max(float(square - centre**2), 0.0) + _LEAST,
+        shifts=left / 4,
+        scales=_SCALES,
+    )
+    return fixed, state
+
+
+def sweep_numbers(
+    name: str,  # of the loop in a checkpoint
+    sweeps: Sweeps,
+    numbers: Numbers,
+    fixed: Fixed,
+    state: JudgeState,
+    loop: Loop,
+    pooled: float,  # judgments that the noise of all weighs as
+    tolerance: float,
+) -> tuple[JudgeState, int, bool]:
+    """Where sweeps from a state lead to, after how many, and whether it had come to rest."""
+
+    def step(now: State, _: int) -> tuple[State, float]:
+        before = _to_state(now)
+        after = _swept(sweeps, numbers, fixed, before, pooled)
+        return asdict(after), _moved(before, after)
+
+    def settled(trace: Sequence[float]) -> bool:
+        return len(trace) > 0 and trace[-1] < tolerance
+
+    found, trace, converged = loop.run(name, asdict(state), step, settled)
+    return _to_state(found), len(trace), converged
+
+
+def _to_state(kept: State) -> JudgeState:
+    """The judges as an iteration left them."""
+    plain: dict[str, Any] = {
+        name: value if np.ndim(value) else float(value) for name, value in kept.items()
+    }
+    return JudgeState(**plain)
+
+
+def value_items(
+    sweeps: Sweeps, numbers: Numbers, state: JudgeState
+) -> tuple[_Floats, _Floats, _Floats]:  # (item,)
+    """The value of each item and its variance, as they were measured, and what its judges share.
+
+    The last is by how much their squared residuals rise and fall together, over all pairs.
+    """
+    rows = sweeps.rows(WriteValues(_biases(numbers, state)), 3)
+    return numbers.back(rows[:, 0]), rows[:, 1] * numbers.width**2, rows[:, 2]
+
+
+def _swept(
+    sweeps: Sweeps, numbers: Numbers, fixed: Fixed, state: JudgeState, pooled: float
+) -> JudgeState:
+    """The state after one sweep: values given the judges, then judges given the values."""
+    biases = _biases(numbers, state, int(fixed.count.max()))
+    judges, items = sweeps.ask(ExpectValues(biases))
+    of_value, of_square = biases.unit[2], biases.unit[3]
+    centre = float(int(items[0]) / of_value / numbers.items)
+    square = float(int(items[1]) / of_square / numbers.items)
+    between = max(square - centre**2, 0.0) + _LEAST
+    value, squares, product = (
+        judges[:, 0] / of_value,
+        judges[:, 1] / of_square,
+        judges[:, 2] / of_square,
+    )
+    shifts = state.shifts if numbers.bias != "scale" else _NONE
+    scales = state.scales if numbers.bias != "shift" else _NONE
+    sure = 1.0 / state.noise
+    one, two = fixed.count * sure + 1.0 / shifts, squares * sure + 1.0 / scales
+    cross, first, second = value * sure, fixed.first * sure, product * sure + 1.0 / scales
+    whole = one * two - cross**2
+    shift, scale = (two * first - cross * second) / whole, (one * second - cross * first) / whole
+    of_shift, of_scale = two / whole, one / whole
+    shifts = mean_of(shift**2 + of_shift) + _NONE
+    scales = mean_of((scale - 1.0) ** 2 + of_scale) + _NONE
+    shift = shift - mean_of(shift)  # what all share is the values'
+    mean = mean_of(scale)
+    scale = scale / mean if mean > 0 else scale  # the unit is that of the judges together
+    rest = fixed.second - 2.0 * (scale * product + shift * fixed.first)
+    rest = rest + scale**2 * squares + 2.0 * scale * shift * value
+    rest = np.maximum(rest + fixed.count * shift**2, 0.0) + fixed.count * of_shift
+    weight = np.maximum(fixed.count + pooled, 1.0)
+    noise = (rest + pooled * state.pool) / weight + _LEAST
+    return JudgeState(shift, scale, noise, centre, between, shifts, scales)
+
+
+def _biases(numbers: Numbers, state: JudgeState, many: int = 1) -> Biases:
+    """The judges as a sweep reads them; ``many`` is how many judgments one gave at most."""
+    top = float(np.abs(numbers.number).max()) or 1.0
+    known = float(np.abs(numbers.gold).max(initial=0.0))
+    limit = max(_BEYOND * top, known)
+    pull = state.scale / state.noise
+    precision = state.scale * pull
+    far = (top + float(np.abs(state.shift).max())) * float(np.abs(pull).max())
+    count = max(many, numbers.items)
+    square = limit * limit + state.between
+    unit = [_unit(far, numbers.most), _unit(float(precision.max()), numbers.most)]
+    unit += [_unit(limit, count), _unit(square, count), _unit(FURTHEST**2, numbers.most)]
+    return Biases(
+        number=numbers.number,
+        gold=numbers.gold,
+        prior=np.array([state.centre / state.between, 1.0 / state.between, limit]),
+        shift=state.shift,
+        scale=state.scale,
+        noise=state.noise,
+        pull=pull,
+        weight=np.rint(precision * unit[1]).astype(np.int64),
+        unit=np.array(unit),
+    )
+
+
+def _moved(before: JudgeState, after: JudgeState) -> float:
+    """How far a sweep moved any judge, or the values together, in deviations of the judgments."""
+    size = math.sqrt(after.between + after.centre**2)
+    steps = (
+        np.abs(after.shift - before.shift).max(),
+        np.abs(after.scale - before.scale).max() * size,
+        np.abs(np.sqrt(after.noise) - np.sqrt(before.noise)).max(),
+        abs(after.centre - before.centre),
+        abs(math.sqrt(after.between) - math.sqrt(before.between)),
+    )
+    return float(max(steps))
+
+
+def _unit(most: float, count: int) -> float:
+    """The power of two in which so many numbers, none of them larger, can be added up."""
+    _, bits = math.frexp(max(most, 1e-30) * max(count, 1))
+    return math.ldexp(1.0, _FREE - bits)
+
+
+def mean_of(values: _Floats) -> float:
+    """The mean, whatever the order of the values."""
+    unit = _unit(float(np.abs(values).max()), len(values))
+    return int(np.rint(values * unit).astype(np.int64).sum()) / unit / len(values)
+
+
+def numbers_of(scale: Scale) -> _Floats:  # (label,)
+    """The number of each label; a label that is none is an error."""
+    found = [as_number(label) for label in scale.labels]
+    for label, number in zip(scale.labels, found, strict=True):
+        if number is None:
+            raise BadData(
+                f"label {label!r} is no number, and continuous judgments are", value=label
+            )
+    return np.array(found, dtype=np.float64)
+
+
+def errors_of(
+    numbers: Numbers,
+    value: _Floats,  # (item,)
+    spread: _Floats,  # (item,)
+    beyond: tuple[float, float, float],
+) -> _Floats:  # (item,)
+    """Standard errors; a value that is known has none.
+
+    ``beyond`` the judges' own noise: what they get wrong together, their mean scale, and how many
+    times gold makes all of it.
+    """
+    common, stretch, widened = beyond
+    far = stretch * (value - numbers.centre)
+    return np.sqrt(np.where(spread > 0, spread + common**2 + far**2, 0.0)) * widened
+
+
+def most_of(judgments: Judgments) -> int:
+    """How many judgments an item has at most."""
+    offsets = judgments.offsets
+    cuts = range(0, judgments.item_count, _BLOCK)
+    return max((int(np.diff(offsets[cut : cut + _BLOCK + 1]).max()) for cut in cuts), default=0)
+
+
+def judges_of(
+    state: JudgeState, earlier: Judgments, judgments: Judgments
+) -> tuple[JudgeState, int]:
+    """What is known of the judges of other judgments, and how many of them are new."""
+    at = look_up(judgments.judges, earlier.judges)  # (judge of the others,)
+    return _taken(state, at), int(np.count_nonzero(at < 0))
+
+
+def _taken(state: JudgeState, at: NDArray[np.signedinteger]) -> JudgeState:
+    new, old = at < 0, np.maximum(at, 0)
+    unknown = state.pool + state.shifts + state.scales * state.between
+    return replace(
+        state,
+        shift=np.where(new, 0.0, state.shift[old]),
+        scale=np.where(new, 1.0, state.scale[old]),
+        noise=np.where(new, unknown, state.noise[old]),
+    )
+
+
 LEVEL = 1.959964  # of a 95% interval
 _BARS = 8
 

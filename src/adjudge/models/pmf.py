@@ -28,7 +28,7 @@ from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadSetting
-from adjudge.kernels import voting as kernels
+from adjudge.kernels import confusion as kernels
 from adjudge.kernels.fixed import SHARE
 from adjudge.models._factorisation import (
     LIMITS,

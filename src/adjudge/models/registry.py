@@ -67,7 +67,7 @@ MODELS = Registry(
         "majority-vote": "adjudge.models.majority_vote:MajorityVote",
         "vote": "adjudge.models.vote:Vote",
         "dawid-skene": "adjudge.models.dawid_skene:DawidSkene",
-        "single-confusion": "adjudge.models.single_confusion:SingleConfusion",
+        "single-confusion": "adjudge.models.dawid_skene:SingleConfusion",
         "hybrid-confusion": "adjudge.models.hybrid_confusion:HybridConfusion",
         "hierarchical-relevance": "adjudge.models.hierarchical_relevance:HierarchicalRelevance",
         "hierarchical-confusion": "adjudge.models.hierarchical_confusion:HierarchicalConfusion",
@@ -78,7 +78,7 @@ MODELS = Registry(
 
 PAIR_MODELS = Registry(
     {
-        "crowd-bradley-terry": "adjudge.models.pairs.crowd_bradley_terry:CrowdBradleyTerry",
+        "crowd-bradley-terry": "adjudge.models.pairs.bradley_terry:CrowdBradleyTerry",
         "bradley-terry": "adjudge.models.pairs.bradley_terry:BradleyTerry",
         "graded-bradley-terry": "adjudge.models.pairs.graded_bradley_terry:GradedBradleyTerry",
         "win-rate": "adjudge.models.pairs.baselines:WinRate",

@@ -25,14 +25,15 @@ from adjudge.engines.engine import Engine, Parameters
 from adjudge.errors import BadData
 from adjudge.kernels.fixed import SHARE
 from adjudge.models.expectation import prior_counts, shares
-from adjudge.models.features import JudgeFeatures, measure_features
 from adjudge.models.model import Ties, conclude, prepare
 from adjudge.models.settings import Fitted, Given, check_settings
 from adjudge.models.weighting import (
     ACCURACY,
     Dropped,
     Filter,
+    JudgeFeatures,
     Product,
+    measure_features,
     parse_filter,
     parse_weight,
 )

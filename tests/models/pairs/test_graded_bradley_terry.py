@@ -277,7 +277,7 @@ def test_input_that_is_refused() -> None:
         ({"agree": (1.0, 0.0)}, "agree = (1.0, 0.0): wanted two numbers above 0, such as (8, 2)"),
         ({"lean_spread": 0.0}, "lean_spread = 0.0: wanted more than 0"),
         ({"regularisation": 0.0}, "regularisation = 0.0: wanted more than 0"),
-        ({"iterations": 0}, "iterations = 0: wanted 1 or more"),
+        ({"iterations": 0}, "iterations = 0: wanted at least 1"),
         ({"tolerance": 0.0}, "tolerance = 0.0: wanted more than 0"),
     ],
 )

@@ -1,8 +1,8 @@
 """The table of judges with the advice on each, and the table of their features.
 
-The features are those of ``adjudge.models.features``, which votes use; here they get intervals, and
-measures that no vote uses: shares of labels, agreement with the majority beyond chance, seconds,
-and bits per judgment.
+The features are those of ``adjudge.models.weighting``, which votes use; here they get intervals,
+and measures that no vote uses: shares of labels, agreement with the majority beyond chance,
+seconds, and bits per judgment.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from adjudge.evaluation.diagnosis._confusions import (
 from adjudge.evaluation.diagnosis._evidence import GoldEvidence, Skill, measure_skill, weigh_gold
 from adjudge.evaluation.diagnosis.advice import Limits
 from adjudge.evaluation.scores import interval_columns, jeffreys, reals
-from adjudge.models.features import available, measure_features
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.model import pick
+from adjudge.models.weighting import available, measure_features
 
 _ONE_LABEL = Limits().single
 _MOSTLY = 0.5  # of their gold judgments, beyond doubt

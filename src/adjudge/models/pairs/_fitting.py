@@ -16,32 +16,28 @@ from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 from adjudge.models._notes import describe_unconverged
 from adjudge.models.model import Progress, settings_of
-from adjudge.models.pairs._copies import Copies, check_connected, weigh_copies
-from adjudge.models.pairs._judges import pair_judge_table
-from adjudge.models.pairs._sampling import PairPlan, sample_strengths
-from adjudge.models.pairs._skill import HeldOutSkill, Reference, measure_skill
+from adjudge.models.pairs._judges import HeldOutSkill, Reference, measure_skill, pair_judge_table
+from adjudge.models.pairs._sampling import sample_strengths
 from adjudge.models.pairs._strengths import Rules, Strengths, fit_strengths
 from adjudge.models.pairs._uncertainty import cell_information, prior_information, spread_of
-from adjudge.models.pairs.cells import PairCells, count_cells
+from adjudge.models.pairs.cells import Copies, PairCells, check_connected, count_cells, weigh_copies
+from adjudge.models.settings import check_settings
 
 _Floats = NDArray[np.float64]
 _KEPT = 4_000  # draws of scores kept for probabilities
 _ROUGH = 1e-3  # change of log strengths at which the fits that leave judges out end
 
 
-def check_pair_settings(model: Any, methods: tuple[str, ...]) -> None:
+def check_pair_settings(model: Any) -> None:
     """Refuse settings that cannot be used."""
-    if getattr(model, "ties", "half") not in ("half", "davidson"):
-        raise BadSetting("ties", model.ties, "half or davidson")
-    if model.method not in methods:
-        raise BadSetting("method", model.method, " or ".join(methods))
+    check_settings(model)
     if not 0 <= model.regularisation < np.inf:
         raise BadSetting("regularisation", model.regularisation, "0 or more")
-    if model.method == "gibbs" and model.regularisation == 0:
+    if getattr(model, "method", "") == "gibbs" and model.regularisation == 0:
         raise BadSetting("regularisation", 0, "more than 0, or there is no posterior to draw from")
-    if model.iterations < 1:
-        raise BadSetting("iterations", model.iterations, "1 or more")
-    PairPlan(chains=model.chains, warmup=model.warmup, draws=model.draws, seed=model.seed)
+    agree = getattr(model, "agree", (1.0, 1.0))
+    if len(agree) != 2 or min(agree) <= 0:
+        raise BadSetting("agree", agree, "two numbers above 0, such as (8, 2)")
 
 
 def check_answers(comparisons: Comparisons) -> None:
@@ -120,11 +116,8 @@ def fit_pairs(
         found = fit_strengths(cells, rules, progress)
     samples = None
     if model.method == "gibbs":
-        plan = PairPlan(
-            chains=model.chains, warmup=model.warmup, draws=model.draws, seed=model.seed
-        )
         samples = sample_strengths(
-            cells, rules, plan, comparisons, found, topics=topics, progress=progress
+            cells, rules, model, comparisons, found, topics=topics, progress=progress
         )
         notes = (*notes, *samples.warnings())
     elif not found.converged or (biased is not None and not biased.converged):

@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from scipy.sparse import coo_array
 from scipy.special import expit
 
-from adjudge.kernels import graded as kernels
+from adjudge.kernels import pairs as kernels
 from adjudge.models.pairs._uncertainty import cell_information, prior_information
 from adjudge.models.pairs.cells import PairCells
 

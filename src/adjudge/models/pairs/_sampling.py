@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from adjudge.data.comparisons import Comparisons
 from adjudge.data.draws import PairDraws
-from adjudge.errors import BadSetting
 from adjudge.kernels import pair_gibbs as kernels
 from adjudge.models.model import Progress, Step
 from adjudge.models.pairs._strengths import Rules, Strengths
@@ -20,23 +19,6 @@ from adjudge.models.pairs.cells import PairCells
 
 _Floats = NDArray[np.float64]
 _TIED_SD = 1.0  # of the log weight of ties, a priori, about 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairPlan:
-    """How long is sampled."""
-
-    chains: int
-    warmup: int
-    draws: int
-    seed: int
-
-    def __post_init__(self) -> None:
-        for name in ("chains", "draws"):
-            if getattr(self, name) < 1:
-                raise BadSetting(name, getattr(self, name), "1 or more")
-        if self.warmup < 0:
-            raise BadSetting("warmup", self.warmup, "0 or more")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -72,7 +54,7 @@ class _Graph:
 def sample_strengths(
     cells: PairCells,
     rules: Rules,
-    plan: PairPlan,
+    model: Any,
     comparisons: Comparisons,
     start: Strengths,
     *,
@@ -81,13 +63,13 @@ def sample_strengths(
 ) -> PairDraws:
     """Draws of everything, each chain from the point that ``start`` is, put a little off."""
     graph = _graph_of(cells, comparisons.topic_count if topics else 0)
-    done = np.zeros(plan.chains, dtype=np.int64)
+    done = np.zeros(model.chains, dtype=np.int64)
     stop = threading.Event()
-    total = plan.warmup + plan.draws
-    with ThreadPoolExecutor(plan.chains) as pool:
+    total = model.warmup + model.draws
+    with ThreadPoolExecutor(model.chains) as pool:
         tasks = [
-            pool.submit(_run, cells, rules, plan, graph, start, n, done, stop)
-            for n in range(plan.chains)
+            pool.submit(_run, cells, rules, model, graph, start, n, done, stop)
+            for n in range(model.chains)
         ]
         try:
             for task in tasks:
@@ -97,7 +79,7 @@ def sample_strengths(
                     except TimeoutError:
                         if progress is not None:
                             at = int(done.sum())
-                            progress(Step("sampling", at, plan.chains * total))
+                            progress(Step("sampling", at, model.chains * total))
         finally:
             stop.set()
         kept = [task.result() for task in tasks]
@@ -144,7 +126,7 @@ def _adjacent(a: Any, b: Any, size: int) -> tuple[NDArray[np.int64], NDArray[np.
 def _run(
     cells: PairCells,
     rules: Rules,
-    plan: PairPlan,
+    model: Any,
     graph: _Graph,
     start: Strengths,
     chain: int,
@@ -152,7 +134,7 @@ def _run(
     stop: threading.Event,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], _Floats]:
     """One chain: scores, judges' shares and leans, and (tied, position, sd of topics)."""
-    rng = np.random.default_rng([plan.seed, chain])
+    rng = np.random.default_rng([model.seed, chain])
     state = _PairChain(
         theta=np.log(start.strength) + 0.3 * rng.standard_normal(cells.items),
         delta=np.zeros(graph.nodes),
@@ -164,19 +146,19 @@ def _run(
         turned=np.zeros((len(cells.a), 3)),
         form=np.zeros((len(cells.a), 4)),
     )
-    score = np.empty((plan.draws, cells.items), dtype=np.float32)
+    score = np.empty((model.draws, cells.items), dtype=np.float32)
     judges = cells.judges
-    right = np.empty((plan.draws, judges if rules.agree is not None else 0), dtype=np.float32)
-    lean = np.empty((plan.draws, judges if rules.position else 0), dtype=np.float32)
-    hyper = np.empty((plan.draws, 3))
-    for sweep in range(plan.warmup + plan.draws):
+    right = np.empty((model.draws, judges if rules.agree is not None else 0), dtype=np.float32)
+    lean = np.empty((model.draws, judges if rules.position else 0), dtype=np.float32)
+    hyper = np.empty((model.draws, 3))
+    for sweep in range(model.warmup + model.draws):
         if stop.is_set():
             break
         _advance(cells, rules, graph, state, rng)
-        if sweep < plan.warmup and sweep % 25 == 24:  # a step that is taken about every other time
+        if sweep < model.warmup and sweep % 25 == 24:  # a step that is taken about every other time
             state.step *= 1.5 if state.taken > 11 else 0.7
             state.taken = 0
-        at = sweep - plan.warmup
+        at = sweep - model.warmup
         if at >= 0:
             score[at] = state.theta - state.theta.mean()
             right[at] = state.right[: right.shape[1]]

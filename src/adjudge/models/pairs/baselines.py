@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from adjudge.data.comparisons import CANNOT_SAY, Comparisons
 from adjudge.data.preferences import Preferences
-from adjudge.errors import BadSetting
 from adjudge.kernels import pairs as kernels
 from adjudge.models.model import Progress, Step, settings_of
 from adjudge.models.pairs._fitting import check_answers
 from adjudge.models.pairs._judges import pair_judge_table
 from adjudge.models.pairs.cells import count_cells
+from adjudge.models.settings import check_settings
 
 _Floats = NDArray[np.float64]
 
@@ -31,8 +31,7 @@ class WinRate:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.resamples < 2:
-            raise BadSetting("resamples", self.resamples, "2 or more")
+        check_settings(self)
 
     def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
         """Items by their average rate of wins, a tie being half of one."""
@@ -52,10 +51,7 @@ class Elo:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.resamples < 2:
-            raise BadSetting("resamples", self.resamples, "2 or more")
-        if not self.scale > 0:
-            raise BadSetting("scale", self.scale, "more than 0")
+        check_settings(self)
 
     def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
         """Items by rating; a judge's word is as good as another's."""

@@ -16,6 +16,23 @@ prior: ``regularisation`` wins and as many losses of every item against one of s
 an item that never lost has a finite score with a wide interval. With 0 it is maximum likelihood,
 and the scores are those of evalica. Intervals are those of the normal approximation;
 ``method="gibbs"`` draws from the posterior itself, with Davidson's ties.
+
+CrowdBradleyTerry: strengths of items and the skill of judges, from one set of comparisons.
+
+    P(judge j says i over k) = r_j P(i over k) + (1 - r_j) P(k over i)
+
+X. Chen, P. Bennett, K. Collins-Thompson and E. Horvitz (2013), doi:10.1145/2433396.2433420, here
+in batch by EM: each comparison is taken with and against the order by how likely either is, then
+Newman's iteration gives strengths and the shares give r_j, under a Beta prior. A judge of r_j =
+.5 tells nothing, one below answers the wrong way round, and both are weighed for what they tell.
+Beyond the paper: ties (Davidson), log odds of every judge for what is shown first, about a common
+mean, and judges who are copies have one voice. With ``by_topic`` an item may be better in one
+topic than in another, by a normal step of learnt spread about its score. ``method="gibbs"`` draws
+from the posterior; by EM, intervals of scores allow for the judges' skill not being known, and
+take leans and the weight of ties as known.
+
+r_j is a weight within the fit. The ``skill`` in the table of judges is measured apart from it,
+against the order that the other judges give (``adjudge.models.pairs._judges``).
 """
 
 from __future__ import annotations
@@ -25,6 +42,7 @@ from typing import ClassVar, Literal
 
 from adjudge.data.comparisons import Comparisons
 from adjudge.data.preferences import Preferences
+from adjudge.errors import BadData, BadSetting
 from adjudge.models.model import Progress
 from adjudge.models.pairs._fitting import check_pair_settings, fit_pairs
 from adjudge.models.pairs._strengths import Rules
@@ -49,7 +67,7 @@ class BradleyTerry:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_pair_settings(self, ("newman", "mm", "gibbs"))
+        check_pair_settings(self)
 
     def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
         """Items by log strength, with intervals."""
@@ -62,3 +80,46 @@ class BradleyTerry:
             tolerance=self.tolerance,
         )
         return fit_pairs(self, comparisons, rules, judges=False, progress=progress)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrowdBradleyTerry:
+    """Strengths of items; skill and position bias of judges; ties."""
+
+    name: ClassVar[str] = "crowd-bradley-terry"
+
+    position: bool = True
+    agree: tuple[float, float] = (8.0, 2.0)
+    lean_spread: float = 0.5
+    regularisation: float = 1.0
+    by_topic: bool = False
+    method: Literal["em", "gibbs"] = "em"
+    copies: bool = True
+    iterations: int = 2_000
+    tolerance: float = 1e-5
+    chains: int = 4
+    warmup: int = 500
+    draws: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_pair_settings(self)
+        if self.by_topic and self.method != "gibbs":
+            raise BadSetting("by_topic", True, "method gibbs, which is how topics are fitted")
+
+    def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
+        """Items by log strength and judges by skill, with intervals."""
+        if self.by_topic and comparisons.topics is None:
+            raise BadData("there are no topics, and by_topic wants them", expected="a column topic")
+        rules = Rules(
+            davidson=True,
+            position=self.position,
+            prior=self.regularisation,
+            iterations=self.iterations,
+            tolerance=self.tolerance,
+            agree=self.agree,
+            lean_spread=self.lean_spread,
+        )
+        return fit_pairs(
+            self, comparisons, rules, judges=True, topics=self.by_topic, progress=progress
+        )

@@ -34,16 +34,21 @@ from adjudge.data.preferences import Preferences
 from adjudge.errors import BadData, BadSetting, shown
 from adjudge.models._notes import describe_unconverged
 from adjudge.models.model import Progress, settings_of
-from adjudge.models.pairs._copies import Copies, check_connected, weigh_copies, weigh_grades
+from adjudge.models.pairs._fitting import check_pair_settings
 from adjudge.models.pairs._grading import (
     BothKinds,
     GradedStrengths,
     Grades,
 )
-from adjudge.models.pairs._judges import pair_judge_table
-from adjudge.models.pairs._skill import HeldOutSkill, Reference, measure_skill
+from adjudge.models.pairs._judges import HeldOutSkill, Reference, measure_skill, pair_judge_table
 from adjudge.models.pairs._uncertainty import cell_information, prior_information, spread_of
-from adjudge.models.pairs.cells import count_cells
+from adjudge.models.pairs.cells import (
+    Copies,
+    check_connected,
+    count_cells,
+    weigh_copies,
+    weigh_grades,
+)
 
 _Floats = NDArray[np.float64]
 _ROUGH = 1e-2  # tolerance of the fits that leave judges out
@@ -66,16 +71,10 @@ class GradedBradleyTerry:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if len(self.agree) != 2 or min(self.agree) <= 0:
-            raise BadSetting("agree", self.agree, "two numbers above 0, such as (8, 2)")
-        if not self.lean_spread > 0:
-            raise BadSetting("lean_spread", self.lean_spread, "more than 0")
-        if not 0 < self.regularisation < np.inf:
-            raise BadSetting("regularisation", self.regularisation, "more than 0")
-        if self.iterations < 1:
-            raise BadSetting("iterations", self.iterations, "1 or more")
-        if not self.tolerance > 0:
-            raise BadSetting("tolerance", self.tolerance, "more than 0")
+        check_pair_settings(self)
+        for name in ("regularisation", "tolerance"):
+            if not getattr(self, name) > 0:
+                raise BadSetting(name, getattr(self, name), "more than 0")
 
     @takes_tables
     def fit(

@@ -1,4 +1,4 @@
-"""Tasks of the item-types model and of the search for near-duplicate judges, part by part."""
+"""What models and the search for near-duplicate judges ask of every part of the judgments."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from adjudge.engines._part import Part
 from adjudge.engines.engine import Tables
-from adjudge.kernels import item_types as kernels
-from adjudge.kernels import keys
+from adjudge.kernels import item_types, keys, numbers
 
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
@@ -28,7 +27,7 @@ class CountTops:
         """Items in each bin."""
 
         def count(start: int, stop: int, bins: _Whole) -> None:
-            kernels.count_tops(part.given, start, stop, self.weight, part.labels, bins)
+            item_types.count_tops(part.given, start, stop, self.weight, part.labels, bins)
 
         return (part.add_up(self.bins, count),)
 
@@ -50,7 +49,7 @@ class BeginTypes:
         def begin(start: int, stop: int, counts: _Whole) -> None:
             given = (part.given, start, stop, part.where[:2], self.weight, part.labels)
             sums = (counts[:cells], counts[cells:])
-            kernels.begin_types(*given, self.kinds, self.median, self.bins, *sums)
+            item_types.begin_types(*given, self.kinds, self.median, self.bins, *sums)
 
         sums = part.add_up(cells + part.topics * (types - 1), begin)
         return sums[:cells].copy(), sums[cells:].copy()
@@ -87,7 +86,7 @@ class CountPairs:
         judges = (self.key, self.row, self.habit, self.items, self.most)
 
         def count(start: int, stop: int, sums: _Whole) -> None:
-            kernels.count_pairs(part.given, start, stop, *judges, sums.reshape(shape))
+            item_types.count_pairs(part.given, start, stop, *judges, sums.reshape(shape))
 
         return (part.add_up(int(np.prod(shape)), count).reshape(shape),)
 
@@ -120,6 +119,93 @@ class ReadTypes:
 
         def read(start: int, stop: int) -> None:
             types = ((self.tables.prior, self.tables.ratio), part.labels, self.reading)
-            kernels.read_types(part.given, start, stop, part.where[:2], *types, out)
+            item_types.read_types(part.given, start, stop, part.where[:2], *types, out)
 
         part.each_block(read)
+
+
+_NONE = np.full(1, -1, dtype=np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountLabels:
+    """A count of the judgments of each label."""
+
+    def run(self, part: Part) -> tuple[Any, ...]:
+        """Judgments of each label."""
+        return (part.cells(True),)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasureNumbers:
+    """What stays the same from sweep to sweep: how many numbers each judge gave, and which."""
+
+    first: _Whole  # (label,) numbers in units
+    second: _Whole  # (label,) squares in units
+    unit: _Floats  # (2,)
+
+    def run(self, part: Part) -> tuple[Any, ...]:
+        """Sums of judges (judge, 3), and of items (4,)."""
+        cells = 3 * part.judgments.judge_count
+
+        def add(start: int, stop: int, sums: _Whole) -> None:
+            given = (*part.given, start, stop, self.first, self.second, self.unit)
+            numbers.measure(*given, sums[:cells].reshape(-1, 3), sums[cells:])
+
+        sums = part.add_up(cells + 4, add)
+        return sums[:cells].reshape(-1, 3).copy(), sums[cells:].copy()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Biases:
+    """Judges as a sweep reads them, and how much a sum may hold."""
+
+    number: _Floats  # (label,)
+    gold: _Floats  # (code of gold,), empty where gold is not to be looked at
+    prior: _Floats  # (3,) pull and weight before any judgment, the largest value
+    shift: _Floats  # (judge,)
+    scale: _Floats  # (judge,)
+    noise: _Floats  # (judge,) variance
+    pull: _Floats  # (judge,)
+    weight: _Whole  # (judge,) in units
+    unit: _Floats  # (5,) of pulls, weights, values, squares, and of what judges have in common
+
+    def given(self, part: Part) -> numbers.Swept:
+        """What kernels take."""
+        known, step = (part.known, part.known_step) if self.gold.size else (_NONE, 0)
+        judges = (self.shift, self.scale, self.noise, self.pull, self.weight)
+        fixed = (self.number, known, step, self.gold, self.prior)
+        return numbers.Swept(*part.given, *fixed, *judges, self.unit)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpectValues:
+    """What is expected of the values of items, added up by judge."""
+
+    biases: Biases
+
+    def run(self, part: Part) -> tuple[Any, ...]:
+        """Sums of judges (judge, 3), and of items (2,)."""
+        cells, swept = 3 * part.judgments.judge_count, self.biases.given(part)
+
+        def add(start: int, stop: int, sums: _Whole) -> None:
+            numbers.expect(swept, start, stop, sums[:cells].reshape(-1, 3), sums[cells:])
+
+        sums = part.add_up(cells + 2, add)
+        return sums[:cells].reshape(-1, 3).copy(), sums[cells:].copy()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WriteValues:
+    """The value of every item, its variance, and how far its judges err together."""
+
+    biases: Biases
+
+    def fill(self, part: Part, out: _Floats) -> None:  # (item, 3)
+        """Write the values of the part's items."""
+        swept = self.biases.given(part)
+
+        def write(start: int, stop: int) -> None:
+            numbers.write_values(swept, start, stop, out)
+
+        part.each_block(write)
