@@ -88,7 +88,8 @@ def check_settings(model: Any) -> None:
         if value is None:
             continue
         if entry.name in _LEAST and not value >= _LEAST[entry.name]:
-            raise BadSetting(entry.name, value, f"at least {_LEAST[entry.name]}")
+            least = _LEAST[entry.name]
+            raise BadSetting(entry.name, value, f"at least {least}" if least else "0 or more")
         if entry.name in _ABOVE and not value > 0:
             raise BadSetting(entry.name, value, "more than 0")
     check_prevalence(getattr(model, "prevalence", None))
