@@ -20,15 +20,13 @@ from memory import Memory
 METHODS = {
     "stored": zipfile.ZIP_STORED,
     "deflate": zipfile.ZIP_DEFLATED,
-    "bzip2": zipfile.ZIP_BZIP2,
-    "lzma": zipfile.ZIP_LZMA,
 }
 CSV = b"item,query,title\n" + b"".join(b"i%d,q,title %d\n" % (n, n) for n in range(500))
 
 
-def zipped(method: str, **files: bytes) -> bytes:
+def zipped(method: int, **files: bytes) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", METHODS[method]) as archive:
+    with zipfile.ZipFile(out, "w", method) as archive:
         for name, body in files.items():
             archive.writestr(name.replace("_", "."), body)
     return out.getvalue()
@@ -36,8 +34,8 @@ def zipped(method: str, **files: bytes) -> bytes:
 
 PACKED: dict[str, Callable[[bytes], tuple[str, bytes]]] = {
     **{
-        f"zip by {method}": lambda body, method=method: ("x.zip", zipped(method, x_csv=body))  # type: ignore[misc]
-        for method in METHODS
+        f"zip by {name}": lambda body, method=method: ("x.zip", zipped(method, x_csv=body))  # type: ignore[misc]
+        for name, method in METHODS.items()
     },
     "gzip": lambda body: ("x.csv.gz", gzip.compress(body)),
     "bzip2": lambda body: ("x.csv.bz2", bz2.compress(body)),
@@ -49,6 +47,10 @@ PACKED: dict[str, Callable[[bytes], tuple[str, bytes]]] = {
     ),
 }  # fmt: skip
 SQUEEZED = [name for name in PACKED if name != "zip by stored"]
+
+
+def refused(code: str) -> pytest.RaisesExc[BadData]:
+    return pytest.raises(BadData, check=lambda error: error.code == code)
 
 
 def packed(how: str, body: bytes) -> Upload:
@@ -69,7 +71,7 @@ def test_a_bomb_stops_at_the_limit(how: str, memory: Memory) -> None:
     limits = ImportLimits(bytes=4_000_000, ratio=10**9)
     with (
         memory.peak() as peak,
-        pytest.raises(BadData, match="unpacks to more than 4,000,000 bytes; wanted less"),
+        refused("too-large"),
     ):
         unpack_all([bomb], limits)
     assert peak[0] < 14_000_000, f"{peak[0]:,} bytes at once"
@@ -78,7 +80,7 @@ def test_a_bomb_stops_at_the_limit(how: str, memory: Memory) -> None:
 @pytest.mark.parametrize("how", SQUEEZED)
 def test_a_ratio_beyond_all_reason_stops_early(how: str) -> None:
     bomb = packed(how, b"\0" * 4_000_000)
-    with pytest.raises(BadData, match="bytes, too many times its size; wanted less"):
+    with refused("too-large"):
         unpack_all([bomb], ImportLimits(ratio=20))
 
 
@@ -87,25 +89,23 @@ def test_members_share_the_room(how: str) -> None:
     limits = ImportLimits(bytes=2 * len(CSV) + 10)
     one = packed(how, CSV)
     assert len(unpack_all([one, one], limits)) == 2
-    with pytest.raises(BadData, match=r"wanted less|larger than the limit"):
+    with refused("too-large"):
         unpack_all([one, one, one], limits)
 
 
 def test_members_are_counted_before_the_contents_are_read() -> None:
-    many = zipped("stored", **{f"f{n}_csv": b"" for n in range(3_000)})
-    with pytest.raises(BadData, match="there are 3,000 files in the archive; wanted at most 1,000"):
+    many = zipped(zipfile.ZIP_STORED, **{f"f{n}_csv": b"" for n in range(3_000)})
+    with refused("too-many-files"):
         unpack_all([Upload(name="x.zip", body=many)], ImportLimits())
     parts = gzip.compress(b"x") * 1_001
-    with pytest.raises(BadData, match="has more than 1,000 parts"):
+    with refused("too-many-files"):
         unpack_all([Upload(name="x.gz", body=parts)], ImportLimits())
 
 
-def test_an_lzma_dictionary_of_gigabytes_is_not_made() -> None:
-    body = bytearray(zipped("lzma", x_csv=CSV))
-    at = body.index(b"\x05\x00\x5d") + 3  # after the size and the first of the properties
-    body[at : at + 4] = b"\xff\xff\xff\xff"
-    (found,) = unpack_all([Upload(name="x.zip", body=bytes(body))], ImportLimits())
-    assert found.body == CSV
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_methods_that_python_unpacks_without_a_limit_are_refused(method: int) -> None:
+    with refused("bad-archive"):
+        unpack_all([Upload(name="x.zip", body=zipped(method, x_csv=CSV))], ImportLimits())
 
 
 @pytest.mark.parametrize("how", PACKED)
@@ -121,8 +121,8 @@ def test_damage_is_told_and_never_a_fault(how: str, data: st.DataObject) -> None
 
 
 def test_a_locked_archive_is_told() -> None:
-    body = bytearray(zipped("deflate", x_csv=CSV))
+    body = bytearray(zipped(zipfile.ZIP_DEFLATED, x_csv=CSV))
     body[6] |= 1
     body[body.index(b"PK\x01\x02") + 8] |= 1
-    with pytest.raises(BadData, match="is locked by a password; wanted an open archive"):
+    with refused("locked-archive"):
         unpack_all([Upload(name="x.zip", body=bytes(body))], ImportLimits())

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from adjudge.collect.importing import _beir as beir
-from adjudge.collect.importing import _quepid as quepid
-from adjudge.collect.importing import _trec as trec
-from adjudge.collect.importing import tables as tables
+from adjudge.collect.importing import tables
+from adjudge.collect.importing._collections import (
+    is_quepid_book,
+    is_run,
+    read_beir,
+    read_quepid,
+    read_trec,
+)
 from adjudge.collect.importing._preview import Gathering, Preview
-from adjudge.collect.importing._rows import SHOWN, find_roles, read_json_text, read_table
 from adjudge.collect.importing._upload import ImportLimits, Upload, unpack_all
-from adjudge.data.formats.opening import File
+from adjudge.collect.importing.tables import SHOWN, find_roles, read_json_text, read_table
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
 
@@ -62,19 +65,19 @@ def read(
         unpacked = unpack_all(files, limits)
         uploads = [upload for upload in unpacked if not upload.base.startswith((".", "__"))]
         if not uploads:
-            raise BadData("there is no file to read", expected="items")
+            raise BadData("there is no file to read", code="no-file")
         if {"corpus.jsonl", "queries.jsonl"} <= {upload.base for upload in uploads}:
             kind = "beir"
-            beir.read(uploads, gathering, depth=depth, gold=qrels_as_gold)
-        elif any(trec.is_run(upload) for upload in uploads):
+            read_beir(uploads, gathering, depth=depth, gold=qrels_as_gold)
+        elif any(map(is_run, uploads)):
             kind = "trec"
-            trec.read(uploads, gathering, depth=depth, queries=None)
+            read_trec(uploads, gathering, depth=depth)
         else:
             for upload in uploads:
                 try:
-                    if _is_quepid_book(upload):
+                    if is_quepid_book(upload):
                         kind = "quepid"
-                        quepid.read(upload, gathering)
+                        read_quepid(upload, gathering)
                     else:
                         tables.read(upload, gathering)
                 except BadData as fault:
@@ -82,11 +85,5 @@ def read(
     except BadData as fault:
         gathering.add_fault(fault)
     except RecursionError:  # lists in lists in lists
-        gathering.add_fault("is nested too deep to be read", source="what was sent")
+        gathering.add_fault("is nested too deep", source="what was sent", code="bad-json")
     return gathering.preview(kind)
-
-
-def _is_quepid_book(upload: Upload) -> bool:
-    """Whether a file is an object with pairs of query and document."""
-    text = File.of(upload.name, upload.body).text
-    return text.lstrip().startswith("{") and '"query_doc_pairs"' in text

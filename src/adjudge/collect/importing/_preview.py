@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from adjudge.collect.importing._upload import ImportLimits
 from adjudge.collect.values.ids import topic_id
@@ -60,9 +61,9 @@ class Gathering:
         """The id of a document that has none, by its number among the items."""
         return f"row-{len(self.known) + len(self._places) + 1}"
 
-    def add_fault(self, problem: str | BadData, **place: object) -> None:
+    def add_fault(self, problem: str | BadData, **place: Any) -> None:
         """Keep an error, or count it where there are many."""
-        error = problem if isinstance(problem, BadData) else BadData(problem, **place)  # type: ignore[arg-type]
+        error = problem if isinstance(problem, BadData) else BadData(problem, **place)
         if len(self.errors) < self.limits.errors:
             self.errors.append(error)
         else:
@@ -77,36 +78,33 @@ class Gathering:
         beside: dict[str, str] | None = None,
     ) -> Item | None:
         """One item, unless something is wrong with it; of a pair with the right one beside it."""
-        where = f"{source}, line {line}" if line is not None else source
+        place: dict[str, Any] = {"source": source, "line": line}
         for name, value in (*cells.items(), *(beside or {}).items()):
+            problem, code = "", ""
             if len(value) > self.limits.field:
-                self.add_fault(
-                    f"{len(value):,} characters; wanted at most {self.limits.field:,}",
-                    source=source, line=line, column=name,
-                )  # fmt: skip
-                return None
-            if not _is_storable(value):
-                self.add_fault(_NOT_STORABLE, source=source, line=line, column=name)
-                return None
-            if name in ("url", "image") and value and not _is_web(value):
-                self.add_fault(
-                    f"{shown(value)} is no web address; wanted http:// or https://",
-                    source=source, line=line, column=name, value=value,
-                )  # fmt: skip
+                problem = f"{len(value):,} characters; wanted at most {self.limits.field:,}"
+                code = "too-large"
+            elif not _is_storable(value):
+                problem, code = _NOT_STORABLE, "bad-text"
+            elif name in ("url", "image") and value and not _is_web(value):
+                problem = f"{shown(value)} is no web address; wanted http:// or https://"
+                code = "bad-address"
+            if problem:
+                self.add_fault(problem, **place, column=name, value=value, code=code)
                 return None
         try:
             item = Item(**cells, beside=None if beside is None else Beside(**beside))
         except BadSetting as fault:
-            self.add_fault(f"wanted {fault.expected}", source=source, line=line)
+            self.add_fault(f"wanted {fault.expected}", **place, code=f"bad-{fault.setting}")
             return None
         if item.name in self._places:
-            self.add_fault(
-                f"item {shown(item.name)} is at {self._places[item.name]} already",
-                source=source, line=line, value=item.name,
-            )  # fmt: skip
+            problem = f"item {shown(item.name)} is at {self._places[item.name]} already"
+            self.add_fault(problem, **place, value=item.name, code="repeated-item")
             return None
         if len(self.items) >= self.limits.rows:
-            raise BadData(f"there are more than {self.limits.rows:,} items", source=source)
+            problem = f"there are more than {self.limits.rows:,} items"
+            raise BadData(problem, source=source, code="too-large")
+        where = f"{source}, line {line}" if line is not None else source
         self._places[item.name] = where
         self.items[item.name] = item
         return item
@@ -124,51 +122,43 @@ class Gathering:
         role: str = "",
     ) -> None:
         """The gold of one item: accepted labels with ``|`` between them."""
+        place: dict[str, Any] = {"source": source, "line": line}
         told = reasons or {}
         if not all(map(_is_storable, (item, given, reason, *told, *told.values()))):
-            self.add_fault(_NOT_STORABLE, source=source, line=line, column=column)
+            self.add_fault(_NOT_STORABLE, **place, column=column, code="bad-text")
             return
-        accepted = tuple(
-            dict.fromkeys(canonical(part) for part in given.split("|") if part.strip())
-        )
-        strange = self._strange((*accepted, *(reasons or {})))
-        if strange is not None:
-            self.add_fault(
-                f"{shown(strange)} is not on the scale {self.scale}",
-                source=source, line=line, column=column, value=strange, expected=str(self.scale),
-            )  # fmt: skip
-            return
+        parts = (canonical(part) for part in given.split("|") if part.strip())
+        accepted = tuple(dict.fromkeys(parts))
+        known = None if self.scale is None else self.scale.labels
+        for label in (*accepted, *told):
+            if known is not None and label not in known:
+                problem = f"{shown(label)} is not on the scale {self.scale}"
+                place |= {"column": column, "value": label, "code": "label-off-scale"}
+                self.add_fault(problem, **place, expected=str(self.scale))
+                return
         if item in self.golds:
-            self.add_fault(f"item {shown(item)} has gold already", source=source, line=line)
+            problem = f"item {shown(item)} has gold already"
+            self.add_fault(problem, **place, value=item, code="repeated-gold")
             return
         try:
-            entry = GoldEntry(
-                item=item, accepted=accepted, reason=reason, reasons=reasons or {},
-                role=role or "both",  # type: ignore[arg-type]
-            )  # fmt: skip
+            entry = GoldEntry(item=item, accepted=accepted, reason=reason, reasons=told,
+                              role=role or "both")  # type: ignore[arg-type] # fmt: skip
         except BadSetting as fault:
-            self.add_fault(
-                f"{fault.setting} is {shown(fault.value)}; wanted {fault.expected}",
-                source=source, line=line, column=fault.setting,
-            )  # fmt: skip
+            problem = f"{fault.setting} is {shown(fault.value)}; wanted {fault.expected}"
+            place |= {"column": fault.setting, "value": fault.value, "code": f"bad-{fault.setting}"}
+            self.add_fault(problem, **place)
             return
         self.golds[item] = entry
         self._gold_places[item] = (source, line)
-
-    def _strange(self, labels: tuple[str, ...]) -> str | None:
-        if self.scale is None:
-            return None
-        return next((label for label in labels if label not in self.scale.labels), None)
 
     def preview(self, kind: str) -> Preview:
         """What was gathered; gold for an item that is nowhere is an error too."""
         for item in list(self.golds):
             if item not in self.items and item not in self.known:
                 source, line = self._gold_places[item]
-                self.add_fault(
-                    f"gold for item {shown(item)}, and there is no such item",
-                    source=source, line=line, value=item,
-                )  # fmt: skip
+                problem = f"gold for item {shown(item)}, and there is no such item"
+                place: dict[str, Any] = {"source": source, "line": line, "value": item}
+                self.add_fault(problem, **place, code="unknown-item")
                 del self.golds[item]
         return Preview(
             items=tuple(self.items.values()),

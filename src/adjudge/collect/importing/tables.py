@@ -9,25 +9,31 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any, TypeVar
 
 from adjudge.collect.importing._preview import Gathering
-from adjudge.collect.importing._rows import (
-    SHOWN,
-    find_roles,
-    list_columns,
-    read_json_text,
-    read_table,
-)
 from adjudge.collect.importing._upload import ImportLimits, Upload, unpack_all
 from adjudge.collect.values.sides import LEFT, PAIR_SCALE, RIGHT
+from adjudge.data.columns import roles_of
 from adjudge.data.comparisons import OUTCOMES, outcome_named
+from adjudge.data.formats.delimited import Delimited, delimiter_of
+from adjudge.data.formats.opening import File
 from adjudge.data.scale import canonical
 from adjudge.data.source import count_of
+from adjudge.data.synonyms import ITEM_SYNONYMS
 from adjudge.errors import BadData, shown
 
+_Row = tuple[int, dict[str, str]]
+_Counted = TypeVar("_Counted")
+
+_MARKS = "=+-@\t\r\n＝＋－＠"  # how formulas begin
+_BRACKETS = 50_000  # in any text, however short
+SHOWN = ("title", "text", "url", "image")
 _SIDES = (LEFT, RIGHT)
 _PAIR_PARTS = tuple(f"{side}{part}" for side in _SIDES for part in ("", *(f"_{p}" for p in SHOWN)))
 PARTS = ("query", "title", "text", "url", "image", "need", "category", "document", "topic", "name",
@@ -35,7 +41,6 @@ PARTS = ("query", "title", "text", "url", "image", "need", "category", "document
 _TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
 _QUERY = "Which of the two is better?"  # of pairs that come without a query
 _LONGEST = 80  # characters of a text that is its own id
-_Row = tuple[int, dict[str, str]]
 _PARTS = ("name", "topic", "query", "need", "category", "document", *SHOWN)
 
 
@@ -84,11 +89,8 @@ def _read_pairs(
     if gathering.scale is None:
         gathering.scale = PAIR_SCALE
     elif not {LEFT, RIGHT} <= set(gathering.scale.labels):
-        message = (
-            f"the columns are {list_columns(columns)}: pairs, and the labels are "
-            f"{gathering.scale}; wanted the labels {PAIR_SCALE}"
-        )
-        raise BadData(message, source=upload.name, line=1)
+        problem = f"its items are pairs, and the labels are {gathering.scale}; wanted {PAIR_SCALE}"
+        raise BadData(problem, source=upload.name, line=1, code="not-pair-labels")
     told = _reason_columns(columns)
     for line, cells in rows:
         parts = {part: cells.get(column, "") for part, column in found.items()}
@@ -98,13 +100,14 @@ def _read_pairs(
         left, right = sides[LEFT]["document"], sides[RIGHT]["document"]
         if not left or not right:
             side = RIGHT if left else LEFT
-            gathering.add_fault(f"there is no {side} result", source=upload.name, line=line)
+            problem = f"there is no {side} result"
+            gathering.add_fault(problem, source=upload.name, line=line, code="missing-result")
             continue
         if left == right:
+            problem = f"{shown(left)} is both results; wanted two different ones"
             gathering.add_fault(
-                f"{shown(left)} is beside itself; wanted two different results",
-                source=upload.name, line=line, value=left,
-            )  # fmt: skip
+                problem, source=upload.name, line=line, value=left, code="same-result"
+            )
             continue
         name = parts.get("name") or f"{topic}/{left}/{right}"
         own = {part: parts.get(part, "") for part in ("need", "category")}
@@ -182,7 +185,8 @@ def read(upload: Upload, gathering: Gathering) -> None:
             if not name:
                 wanted = "an item, or a topic and a document"
                 wanted = wanted if query or "query" not in found else "a query"
-                gathering.add_fault(f"wanted {wanted}", source=upload.name, line=line)
+                problem = f"wanted {wanted}"
+                gathering.add_fault(problem, source=upload.name, line=line, code="missing-id")
                 continue
             parts |= {"name": name, "query": query, "topic": topic}
             if holds_items and gathering.add(parts, source=upload.name, line=line) is None:
@@ -251,7 +255,8 @@ def _at_least_one(upload: Upload, rows: Iterator[_Row]) -> Iterator[_Row]:
     for row in rows:
         yield row
     if row is None:
-        raise BadData("there is no row below the header", source=upload.name, line=1)
+        problem = "there is no row below the header"
+        raise BadData(problem, source=upload.name, line=1, code="empty-file")
 
 
 def _join(topic: str, document: str) -> str:
@@ -260,19 +265,141 @@ def _join(topic: str, document: str) -> str:
 
 
 def _check(upload: Upload, columns: list[str], found: dict[str, str], holds_items: bool) -> None:
-    """Refuse a header that tells of neither items nor gold."""
+    """Refuse a header that has neither items nor gold."""
     named = "name" in found or ("document" in found and ("topic" in found or "query" in found))
-    told = list_columns(columns)
+    shown_parts = ", ".join(SHOWN)
     if not named and not holds_items:
-        raise BadData(
-            f"the columns are {told}; wanted 'query' and one of {', '.join(SHOWN)}; or, of gold "
-            "alone, 'item' and 'gold'",
-            source=upload.name, line=1,
-        )  # fmt: skip
+        wanted = f"'query' and one of {shown_parts}; or, of gold alone, 'item' and 'gold'"
+        raise refuse_columns(upload, columns, wanted)
     if not holds_items and "gold" not in found:
-        raise BadData(
-            f"the columns are {told}; wanted something to judge by ({', '.join(SHOWN)}), or gold",
-            source=upload.name, line=1,
-        )  # fmt: skip
+        raise refuse_columns(upload, columns, f"something to judge by ({shown_parts}), or gold")
     if holds_items and "query" not in found and "topic" not in found:
-        raise BadData(f"the columns are {told}; wanted 'query'", source=upload.name, line=1)
+        raise refuse_columns(upload, columns, "'query'")
+
+
+def refuse_columns(upload: Upload, columns: list[str], wanted: str) -> BadData:
+    """The error about a table whose columns are others: the first of many, long names cut."""
+    listed = [name if len(name) <= 60 else f"{name[:57]}..." for name in columns[:30]]
+    if len(columns) > 30:
+        listed.append(f"... ({len(columns):,} columns)")
+    problem = f"the columns are {', '.join(listed)}; wanted {wanted}"
+    return BadData(problem, source=upload.name, line=1, code="missing-column", expected=wanted)
+
+
+# -- rows, whatever the columns are called
+
+
+def find_roles(columns: list[str]) -> dict[str, str]:
+    """Which column plays which part in a table of items."""
+    return roles_of(columns, ITEM_SYNONYMS)
+
+
+def read_table(upload: Upload, limits: ImportLimits) -> tuple[list[str], Iterator[_Row]]:
+    """The columns of a file and its rows, each with its line; no more of either than allowed."""
+    file = upload.file()
+    if not file.text.strip():
+        raise BadData("there is nothing in the file", source=upload.name, code="empty-file")
+    _check_line_lengths(upload, limits)
+    if upload.suffix in (".jsonl", ".ndjson") or file.kind == "jsonl":
+        records = list(_count(json_lines(upload), upload, limits))
+        columns = list(dict.fromkeys(name for _, record in records for name in record))
+        _check_columns(columns, upload, limits)
+        return columns, ((line, {k: words(v) for k, v in r.items()}) for line, r in records)
+    shape = Delimited(file, _delimiter(file), strict=True)
+    header = shape.header
+    _check_columns(header, upload, limits)
+    twice, times = next(iter(Counter(header).most_common(1)), ("", 0))
+    if times > 1:
+        problem = f"the column {shown(twice)} is there twice"
+        raise BadData(problem, source=upload.name, line=1, value=twice, code="repeated-column")
+    return header, _count(_cells(shape), upload, limits)
+
+
+def _check_columns(columns: list[str], upload: Upload, limits: ImportLimits) -> None:
+    if len(columns) > limits.columns:
+        problem = f"there are {len(columns):,} columns; wanted at most {limits.columns:,}"
+        raise BadData(problem, source=upload.name, line=1, code="too-large")
+
+
+def _count(rows: Iterator[_Counted], upload: Upload, limits: ImportLimits) -> Iterator[_Counted]:
+    """The rows, up to as many as are allowed."""
+    for count, row in enumerate(rows, start=1):
+        if count > limits.rows + 1:  # of items one more would be told as items
+            problem = f"there are more than {limits.rows:,} rows"
+            raise BadData(problem, source=upload.name, code="too-large")
+        yield row
+
+
+def _delimiter(file: File) -> str:
+    """A semicolon where there is no other mark in the header: some spreadsheets write it so."""
+    plain = ";" in file.first and "," not in file.first and "\t" not in file.first
+    return ";" if plain else delimiter_of(file)
+
+
+def _cells(shape: Delimited) -> Iterator[_Row]:
+    for line, cells in shape.records():
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) != len(shape.header):
+            problem = f"{len(cells)} cells where the header has {len(shape.header)}"
+            raise BadData(problem, source=shape.file.name, line=line, code="bad-row")
+        yield line, {k: _free(v.strip()) for k, v in zip(shape.header, cells, strict=True)}
+
+
+def _free(cell: str) -> str:
+    """A cell without the apostrophe that our own exports put before a formula."""
+    begins = cell.lstrip("'")[:1]
+    return cell[1:] if cell[:1] == "'" and begins and begins in _MARKS else cell
+
+
+def json_lines(upload: Upload) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of JSON Lines, each with its line."""
+    for line, part in upload.file().lines():
+        record = read_json_text(part, upload.name, line)
+        if not isinstance(record, dict):
+            problem = f"{shown(record)} is no object; wanted one object per line"
+            raise BadData(problem, source=upload.name, line=line, code="bad-json")
+        yield line, record
+
+
+def read_json_text(text: str, source: str | None = None, line: int | None = None) -> Any:
+    """What a text in JSON says; whatever is wrong with it is an error with its place."""
+    # Each bracket becomes an object of a hundred bytes and more: three characters of text.
+    brackets = text.count("{") + text.count("[")
+    if brackets > max(_BRACKETS, len(text) // 30):
+        problem = f"holds {brackets:,} objects and lists; wanted fewer"
+        raise BadData(problem, source=source, line=line, code="too-large")
+    try:
+        return json.loads(text)
+    except RecursionError:
+        reason = "nested too deep"
+    except ValueError as fault:  # also a number of thousands of digits
+        reason = getattr(fault, "msg", "a number has too many digits")
+    raise BadData(f"is no JSON ({reason})", source=source, line=line, code="bad-json")
+
+
+def words(value: Any) -> str:
+    """A value of JSON as text: lists with ``|`` between their parts, null as nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return "|".join(words(part) for part in value)
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value).strip()
+
+
+def _check_line_lengths(upload: Upload, limits: ImportLimits) -> None:
+    """Refuse a line that is longer than a row of a table can be.
+
+    Such a line is one cell, or millions, which a reader would take in without a pause.
+    """
+    body, at = upload.body, 0
+    while len(body) - at > limits.line:
+        window = (at, at + limits.line + 1)
+        end = max(body.rfind(b"\n", *window), body.rfind(b"\r", *window))
+        if end < 0:
+            problem = f"a line is longer than {limits.line:,} bytes; wanted shorter ones"
+            line = body.count(b"\n", 0, at) + 1
+            raise BadData(problem, source=upload.name, line=line, code="too-large")
+        at = end + 1
