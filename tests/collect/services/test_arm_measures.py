@@ -10,12 +10,11 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from adjudge.collect.services._arm_measures import (
     confusions,
-    mean_intervals,
-    means,
+    estimate_means,
+    estimate_pooled,
     measure_names,
     measures,
     permutation_test,
-    pooled_intervals,
     vote_test,
     votes,
 )
@@ -54,8 +53,10 @@ def test_measures_are_those_of_scikit_learn(pairs: list[tuple[int, int]]) -> Non
 
 def test_means_leave_out_what_a_judge_has_not() -> None:
     rows = np.array([[1.0, np.nan], [0.5, 0.25], [0.0, np.nan]])
-    np.testing.assert_allclose(means(rows, np.ones(3)), [0.5, 0.25])
-    np.testing.assert_allclose(means(rows, np.array([1.0, 0.0, 1.0])), [0.5, np.nan])
+    rng = np.random.default_rng(1)
+    np.testing.assert_allclose(estimate_means(rows, resamples=0, rng=rng)[0], [0.5, 0.25])
+    value = estimate_means(rows[[0, 2]], resamples=9, rng=rng)[0]
+    np.testing.assert_allclose(value, [0.5, np.nan])
 
 
 def test_an_exact_permutation_test_is_met() -> None:
@@ -83,11 +84,11 @@ def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
     judged = pooled = 0
     for _ in range(300):
         rows = (rng.random((40, 1)) < 0.7).astype(float)
-        low, high = mean_intervals(rows, resamples=300, level=0.95, rng=rng)
+        _, low, high = estimate_means(rows, resamples=300, rng=rng)
         judged += bool(low[0] <= 0.7 <= high[0])
         truth = np.zeros(60, dtype=np.int64)
         label = (rng.random(60) >= 0.7).astype(np.int64)
-        low, high = pooled_intervals(truth, label, 2, resamples=300, level=0.95, rng=rng)
+        _, low, high = estimate_pooled(truth, label, 2, resamples=300, rng=rng)
         pooled += bool(low[0] <= 0.7 <= high[0])
     assert 0.89 < judged / 300 <= 0.99
     assert 0.89 < pooled / 300 <= 0.99

@@ -14,7 +14,7 @@ from adjudge.collect.services.arms import _PAPER_LABELS, FIVE_MIXES, PRESETS, pr
 from adjudge.collect.services.projects import _find_misassigned
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Arm
-from adjudge.errors import AdjudgeError, Refused
+from adjudge.errors import AdjudgeError, BadSetting, Refused
 from collecting import LABELS, Bench, made_project, sqlite_first
 from papers.training import TABLE_1
 from papers.training.crowd import LABELS as REPLICATED
@@ -139,17 +139,15 @@ def test_arms_change_the_policy_and_guidelines_of_their_judges(database: Databas
 
 def test_bad_settings_of_an_arm_are_refused_by_name(sqlite: Database) -> None:
     bench = draft(sqlite)
-    for arm, message in (
-        (Arm(name="a", pay_per_page="much"),
-         "pay_per_page of arm a = 'much': wanted an amount from 0 to 1,000,000, such as 0.20"),
-        (Arm(name="a", training_mix={"Spam": 0.0}),
-         "training_mix of arm a = {'Spam': 0.0}: wanted at least one share above 0"),
-        (Arm(name="a", feedback="yes"),  # type: ignore[arg-type]
-         "feedback of arm a = 'yes': wanted true or false"),
-    ):  # fmt: skip
-        with pytest.raises(AdjudgeError) as caught:
-            bench.services.arms.set_all(bench.slug, [arm])
-        assert str(caught.value) == message
+    bad: dict[str, Any] = {
+        "pay_per_page": "much",
+        "training_mix": {"Spam": 0.0},
+        "feedback": "yes",
+    }
+    for name, value in bad.items():
+        with pytest.raises(BadSetting) as caught:
+            bench.services.arms.set_all(bench.slug, [Arm(name="a", **{name: value})])
+        assert (caught.value.setting, caught.value.value) == (f"{name} of arm a", value)
     assert [arm.name for arm in bench.services.arms.get_all(bench.slug)] == ["all"]
 
 

@@ -6,25 +6,23 @@ the recall of each; NaN where there is nothing to measure by.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+_LEVEL = 0.95
+_CELLS = 20_000_000  # judgments counted over all permutations of a vote
+
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
-
-_CELLS = 20_000_000  # judgments counted over all permutations of a vote
 
 
 def measure_names(truths: Sequence[str]) -> tuple[str, ...]:
     """The names of the measures, in their order."""
-    return (
-        "accuracy",
-        *(f"precision {truth}" for truth in truths),
-        *(f"recall {truth}" for truth in truths),
-    )
+    kinds = ("precision", "recall")
+    return ("accuracy", *(f"{kind} {truth}" for kind in kinds for truth in truths))
 
 
 def measures(confusion: _Floats) -> _Floats:  # (..., truth, label) -> (..., measure)
@@ -51,65 +49,66 @@ def confusions(
     truths: int,
 ) -> _Floats:  # (group, truth, label)
     """Answers counted by group, truth and label."""
-    cell = (group * truths + truth) * truths + label
-    counts = np.bincount(cell, minlength=groups * truths * truths)
-    return counts.reshape(groups, truths, truths).astype(np.float64)
+    counts = np.zeros((groups, truths, truths))
+    np.add.at(counts, (group, truth, label), 1.0)
+    return counts
 
 
-def means(
-    rows: _Floats, weight: _Floats
-) -> _Floats:  # (row, measure), (..., row) -> (..., measure)
-    """Weighted means of the rows, each measure over the rows that have it."""
-    known = ~np.isnan(rows)
-    total = weight @ np.where(known, rows, 0.0)
-    return _ratio(total, weight @ known.astype(np.float64))
-
-
-def mean_intervals(
+def estimate_means(
     rows: _Floats,  # (row, measure)
     *,
     resamples: int,
-    level: float,
     rng: np.random.Generator,
-) -> tuple[_Floats, _Floats]:  # (measure,) each
-    """Bootstrap intervals of the means, over rows."""
-    many = len(rows)
-    if many < 2 or not resamples:
-        return np.full(rows.shape[1], np.nan), np.full(rows.shape[1], np.nan)
-    weight = rng.multinomial(many, np.full(many, 1 / many), size=resamples).astype(np.float64)
-    return _middle(means(rows, weight), level)
+) -> tuple[_Floats, _Floats, _Floats]:  # (measure,) each
+    """Means over the rows that have each measure, with bootstrap intervals over rows."""
+    known = ~np.isnan(rows)
+    filled = np.where(known, rows, 0.0)
+    return _bootstrap(
+        lambda weight: _ratio(weight @ filled, weight @ known), np.ones(len(rows)), resamples, rng
+    )
 
 
-def pooled_intervals(
+def estimate_pooled(
     truth: _Ints,  # (item,)
     label: _Ints,  # (item,)
     truths: int,
     *,
     resamples: int,
-    level: float,
     rng: np.random.Generator,
-) -> tuple[_Floats, _Floats]:  # (measure,) each
-    """Bootstrap intervals of the measures of one set of items, over items.
+) -> tuple[_Floats, _Floats, _Floats]:  # (measure,) each
+    """Measures of one set of items, with bootstrap intervals over items.
 
     Items of one cell of the confusion cannot be told apart, so cells are drawn by their shares.
     """
-    many = len(truth)
-    cells = confusions(np.zeros(many, dtype=np.int64), truth, label, 1, truths).ravel()
-    if many < 2 or not resamples:
-        return np.full(1 + 2 * truths, np.nan), np.full(1 + 2 * truths, np.nan)
-    drawn = rng.multinomial(many, cells / many, size=resamples).astype(np.float64)
-    return _middle(measures(drawn.reshape(resamples, truths, truths)), level)
+    cells = confusions(np.zeros(len(truth), dtype=np.int64), truth, label, 1, truths).ravel()
+    return _bootstrap(
+        lambda drawn: measures(drawn.reshape(*drawn.shape[:-1], truths, truths)),
+        cells,
+        resamples,
+        rng,
+    )
 
 
-def _middle(drawn: _Floats, level: float) -> tuple[_Floats, _Floats]:  # (resample, measure)
-    """The middle of the resamples, measure by measure."""
-    tail = (1 - level) / 2
-    low, high = np.full(drawn.shape[1], np.nan), np.full(drawn.shape[1], np.nan)
-    for place, column in enumerate(drawn.T):
-        known = column[~np.isnan(column)]
-        if known.size:
-            low[place], high[place] = np.quantile(known, [tail, 1 - tail])
-    return low, high
+def _bootstrap(
+    statistic: Callable[[_Floats], _Floats],  # (..., unit) -> (..., measure)
+    counts: _Floats,  # (unit,)
+    resamples: int,
+    rng: np.random.Generator,
+) -> tuple[_Floats, _Floats, _Floats]:  # (measure,) each
+    """A statistic of how often each unit was drawn: its value, and its percentile interval.
+
+    Resamples in which a measure is NaN are left out of its interval.
+    """
+    value, many = statistic(counts), int(counts.sum())
+    low, high = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
+    if many > 1 and resamples:
+        drawn = statistic(rng.multinomial(many, counts / many, size=resamples).astype(np.float64))
+        tail = (1 - _LEVEL) / 2
+        for place, column in enumerate(drawn.T):
+            known = column[~np.isnan(column)]
+            if known.size:
+                low[place], high[place] = np.quantile(known, [tail, 1 - tail])
+    return value, low, high
 
 
 def permutation_test(
@@ -121,48 +120,20 @@ def permutation_test(
 ) -> _Floats:  # (measure,)
     """P of means that lie so far apart between arms if arms made no difference.
 
-    Rows are dealt out to the arms again, as the chance that put judges into arms could have done.
     The statistic is the spread of the arms' means, each weighted by its rows. NaN where fewer than
     two arms have the measure.
     """
-    codes = np.unique(arm)
-    seen = _spread(rows, arm[None, :], codes)[0]
-    dealt = rng.permuted(np.tile(arm, (permutations, 1)), axis=1)
-    found = _spread(rows, dealt, codes)  # (permutation, measure)
-    extreme = (found >= seen - 1e-12).sum(axis=0)
-    p = (1.0 + extreme) / (permutations + 1.0)
-    return np.where(np.isnan(seen), np.nan, p)
-
-
-def _spread(rows: _Floats, dealt: _Ints, codes: _Ints) -> _Floats:  # (deal, measure)
-    """Squared distance of the arms' means from the mean of all, weighted by rows."""
+    codes = np.unique(arm)[:, None]
     known = ~np.isnan(rows)
     filled = np.where(known, rows, 0.0)
-    everywhere = _ratio(filled.sum(axis=0), known.sum(axis=0))
-    spread = np.zeros((len(dealt), rows.shape[1]))
-    arms = np.zeros((len(dealt), rows.shape[1]))
-    for code in codes:
-        weight = (dealt == code).astype(np.float64)
-        count = weight @ known.astype(np.float64)
-        mean = _ratio(weight @ filled, count)
-        spread += np.where(count > 0, count * (mean - everywhere) ** 2, 0.0)
-        arms += count > 0
-    return np.where(arms >= 2, spread, np.nan)
 
+    def spread(dealt: _Ints) -> _Floats:  # between the arms, but for a constant
+        weight = (dealt == codes).astype(np.float64)
+        total, count = weight @ filled, weight @ known
+        between = (total**2 / np.maximum(count, 1.0)).sum(axis=0)
+        return np.where((count > 0).sum(axis=0) > 1, between, np.nan)
 
-def votes(
-    group: _Ints,  # (judgment,)
-    item: _Ints,  # (judgment,)
-    label: _Ints,  # (judgment,)
-    shape: tuple[int, int, int],  # groups, items, truths
-    rng: np.random.Generator,
-) -> _Ints:  # (group, item)
-    """The label most given to each item within each group, -1 where none is; ties at random."""
-    groups, items, truths = shape
-    cell = (group * items + item) * truths + label
-    counts = np.bincount(cell, minlength=groups * items * truths).reshape(shape)
-    choice = np.argmax(counts + 0.5 * rng.random(shape), axis=-1)
-    return np.where(counts.any(axis=-1), choice, -1)
+    return _permute(spread, arm, permutations, rng)
 
 
 def vote_test(
@@ -177,23 +148,47 @@ def vote_test(
 ) -> float:
     """P of votes whose accuracies lie so far apart if arms made no difference to their judges.
 
-    Whole judges are dealt out to the arms again, and every arm votes again: mistakes that a judge
-    makes on many items stay together.
+    Every arm votes again: mistakes that a judge makes on many items stay together.
     """
-    arms = int(arm.max()) + 1 if len(arm) else 0
-    if arms < 2 or not len(judge):
-        return float("nan")
+    arms = int(arm.max()) + 1
     shape = (arms, *accepted.shape)
     permutations = min(permutations, max(99, _CELLS // (len(judge) + arms * accepted.size)))
 
-    def spread(deal: _Ints) -> float:
-        choice = votes(deal[judge], item, label, shape, rng)
-        right = accepted[np.arange(accepted.shape[0]), choice]
-        voted = choice >= 0
-        count = voted.sum(axis=1)
-        share = _ratio((right & voted).sum(axis=1), count)
-        return float(np.nanvar(share)) if (count > 0).sum() > 1 else 0.0
+    def spread(dealt: _Ints) -> _Floats:
+        choice = votes(dealt[judge], item, label, shape, rng)
+        right = accepted[np.arange(len(accepted)), choice] & (choice >= 0)
+        share = _ratio(right.sum(axis=1), (choice >= 0).sum(axis=1))
+        known = share[~np.isnan(share)]
+        return np.array(known.var() if known.size > 1 else np.nan)
 
-    seen = spread(arm)
-    extreme = sum(spread(rng.permutation(arm)) >= seen - 1e-12 for _ in range(permutations))
-    return (1 + extreme) / (permutations + 1)
+    return float(_permute(spread, arm, permutations, rng))
+
+
+def _permute(
+    statistic: Callable[[_Ints], _Floats],
+    arm: _Ints,  # (judge,)
+    permutations: int,
+    rng: np.random.Generator,
+) -> _Floats:
+    """P of a statistic at least as large, if whole judges are dealt out to the arms again.
+
+    As the chance that put judges into arms could have done. ``scipy.stats.permutation_test`` takes
+    no arm of one judge.
+    """
+    seen = statistic(arm)
+    extreme = sum(statistic(rng.permutation(arm)) >= seen - 1e-9 for _ in range(permutations))
+    return np.where(np.isnan(seen), np.nan, (1.0 + extreme) / (permutations + 1.0))
+
+
+def votes(
+    group: _Ints,  # (judgment,)
+    item: _Ints,  # (judgment,)
+    label: _Ints,  # (judgment,)
+    shape: tuple[int, int, int],  # groups, items, truths
+    rng: np.random.Generator,
+) -> _Ints:  # (group, item)
+    """The label most given to each item within each group, -1 where none is; ties at random."""
+    cell = np.ravel_multi_index((group, item, label), shape)
+    counts = np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape)
+    choice = np.argmax(counts + 0.5 * rng.random(shape), axis=-1)
+    return np.where(counts.any(axis=-1), choice, -1)

@@ -5,8 +5,8 @@ Tables 2, 3 and 4 and figure 2 of Le and others (2010), with intervals and tests
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +20,11 @@ from adjudge.collect.judging.arriving import is_dry_run
 from adjudge.collect.judging.refreshers import refreshers_by_arm
 from adjudge.collect.services._arm_measures import (
     confusions,
-    mean_intervals,
-    means,
+    estimate_means,
+    estimate_pooled,
     measure_names,
     measures,
     permutation_test,
-    pooled_intervals,
     vote_test,
     votes,
 )
@@ -38,87 +37,217 @@ from adjudge.collect.values.arms import JUDGES, VOTE, ArmDifference, ArmFunnel, 
 from adjudge.collect.values.judging import DRY_RUN
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.significance import adjust
 
 if TYPE_CHECKING:
     from adjudge.data.gold import Gold
     from adjudge.data.scale import Scale
     from adjudge.models.model import Model
 
-_LEVEL = 0.95
-
-_Ints = NDArray[np.int64]
-
 _BY_ITEM = "sign test over items"
+_BY_JUDGE = "permutation of judges"
 
-_Found = tuple[list[Measured], list[ArmDifference]]
+_Floats = NDArray[np.float64]
+_Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _FirstAnswers:
-    """First answers in work: all of them in a table, and those of known truth in arrays."""
+class _KnownItems:
+    """Items of known truth."""
 
-    table: Any  # item, judge, label, arm (code), trusted
-    scale: Scale
-    arm: _Ints  # (judge,)
-    judge: _Ints  # (answer,)
-    item: _Ints  # (answer,) places in names
-    label: _Ints  # (answer,) truths
-    trusted: NDArray[np.bool_]  # (answer,)
-    accepted: NDArray[np.bool_]  # (item, truth)
-    first: _Ints  # (item,)
     names: Any  # (item,)
-    others: int  # answers of known truth that give none
+    accepted: NDArray[np.bool_]  # (item, truth)
+    first: _Ints  # (item,) the first accepted truth
 
     @classmethod
-    def of(
-        cls,
-        table: Any,
-        rows: Sequence[Any],
-        arms: Sequence[str],
-        snapshot: ProjectSnapshot,
-        test: Gold | None,
-    ) -> _FirstAnswers:
-        """The answers that count, from all of a project's."""
+    def of(cls, snapshot: ProjectSnapshot, test: Gold | None) -> _KnownItems:
+        """The project's own gold, or the items of a test gold."""
         scale = snapshot.scale
-        people = pa.array([row.public for row in rows], pa.large_string())
-        who = _find_places(table["judge"], people)
-        item = table["item"].combine_chunks().dictionary_encode()
-        code = item.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        _, once = np.unique(who * (len(item.dictionary) + 1) + code, return_index=True)
-        first = np.zeros(len(table), dtype=np.bool_)
-        first[once] = True
-        work = np.asarray(table["kind"].to_numpy() == "work") if len(table) else first
-        kept = pa.array(first & work & (who >= 0))
-        table, who = table.filter(kept), who[kept.to_numpy(zero_copy_only=False)]
-        names, accepted, chosen = _known(snapshot, test)
-        where = _find_places(table["item"], names)
-        if test is None and len(table):
-            where = np.where(table["gold"].to_numpy(), where, -1)
-        label = _truths(table["label"], scale)
-        use = (where >= 0) & (label >= 0)
-        arm = np.array([list(arms).index(row.arm) for row in rows], dtype=np.int64)
-        standing = table["standing"].to_numpy() if len(table) else np.empty(0, dtype=object)
-        trusted = np.asarray(standing != "untrusted", dtype=np.bool_)
-        columns = {name: table[name] for name in ("item", "judge", "label")}
-        columns |= {"arm": pa.array(arm[who]), "usable": pa.array(trusted & (label >= 0))}
+        truths = np.arange(len(scale.truths))
+        if test is not None:
+            first = test.codes(scale).astype(np.int64)
+            return cls(names=test.items, accepted=first[:, None] == truths, first=first)
+        found = []
+        for gold in snapshot.golds.values():
+            codes = [scale.truth_code(label) for label in gold.accepted if label in scale.labels]
+            codes = [code for code in codes if code >= 0]
+            if gold.active and codes:
+                found.append((gold.name, codes))
         return cls(
-            table=pa.table(columns),
-            scale=scale,
-            arm=arm,
-            judge=who[use],
-            item=where[use],
-            label=label[use],
-            trusted=trusted[use],
-            accepted=accepted,
-            first=chosen,
-            names=names,
-            others=int(((where >= 0) & (label < 0)).sum()),
+            names=pa.array([name for name, _ in found], pa.large_string()),
+            accepted=np.array(
+                [np.isin(truths, codes) for _, codes in found], dtype=np.bool_
+            ).reshape(len(found), len(truths)),
+            first=np.array([codes[0] for _, codes in found], dtype=np.int64),
         )
 
     def truth(self, item: _Ints, label: _Ints) -> _Ints:
         """The truth that a label is held against: itself where it is accepted, else the first."""
         return np.where(self.accepted[item, label], label, self.first[item])
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Measurement:
+    """First answers in work, and what is measured of them arm by arm."""
+
+    arms: Sequence[str]
+    scale: Scale
+    known: _KnownItems
+    arm: _Ints  # (judge,)
+    judge: _Ints  # (answer,)
+    item: _Ints  # (answer,) by its place among the known ones, -1 elsewhere
+    label: _Ints  # (answer,) as the truth it gives, -1 where it gives none
+    trusted: NDArray[np.bool_]  # (answer,)
+    table: Any  # (answer,) with item, judge, label
+    resamples: int
+    rng: np.random.Generator
+    measured: list[Measured] = field(default_factory=list)
+    differences: list[ArmDifference] = field(default_factory=list)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the measures."""
+        return measure_names(self.scale.truths)
+
+    def measure_judges(self) -> None:
+        """Table 3: the mean of the judges' own measures, and a permutation test over judges."""
+        use = (self.item >= 0) & (self.label >= 0)
+        judge, item, label = self.judge[use], self.item[use], self.label[use]
+        truths = len(self.scale.truths)
+        truth = self.known.truth(item, label)
+        counts = confusions(judge, truth, label, len(self.arm), truths)
+        seen = counts.sum(axis=(1, 2)) > 0
+        rows, arm, given = measures(counts[seen]), self.arm[seen], counts[seen].sum(axis=(1, 2))
+        mean = []
+        for code, name in enumerate(self.arms):
+            theirs = rows[arm == code]
+            found = estimate_means(theirs, resamples=self.resamples, rng=self.rng)
+            mean.append(found[0])
+            self._add(name, JUDGES, found, len(theirs), int(given[arm == code].sum()))
+        there = np.unique(arm)
+        if not self.resamples or len(there) < 2:
+            return
+        p = permutation_test(rows, arm, permutations=self.resamples, rng=self.rng)
+        for measure, one in zip(self.names, p, strict=True):
+            self._add_overall(JUDGES, measure, one)
+        pairs = list(combinations(there.tolist(), 2))
+        ps = []
+        for pair in pairs:
+            both = np.isin(arm, pair)
+            ps.append(
+                permutation_test(rows[both], arm[both], permutations=self.resamples, rng=self.rng)
+            )
+        for place, measure in enumerate(self.names):
+            compared = [(a, b, mean[a][place] - mean[b][place], p[place])
+                     for (a, b), p in zip(pairs, ps, strict=True)]  # fmt: skip
+            self._add_pairs(JUDGES, measure, compared, _BY_JUDGE)
+
+    def measure_votes(self) -> None:
+        """Table 4 and figure 2, by the majority of an arm's trusted judgments."""
+        use = (self.item >= 0) & (self.label >= 0) & self.trusted
+        judge, item, label = self.judge[use], self.item[use], self.label[use]
+        shape = (len(self.arms), *self.known.accepted.shape)
+        given = np.bincount(self.arm[judge], minlength=len(self.arms))
+        self._measure_aggregate(VOTE, votes(self.arm[judge], item, label, shape, self.rng), given)
+        if self.resamples and len(self.arms) > 1 and len(judge):
+            p = vote_test(judge, item, label, self.arm, self.known.accepted,
+                          permutations=self.resamples, rng=self.rng)  # fmt: skip
+            self._add_overall(VOTE, "accuracy", p)
+
+    def measure_model(self, model: Model) -> None:
+        """The same by another model, fitted to each arm's trusted judgments alone."""
+        from adjudge.data.judgments import Judgments
+
+        choice = np.full((len(self.arms), len(self.known.first)), -1, dtype=np.int64)
+        given = np.zeros(len(self.arms), dtype=np.int64)
+        for code, name in enumerate(self.arms):
+            use = self.trusted & (self.label >= 0) & (self.arm[self.judge] == code)
+            chosen = self.table.filter(pa.array(use))
+            if len(chosen):
+                made = Judgments.from_table(chosen, scale=self.scale, source=name)
+                fitted = model.fit(made)
+                where = _find_places(self.known.names, fitted.judgments.items)
+                choice[code, where >= 0] = fitted.choice[where[where >= 0]]
+                given[code] = int((_find_places(chosen["item"], self.known.names) >= 0).sum())
+        self._measure_aggregate(model.name, choice, given)
+
+    def _measure_aggregate(self, what: str, choice: _Ints, given: _Ints) -> None:
+        """Measures of an aggregate with intervals over items, and sign tests over items of pairs.
+
+        ``choice`` is the label of each item by arm, -1 where there is none; ``given`` the judgments
+        of each arm.
+        """
+        from adjudge.evaluation.significance import sign_test
+
+        right = np.full(choice.shape, np.nan)  # (arm, item)
+        for code, name in enumerate(self.arms):
+            items = np.flatnonzero(choice[code] >= 0)
+            label = choice[code, items]
+            truth = self.known.truth(items, label)
+            right[code, items] = truth == label
+            found = estimate_pooled(truth, label, len(self.scale.truths),
+                                    resamples=self.resamples, rng=self.rng)  # fmt: skip
+            self._add(name, what, found, len(items), int(given[code]))
+        if self.resamples:
+            pairs = list(combinations(range(len(self.arms)), 2))
+            tests = [sign_test(right[one], right[other]) for one, other in pairs]
+            compared = [(*pair, test.mean, test.p)
+                        for pair, test in zip(pairs, tests, strict=True) if test.pairs]  # fmt: skip
+            self._add_pairs(what, "accuracy", compared, _BY_ITEM)
+
+    def _add(
+        self, arm: str, what: str, found: tuple[_Floats, ...], units: int, judgments: int
+    ) -> None:
+        """Keep the value of each measure with its interval."""
+        self.measured += [
+            Measured(
+                arm=arm,
+                what=what,
+                measure=measure,
+                value=_value(value),
+                low=_value(low),
+                high=_value(high),
+                units=units,
+                judgments=judgments,
+            )
+            for measure, value, low, high in zip(self.names, *found, strict=True)
+        ]
+
+    def _add_overall(self, what: str, measure: str, p: float) -> None:
+        """Keep a test of all arms at once."""
+        self.differences.append(
+            ArmDifference(
+                what=what,
+                measure=measure,
+                first="all arms",
+                second="",
+                gap=None,
+                p=_value(p),
+                adjusted=None,
+                test=_BY_JUDGE,
+            )
+        )
+
+    def _add_pairs(
+        self, what: str, measure: str, found: Iterable[tuple[int, int, float, float]], test: str
+    ) -> None:
+        """Keep tests of pairs (first, second, gap, p), adjusted for their number."""
+        from adjudge.evaluation.significance import adjust
+
+        known = [one for one in found if not np.isnan(one[3])]
+        adjusted = adjust(np.array([one[3] for one in known]))
+        self.differences += [
+            ArmDifference(
+                what=what,
+                measure=measure,
+                first=self.arms[first],
+                second=self.arms[second],
+                gap=_value(gap),
+                p=float(p),
+                adjusted=float(better),
+                test=test,
+            )
+            for (first, second, gap, p), better in zip(known, adjusted, strict=True)
+        ]
 
 
 def report_arms(
@@ -133,52 +262,85 @@ def report_arms(
 
     Known truth is the project's own gold, or ``test``: the truth of items that were judged as work.
     Answers to gold count if they were the judge's first to that gold and not in training, since the
-    judge was told afterwards. ``models`` aggregate beside the majority vote, and get no gold.
+    judge was told afterwards. ``models`` aggregate next to the majority vote, and get no gold.
     """
     if resamples < 0:
         raise BadSetting("resamples", resamples, "0 (no intervals, no tests) or more")
-    rows = request.on.execute(
-        select(judges).where(judges.c.project == request.project.id).order_by(judges.c.id)
-    ).all()
+    snapshot = request.project
+    ours = select(judges).where(judges.c.project == snapshot.id).order_by(judges.c.id)
+    rows = request.on.execute(ours).all()
     real = [row for row in rows if row.kind != DRY_RUN and not is_dry_run(row.parameters)]
-    arms = tuple(dict.fromkeys([*request.project.arms, *(row.arm for row in real)]))
-    passed = set(
-        request.on.execute(
-            select(log.c.judge).where(
-                log.c.project == request.project.id, log.c.event == "training-passed"
-            )
-        ).scalars()
+    arms = tuple(dict.fromkeys([*snapshot.arms, *(row.arm for row in real)]))
+    passed = select(log.c.judge).where(
+        log.c.project == snapshot.id, log.c.event == "training-passed"
     )
-    answers = _FirstAnswers.of(
-        read_table(request.on, request.project), real, arms, request.project, test
-    )
-    rng = np.random.default_rng(seed)
-    alike = test is not None or _same_screening(request.project)
-    measured, differences = _measure_judges(answers, arms, resamples, rng)
-    for part in (_measure_votes, _measure_models):
-        more, tests = part(answers, arms, models, resamples, rng)
-        measured, differences = measured + more, differences + tests
+    through = set(request.on.execute(passed).scalars())
+    made = _measure(request, real, arms, test, resamples, np.random.default_rng(seed))
+    made.measure_judges()
+    made.measure_votes()
+    for model in models:
+        made.measure_model(model)
+    mixes = {str(arm.policy.screening_mix) for arm in snapshot.arms.values()}
+    alike = test is not None or len(mixes) <= 1  # whether gold measures all arms alike
     return ArmReport(
         arms=arms,
-        truths=request.project.scale.truths,
+        truths=snapshot.scale.truths,
         against="the project's gold" if test is None else test.source,
-        funnel=tuple(_count_funnel(arm, real, passed) for arm in arms),
-        measures=tuple(measured),
-        differences=tuple(one for one in differences if alike or _compares(one)),
+        funnel=tuple(_count_funnel(arm, real, through) for arm in arms),
+        measures=tuple(made.measured),
+        # Where arms have other mixes of gold, a test holds within a truth, or within an item.
+        differences=tuple(
+            one
+            for one in made.differences
+            if alike or one.measure.startswith("recall ") or one.test == _BY_ITEM
+        ),
         left_out=len(rows) - len(real),
-        notes=tuple(_write_notes(real, len(rows) - len(real), answers, test, alike)),
+        notes=tuple(_write_notes(real, len(rows) - len(real), made, test, alike)),
         refreshers=refreshers_by_arm(request.on, real, arms),
     )
 
 
-def _same_screening(snapshot: ProjectSnapshot) -> bool:
-    """Whether all arms screen with the same label mix, so that gold measures them alike."""
-    return len({str(arm.policy.screening_mix) for arm in snapshot.arms.values()}) <= 1
+def _measure(
+    request: Request,
+    rows: Sequence[Any],
+    arms: Sequence[str],
+    test: Gold | None,
+    resamples: int,
+    rng: np.random.Generator,
+) -> _Measurement:
+    """The first answers in work of these judges, ready to be measured."""
+    scale, known = request.project.scale, _KnownItems.of(request.project, test)
+    people = pa.array([row.public for row in rows], pa.large_string())
+    table = read_table(request.on, request.project)
+    who = _find_places(table["judge"], people)
+    item = table["item"].combine_chunks().dictionary_encode().indices.to_numpy()
+    once = np.sort(np.unique(who * (len(table) + 1) + item, return_index=True)[1])
+    counts = np.asarray(pc.equal(table["kind"], "work")) & (who >= 0)
+    once = once[counts[once]]
+    table, who = table.take(pa.array(once)), who[once]
+    where = _find_places(table["item"], known.names)
+    if test is None:
+        where = np.where(np.asarray(table["gold"]), where, -1)
+    label = _find_places(table["label"], pa.array(scale.labels, pa.large_string()))
+    return _Measurement(
+        arms=arms,
+        scale=scale,
+        known=known,
+        arm=np.array([arms.index(row.arm) for row in rows], dtype=np.int64),
+        judge=who,
+        item=where,
+        label=np.array([*scale.truth_of, -1], dtype=np.int64)[label],
+        trusted=np.asarray(pc.not_equal(table["standing"], "untrusted")),
+        table=table.select(["item", "judge", "label"]),
+        resamples=resamples,
+        rng=rng,
+    )
 
 
-def _compares(one: ArmDifference) -> bool:
-    """Whether a test holds where arms have other mixes of gold: within a truth, or an item."""
-    return one.measure.startswith("recall ") or one.test == _BY_ITEM
+def _find_places(texts: Any, among: Any) -> _Ints:
+    """Where each text stands among others; -1 where it does not."""
+    found = pc.index_in(texts.cast(pa.large_string()), value_set=among.cast(pa.large_string()))
+    return np.asarray(pc.fill_null(found, -1), dtype=np.int64)
 
 
 def _count_funnel(arm: str, rows: Sequence[Any], passed: set[int]) -> ArmFunnel:
@@ -190,16 +352,14 @@ def _count_funnel(arm: str, rows: Sequence[Any], passed: set[int]) -> ArmFunnel:
     through = sum(row.id in passed for row in theirs)
     failed = sum(row.stage == "failed" for row in theirs)
     low, high = wilson(through, through + failed) if through + failed else (None, None)
+    stayed = sum(row.pages > 0 or row.id in passed or row in trained for row in theirs)
     return ArmFunnel(
         arm=arm,
         came=len(theirs),
         trained=len(trained),
         passed=through,
         failed=failed,
-        left_before=sum(
-            not (row.training_seen > 0 or row.attempt > 1 or row.pages or row.id in passed)
-            for row in theirs
-        ),
+        left_before=len(theirs) - stayed,
         left_training=sum(row.id not in passed and row.stage == "training" for row in trained),
         worked=sum(row.pages > 0 for row in theirs),
         blocked=sum(row.stage == "blocked" for row in theirs),
@@ -210,263 +370,32 @@ def _count_funnel(arm: str, rows: Sequence[Any], passed: set[int]) -> ArmFunnel:
     )
 
 
-def _measure_judges(
-    answers: _FirstAnswers, arms: Sequence[str], resamples: int, rng: np.random.Generator
-) -> _Found:
-    """Table 3: the mean of the judges' own measures, and a permutation test over judges."""
-    truths = len(answers.scale.truths)
-    names = measure_names(answers.scale.truths)
-    truth = answers.truth(answers.item, answers.label)
-    counts = confusions(answers.judge, truth, answers.label, len(answers.arm), truths)
-    seen = counts.sum(axis=(1, 2)) > 0
-    rows, arm = measures(counts[seen]), answers.arm[seen]
-    given = counts[seen].sum(axis=(1, 2))
-    measured: list[Measured] = []
-    for code, name in enumerate(arms):
-        theirs = rows[arm == code]
-        value = means(theirs, np.ones(len(theirs)))
-        low, high = mean_intervals(theirs, resamples=resamples, level=_LEVEL, rng=rng)
-        count = int(given[arm == code].sum())
-        measured += _rows(name, JUDGES, names, (value, low, high), len(theirs), count)
-    return measured, _judge_tests(rows, arm, arms, names, resamples, rng)
-
-
-def _judge_tests(
-    rows: Any, arm: _Ints, arms: Sequence[str], names: Sequence[str], resamples: int, rng: Any
-) -> list[ArmDifference]:
-    """All arms at once, and every pair, by dealing judges out again."""
-    if not resamples or len(np.unique(arm)) < 2:
-        return []
-    test = "permutation of judges"
-    p = permutation_test(rows, arm, permutations=resamples, rng=rng)
-    found = [
-        ArmDifference(what=JUDGES, measure=name, first="all arms", second="", gap=None,
-                      p=_value(p[place]), adjusted=None, test=test)
-        for place, name in enumerate(names)
-    ]  # fmt: skip
-    pairs, gaps, ps = [], [], []
-    for one, other in combinations(np.unique(arm), 2):
-        both = (arm == one) | (arm == other)
-        mean = [
-            means(rows[arm == code], np.ones(int((arm == code).sum()))) for code in (one, other)
-        ]
-        pairs.append((arms[one], arms[other]))
-        gaps.append(mean[0] - mean[1])
-        ps.append(permutation_test(rows[both], arm[both], permutations=resamples, rng=rng))
-    for place, name in enumerate(names):
-        column = [float(p[place]) for p in ps]
-        gap = [float(one[place]) for one in gaps]
-        found += _adjust_pairs(JUDGES, name, pairs, gap, column, test)
-    return found
-
-
-def _measure_votes(
-    answers: _FirstAnswers, arms: Sequence[str], _: Any, resamples: int, rng: np.random.Generator
-) -> _Found:
-    """Table 4 and figure 2, by the majority of an arm's trusted judgments."""
-    ok = answers.trusted
-    item, label, judge = answers.item[ok], answers.label[ok], answers.judge[ok]
-    shape = (len(arms), *answers.accepted.shape)
-    group = answers.arm[judge]
-    choice = votes(group, item, label, shape, rng)  # (arm, item)
-    given = np.bincount(group, minlength=len(arms))
-    measured, tests = _measure_aggregate(VOTE, choice, given, answers, arms, resamples, rng)
-    if resamples and len(arms) > 1 and len(judge):
-        p = vote_test(
-            judge, item, label, answers.arm, answers.accepted, permutations=resamples, rng=rng
+def _write_notes(
+    rows: Sequence[Any], left_out: int, made: _Measurement, test: Gold | None, alike: bool
+) -> list[str]:
+    """What a reader should know of the figures."""
+    notes = []
+    if left_out:
+        notes.append(f"Left out: {left_out} on a dry run.")
+    models = sum(row.kind == "model" for row in rows)
+    if models:
+        notes.append(f"{models} of the judges are models.")
+    used = bool(((made.item >= 0) & (made.label >= 0)).any())
+    if test is not None and not used:
+        raise BadData("no item of it was judged", source=test.source, code="nothing-judged")
+    if not used:
+        notes.append("No answer of known truth yet: there is nothing to measure accuracy by.")
+    elif not alike:
+        notes.append(
+            "Arms are screened with other label mixes, so accuracy and precision are of other gold "
+            "in each and do not compare; recall does. A test gold measures all arms alike."
         )
-        tests.append(
-            ArmDifference(what=VOTE, measure="accuracy", first="all arms", second="", gap=None,
-                          p=_value(p), adjusted=None, test="permutation of judges")
-        )  # fmt: skip
-    return measured, tests
-
-
-def _measure_models(
-    answers: _FirstAnswers,
-    arms: Sequence[str],
-    models: Sequence[Model],
-    resamples: int,
-    rng: np.random.Generator,
-) -> _Found:
-    """The same by other models, each fitted to one arm's trusted judgments alone."""
-    from adjudge.data.judgments import Judgments
-
-    measured: list[Measured] = []
-    tests: list[ArmDifference] = []
-    usable = answers.table["usable"].to_numpy()
-    arm = answers.table["arm"].to_numpy()
-    for model in models:
-        choice = np.full((len(arms), len(answers.first)), -1, dtype=np.int64)
-        given = np.zeros(len(arms), dtype=np.int64)
-        for code in range(len(arms)):
-            chosen = answers.table.filter(pa.array(usable & (arm == code)))
-            if not len(chosen):
-                continue
-            made = Judgments.from_table(
-                chosen.select(["item", "judge", "label"]), scale=answers.scale, source=arms[code]
-            )
-            fitted = model.fit(made)
-            where = _find_places(answers.names, fitted.judgments.items)
-            choice[code, where >= 0] = fitted.choice[where[where >= 0]]
-            hits = _find_places(chosen["item"], answers.names) >= 0
-            given[code] = int(hits.sum())
-        more, found = _measure_aggregate(model.name, choice, given, answers, arms, resamples, rng)
-        measured, tests = measured + more, tests + found
-    return measured, tests
-
-
-def _measure_aggregate(
-    what: str,
-    choice: _Ints,  # (arm, item), -1 where there is none
-    given: _Ints,  # (arm,) judgments
-    answers: _FirstAnswers,
-    arms: Sequence[str],
-    resamples: int,
-    rng: np.random.Generator,
-) -> _Found:
-    """Measures of an aggregate with intervals over items, and sign tests over items of pairs."""
-    from adjudge.evaluation.significance import sign_test
-
-    truths = len(answers.scale.truths)
-    names = measure_names(answers.scale.truths)
-    right = np.full(choice.shape, np.nan)  # (arm, item)
-    measured: list[Measured] = []
-    for code, name in enumerate(arms):
-        items = np.flatnonzero(choice[code] >= 0)
-        label = choice[code, items]
-        truth = answers.truth(items, label)
-        right[code, items] = truth == label
-        counts = confusions(np.zeros(len(items), dtype=np.int64), truth, label, 1, truths)[0]
-        low, high = pooled_intervals(
-            truth, label, truths, resamples=resamples, level=_LEVEL, rng=rng
-        )
-        values = (measures(counts), low, high)
-        measured += _rows(name, what, names, values, len(items), int(given[code]))
-    pairs, gaps, ps = [], [], []
-    for one, other in combinations(range(len(arms)), 2):
-        found = sign_test(right[one], right[other])
-        if found.pairs and resamples:
-            pairs.append((arms[one], arms[other]))
-            gaps.append(found.mean)
-            ps.append(found.p)
-    return measured, _adjust_pairs(what, "accuracy", pairs, gaps, ps, _BY_ITEM)
-
-
-def _rows(
-    arm: str,
-    what: str,
-    names: Sequence[str],
-    values: tuple[Any, Any, Any],  # value, low, high: (measure,) each
-    units: int,
-    judgments: int,
-) -> list[Measured]:
-    return [
-        Measured(
-            arm=arm,
-            what=what,
-            measure=name,
-            value=_value(value),
-            low=_value(low),
-            high=_value(high),
-            units=units,
-            judgments=judgments,
-        )
-        for name, value, low, high in zip(names, *values, strict=True)
-    ]
-
-
-def _adjust_pairs(
-    what: str,
-    measure: str,
-    pairs: Sequence[tuple[str, str]],
-    gaps: Sequence[float],
-    ps: Sequence[float],
-    test: str,
-) -> list[ArmDifference]:
-    """Tests of pairs, adjusted for their number."""
-    known = [place for place, p in enumerate(ps) if not np.isnan(p)]
-    mended = dict(zip(known, adjust(np.array([ps[k] for k in known])).tolist(), strict=True))
-    return [
-        ArmDifference(
-            what=what,
-            measure=measure,
-            first=pairs[place][0],
-            second=pairs[place][1],
-            gap=_value(gaps[place]),
-            p=ps[place],
-            adjusted=mended[place],
-            test=test,
-        )
-        for place in known
-    ]
+    others = int(((made.item >= 0) & (made.label < 0)).sum())
+    if others:
+        fate = "gives no label, and is" if others == 1 else "give no label, and are"
+        notes.append(f"{count_of(others, 'answer')} of known truth {fate} left out.")
+    return notes
 
 
 def _value(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
-
-
-def _write_notes(
-    rows: Sequence[Any], left_out: int, answers: _FirstAnswers, test: Gold | None, alike: bool
-) -> list[str]:
-    """What a reader should know of the figures."""
-    said = []
-    if left_out:
-        said.append(f"Left out: {left_out} on a dry run.")
-    models = sum(row.kind == "model" for row in rows)
-    if models:
-        said.append(f"{models} of the judges are models.")
-    if test is not None and not len(answers.item):
-        raise BadData(
-            "no item of it was judged", source=test.source, expected="items of the project"
-        )
-    if not len(answers.item):
-        said.append("No answer of known truth yet: there is nothing to measure accuracy by.")
-    elif not alike:
-        said.append(
-            "Arms are screened with other label mixes, so accuracy and precision are of other gold "
-            "in each and do not compare; recall does. A test gold measures all arms alike."
-        )
-    if answers.others:
-        fate = "gives no label, and is" if answers.others == 1 else "give no label, and are"
-        said.append(f"{count_of(answers.others, 'answer')} of known truth {fate} left out.")
-    return said
-
-
-def _find_places(texts: Any, among: Any) -> _Ints:
-    """Where each text stands among others; -1 where it does not."""
-    found = pc.index_in(texts.cast(pa.large_string()), value_set=among.cast(pa.large_string()))
-    places = pc.fill_null(found, -1).to_numpy()
-    return np.asarray(places, dtype=np.int64)
-
-
-def _truths(labels: Any, scale: Scale) -> _Ints:
-    """Labels as the truths they stand for; -1 for those that stand for none."""
-    coded = labels.combine_chunks().dictionary_encode()
-    known = [
-        scale.truth_of[scale.labels.index(text)] if text in scale.labels else -1
-        for text in coded.dictionary.to_pylist()
-    ]
-    codes: _Ints = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return np.asarray(np.array([*known, -1], dtype=np.int64)[codes])
-
-
-def _known(snapshot: ProjectSnapshot, test: Gold | None) -> tuple[Any, NDArray[np.bool_], _Ints]:
-    """Items of known truth: names, which truths are accepted, and the first of them."""
-    scale = snapshot.scale
-    if test is not None:
-        first = test.codes(scale).astype(np.int64)
-        accepted = np.zeros((len(first), len(scale.truths)), dtype=np.bool_)
-        accepted[np.arange(len(first)), first] = True
-        return test.items, accepted, first
-    names, rows, firsts = [], [], []
-    for gold in snapshot.golds.values():
-        codes = [scale.truth_code(label) for label in gold.accepted if label in scale.labels]
-        codes = [code for code in codes if code >= 0]
-        if gold.active and codes:
-            names.append(gold.name)
-            rows.append([code in codes for code in range(len(scale.truths))])
-            firsts.append(codes[0])
-    shape = (len(names), len(scale.truths))
-    accepted = np.array(rows, dtype=np.bool_).reshape(shape)
-    return pa.array(names, pa.large_string()), accepted, np.array(firsts, dtype=np.int64)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select
+from sqlalchemy import ColumnElement, delete, func, insert, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.storing import TEXTS, add_items
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.store.database import from_row, to_time
+from adjudge.collect.store.database import from_row
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
     adjudications,
@@ -126,15 +125,17 @@ def create_project(
 def read_project(on: Connection, project: int) -> Project:
     """A stored project as the plain value that would make it."""
     row = on.execute(select(projects).where(projects.c.id == project)).one()
-    fields = ("name", *TEXTS)
-    columns = [*(items.c[name] for name in fields), items.c.beside]
+    columns = [*(items.c[name] for name in ("name", *TEXTS)), items.c.beside]
     stored = on.execute(
         select(*columns)
         .where(items.c.project == project, items.c.state != "withdrawn")
         .order_by(items.c.id)
     )
     graded = on.execute(
-        select(golds, items.c.name)
+        select(
+            *(golds.c[name] for name in ("accepted", "reason", "reasons", "role")),
+            items.c.name.label("item"),
+        )
         .join(items, items.c.id == golds.c.item)
         .where(golds.c.project == project, golds.c.active)
         .order_by(golds.c.id)
@@ -146,16 +147,10 @@ def read_project(on: Connection, project: int) -> Project:
         scale=scale_from_json(row.scale),
         guidelines=row.guidelines,
         items=tuple(
-            Item(
-                **dict(zip(fields, item[:-1], strict=True)),
-                beside=None if item[-1] is None else Beside(**item[-1]),
-            )
-            for item in stored
+            from_row(Item, row, beside=None if row.beside is None else Beside(**row.beside))
+            for row in stored
         ),
-        golds=tuple(
-            from_row(GoldEntry, gold, item=gold.name, accepted=tuple(gold.accepted))
-            for gold in graded
-        ),
+        golds=tuple(from_row(GoldEntry, gold) for gold in graded),
         policy={name: value for name, value in row.policy.items() if value != default.get(name)},
         arms=() if arms_there == (_MAIN,) else arms_there,
         questions=tuple(FurtherQuestion(**one) for one in row.questions or ()),
@@ -200,7 +195,6 @@ def list_heads(
             ProjectHead,
             row,
             owner=row.owner_name or "system",
-            made=to_time(row.made),
             labels=tuple(row.scale["labels"]),
             role="owner" if requester in (None, row.owner) else row.role,
         )
@@ -213,42 +207,32 @@ def summarize_projects(
 ) -> list[ProjectSummary]:
     """Projects with their counts, and the role that a requester has in them, newest first."""
     heads = list_heads(on, which, requester)
-    ids = list(heads)
-
-    def count(wanted: Select[Any]) -> dict[int, Any]:
-        return {row[0]: row for row in on.execute(wanted)}
-
-    work = count(
-        select(items.c.project, func.count(), func.count(case((items.c.state == "closed", 1))))
-        .where(items.c.project.in_(ids), items.c.gold.is_(False), items.c.state != "withdrawn")
-        .group_by(items.c.project)
-    )
-    dry = select(judges.c.id).where(judges.c.project.in_(ids), ~is_real)
-    by_project = {
-        "golds": count(_counted(golds, golds.c.active).where(golds.c.project.in_(ids))),
-        "judges": count(_counted(judges, is_real).where(judges.c.project.in_(ids))),
-        "judgments": count(
-            _counted(judgments, judgments.c.kind == "work", judgments.c.gold.is_(None)).where(
-                judgments.c.project.in_(ids), judgments.c.judge.not_in(dry)
-            )
-        ),
+    dry = select(judges.c.id).where(judges.c.project.in_(heads), ~is_real)
+    work = items.c.gold.is_(False) & (items.c.state != "withdrawn")
+    given = (judgments.c.kind == "work") & judgments.c.gold.is_(None)
+    counted: dict[str, ColumnElement[bool]] = {
+        "items": work,
+        "closed": work & (items.c.state == "closed"),
+        "golds": golds.c.active,
+        "judges": is_real,
+        "judgments": given & judgments.c.judge.not_in(dry),
     }
-    none = (0, 0, 0)
+    tables = {
+        "items": items,
+        "closed": items,
+        "golds": golds,
+        "judges": judges,
+        "judgments": judgments,
+    }
+    counts: dict[str, dict[int, int]] = {}
+    for name, which_rows in counted.items():
+        of = tables[name].c.project
+        found = select(of, func.count()).where(of.in_(heads), which_rows).group_by(of)
+        counts[name] = dict(on.execute(found).all())
     return [
-        ProjectSummary(
-            **asdict(head),
-            items=work.get(id_, none)[1],
-            closed=work.get(id_, none)[2],
-            golds=by_project["golds"].get(id_, none)[1],
-            judges=by_project["judges"].get(id_, none)[1],
-            judgments=by_project["judgments"].get(id_, none)[1],
-        )
+        from_row(ProjectSummary, head, **{name: by.get(id_, 0) for name, by in counts.items()})
         for id_, head in heads.items()
     ]
-
-
-def _counted(table: Any, *conditions: ColumnElement[bool]) -> Select[Any]:
-    return select(table.c.project, func.count()).where(*conditions).group_by(table.c.project)
 
 
 def check_colours(colours: Mapping[str, str], scale: Scale) -> dict[str, str]:
@@ -279,15 +263,17 @@ def store_arms(
 ) -> None:
     """Store arms in their order, checked against the project's policy, from the ``first`` on."""
     check_arms(given)
-    rows = [
-        {
-            "project": project,
-            "position": place,
-            "name": arm.name,
-            "settings": _settings(arm, policy),
-        }
-        for place, arm in enumerate(given)
-    ]
+    rows = []
+    for place, arm in enumerate(given):
+        try:
+            policy.changed(arm.policy)
+        except BadSetting as fault:
+            setting = f"{fault.setting} of arm {arm.name}"
+            raise BadSetting(setting, fault.value, fault.expected) from None
+        settings: dict[str, Any] = {"policy": arm.policy}
+        if arm.guidelines is not None:
+            settings["guidelines"] = arm.guidelines.replace("\0", "")
+        rows.append({"project": project, "position": place, "name": arm.name, "settings": settings})
     on.execute(insert(arms), rows[first:])
 
 
@@ -311,17 +297,3 @@ def read_stored_arms(on: Connection, project: int) -> tuple[Arm, ...]:
         )
         for row in stored
     )
-
-
-def _settings(arm: Arm, policy: Policy) -> dict[str, Any]:
-    """What is stored of an arm; its policy is checked on the way."""
-    try:
-        policy.changed(arm.policy)
-    except BadSetting as fault:
-        raise BadSetting(
-            f"{fault.setting} of arm {arm.name}", fault.value, fault.expected
-        ) from None
-    stored: dict[str, Any] = {"policy": arm.policy}
-    if arm.guidelines is not None:
-        stored["guidelines"] = arm.guidelines.replace("\0", "")
-    return stored

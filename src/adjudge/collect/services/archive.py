@@ -6,30 +6,48 @@ import json
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from adjudge.collect.importing import Gathering, ImportLimits, Upload, read_json_text, unpack_all
 from adjudge.collect.services._stored_projects import read_project
+from adjudge.collect.services.arms import read_arms
 from adjudge.collect.services.projects import list_log
 from adjudge.collect.store.arrow import read_table
 from adjudge.collect.store.request import Request
-from adjudge.collect.values.project import Arm, GoldEntry, Project
+from adjudge.collect.values.project import GoldEntry, Project
 from adjudge.collect.values.questions import read_questions
+from adjudge.data.formats.writing import write_csv
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData
 
 _VERSION = 1  # of the archive
 _PARTS = ("project.json", "guidelines.md", "items.jsonl", "gold.jsonl")  # what is read again
 _LOG = 5_000  # lines of the log read at a time
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _About:
+    """What ``project.json`` holds; older archives have neither arms nor questions nor colours."""
+
+    adjudge: int
+    name: str
+    scale: Scale
+    policy: dict[str, object]
+    arms: tuple[dict[str, Any], ...] = ()
+    questions: tuple[dict[str, Any], ...] = ()
+    colours: dict[str, str] = field(default_factory=dict)
+
+
+_ABOUT, _GOLD = TypeAdapter(_About), TypeAdapter(GoldEntry)
+
+
 def write_archive(request: Request, file: IO[bytes]) -> None:
     """Guidelines, scale, policy, arms, items with gold, every answer and the log, in one zip."""
-    from adjudge.data.formats.writing import write_csv
-
     project = read_project(request.on, request.project.id)
     about = {
         "adjudge": _VERSION,
@@ -74,60 +92,31 @@ def read_archive(given: Path | Upload, limits: ImportLimits | None = None) -> Pr
         else:
             with zipfile.ZipFile(given) as archive:
                 parts = {name: archive.read(name) for name in _PARTS}
-        about = read_json_text(parts["project.json"].decode())
-        _check_kinds(about, {"name": str, "policy": dict, "scale": dict})
-        _check_kinds(about["scale"], {"grades": list})
-        if about["adjudge"] > _VERSION:
-            raise BadData(
-                f"is an archive of version {about['adjudge']}; wanted {_VERSION} or older",
-                source=source,
-            )
-        scale: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in about["scale"].items()
-        }
+        about = _ABOUT.validate_python(read_json_text(parts["project.json"].decode()))
+        if about.adjudge > _VERSION:
+            problem = f"is an archive of version {about.adjudge}; wanted {_VERSION} or older"
+            raise BadData(problem, source=source, code="newer-archive", value=about.adjudge)
         gathering = Gathering(limits=limits, scale=None)
         for line, held in _records(parts["items.jsonl"]):
             beside = held.pop("beside", None)  # those of older archives have none
             gathering.add(held, source=f"{source}/items.jsonl", line=line, beside=beside)
         return Project(
-            name=about["name"],
-            scale=Scale(**scale),
+            name=about.name,
+            scale=about.scale,
             guidelines=parts["guidelines.md"].decode(),
             items=gathering.preview("archive").check().items,
-            golds=tuple(_gold(gold) for _, gold in _records(parts["gold.jsonl"])),
-            policy=about["policy"],
-            arms=_arms(about, scale),
-            questions=read_questions(about.get("questions") or ()),
-            colours=dict(about.get("colours") or {}),
+            golds=tuple(_GOLD.validate_python(held) for _, held in _records(parts["gold.jsonl"])),
+            policy=about.policy,
+            arms=read_arms(about.arms, labels=about.scale.labels) if about.arms else (),
+            questions=read_questions(about.questions),
+            colours=about.colours,
         )
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, OSError) as fault:
-        raise BadData(f"is no archive of a project ({fault})", source=source) from None
-
-
-def _gold(held: dict[str, Any]) -> GoldEntry:
-    """A gold of an archive."""
-    _check_kinds(held, {"item": str, "reason": str, "reasons": dict})
-    _check_kinds(
-        dict(enumerate(held["accepted"])), dict.fromkeys(range(len(held["accepted"])), str)
-    )
-    _check_kinds(held["reasons"], dict.fromkeys(held["reasons"], str))
-    return GoldEntry(**{**held, "accepted": tuple(held["accepted"])})
-
-
-def _check_kinds(held: Mapping[Any, Any], kinds: Mapping[Any, type]) -> None:
-    """Raise unless what an archive holds is of these kinds."""
-    for name, kind in kinds.items():
-        if name in held and not isinstance(held[name], kind):
-            raise TypeError(f"{name} is {shown(held[name])}")
-
-
-def _arms(about: dict[str, Any], scale: dict[str, Any]) -> tuple[Arm, ...]:
-    """The arms of an archive; older ones have none."""
-    from adjudge.collect.services.arms import read_arms
-
-    given = about.get("arms") or ()
-    return read_arms(given, labels=scale["labels"]) if given else ()
+        reason: object = fault
+        if isinstance(fault, ValidationError):
+            reason = "{loc}: {msg}".format(**fault.errors()[0])
+        problem = f"is no archive of a project ({reason})"
+        raise BadData(problem, source=source, code="bad-archive") from None
 
 
 def _records(body: bytes) -> Iterator[tuple[int, dict[str, Any]]]:

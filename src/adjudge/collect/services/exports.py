@@ -10,17 +10,19 @@ from __future__ import annotations
 import io
 import tempfile
 import zipfile
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
+import pyarrow as pa
 from sqlalchemy import func, or_, select
 
 from adjudge.collect.services._panels import table_outcomes
 from adjudge.collect.services._stored_projects import read_project
 from adjudge.collect.services.archive import write_archive
-from adjudge.collect.services.caller import Caller
+from adjudge.collect.services.caller import Service, reads
 from adjudge.collect.store.arrow import (
     label_of,
     read_comparison_table,
@@ -32,19 +34,17 @@ from adjudge.collect.store.arrow import (
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items, judgments, of_real_in
 from adjudge.collect.values.ids import topic_id
-from adjudge.collect.values.project import Item, Project
+from adjudge.collect.values.project import Item
 from adjudge.data.comparisons import Comparisons
+from adjudge.data.formats import Content, Format, formats, named
+from adjudge.data.formats.writing import write_table
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import as_number
 from adjudge.errors import AdjudgeError, BadData, UnknownName
 
-if TYPE_CHECKING:
-    from adjudge.data.formats import Content, Format
-
 _WITHOUT_SPACES = ("qrels", "trec-2011-submission")  # formats whose topics cannot hold any
 _PLAIN = ("consensus", "csv", "tsv", "jsonl", "parquet")  # tables that every tool opens
-_TOPIC_WORDS = ("query", "need", "category")
 _FEW = 40  # items of each sort that a format is tried on
 _SPACES = (" ", "\t", "\n", "\r")
 
@@ -62,26 +62,18 @@ class _Export:
     extension: str
 
 
-_TABLES = (
-    _Export(name="topics", title="Topics: the query and the need behind each id", kind="topics",
-            extension=".csv"),
-    _Export(name="topics-trec", title="Topics: tagged, as TREC has them", kind="topics",
-            extension=".txt"),
-    _Export(name="unjudged", title="Pairs that nobody judged: in no export of labels",
-            kind="items", extension=".csv"),
-    _Export(name="answers", title="All answers with comments, times, standing", kind="answers",
-            extension=".csv"),
-    _Export(name="answers-jsonl", title="All answers, as JSON Lines", kind="answers",
-            extension=".jsonl"),
-    _Export(name="comparisons", title="Comparisons: which of two results who preferred",
-            kind="comparisons", extension=".csv"),
-)  # fmt: skip
+_FIRST = (  # name, title, kind, extension
+    ("topics", "Topics: the query and the need behind each id", "topics", ".csv"),
+    ("topics-trec", "Topics: tagged, as TREC has them", "topics", ".txt"),
+    ("unjudged", "Pairs that nobody judged: in no export of labels", "items", ".csv"),
+    ("answers", "All answers with comments, times, standing", "answers", ".csv"),
+    ("answers-jsonl", "All answers, as JSON Lines", "answers", ".jsonl"),
+    ("comparisons", "Comparisons: which of two results who preferred", "comparisons", ".csv"),
+)
 _LAST = (
-    _Export(name="panel-outcomes", title="How a panel's participants ended, and what to do",
-            kind="panel", extension=".csv"),
-    _Export(name="archive", title="The whole project, to keep or to move", kind="everything",
-            extension=".zip"),
-)  # fmt: skip
+    ("panel-outcomes", "How a panel's participants ended, and what to do", "panel", ".csv"),
+    ("archive", "The entire project, to keep or to move", "everything", ".zip"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,14 +95,13 @@ class _Offers:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportService:
+class ExportService(Service):
     """What a requester can take out of a project."""
 
-    caller: Caller
-
+    @reads()
     def get_judgments(
         self,
-        slug: str,
+        request: Request,
         *,
         trusted: bool = True,
         golds: bool = False,
@@ -120,50 +111,48 @@ class ExportService:
         """The judgments as the library's models take them; None where there are none.
 
         ``trusted``: leave out those of blocked judges. ``golds``: with the answers to screening
-        golds, so that a model can learn from them beside ``get_gold``. ``dry_runs``: also those of
-        dry runs, which are never trusted. ``question``: a further question that has labels.
+        golds, so that a model can learn from them in addition to ``get_gold``. ``dry_runs``: also
+        those of dry runs, which are never trusted. ``question``: a further question with labels.
         """
-        with self.caller.reading(slug) as request:
-            project = request.project.as_question(question)
-            return read_judgments(
-                request.on, project, trusted=trusted, golds=golds, dry_runs=dry_runs
-            )
+        project = request.project.as_question(question)
+        return read_judgments(request.on, project, trusted=trusted, golds=golds, dry_runs=dry_runs)
 
-    def get_comparisons(self, slug: str, *, trusted: bool = True) -> Comparisons | None:
+    @reads()
+    def get_comparisons(self, request: Request, *, trusted: bool = True) -> Comparisons | None:
         """The comparisons of a side-by-side project; None where there are none."""
-        with self.caller.reading(slug) as request:
-            return read_comparisons(request.on, request.project, trusted=trusted)
+        return read_comparisons(request.on, request.project, trusted=trusted)
 
-    def get_gold(self, slug: str, *, adjudicated: bool = False) -> Gold | None:
+    @reads()
+    def get_gold(self, request: Request, *, adjudicated: bool = False) -> Gold | None:
         """The active gold with the first accepted label of each; None where there is none.
 
         ``adjudicated``: with the final labels that fits are to take for gold.
         """
-        with self.caller.reading(slug) as request:
-            return read_gold(request.on, request.project, adjudicated=adjudicated)
+        return read_gold(request.on, request.project, adjudicated=adjudicated)
 
-    def get_table(self, slug: str, *, dry_runs: bool = False) -> Any:
+    @reads()
+    def get_table(self, request: Request, *, dry_runs: bool = False) -> Any:
         """Every answer as an Arrow table, one row each; dry runs only if asked for.
 
         Columns: item, topic, document, query, judge, arm, kind, label, other, comment, standing,
         gold, right, page, row, seconds, time.
         """
-        with self.caller.reading(slug) as request:
-            return read_table(request.on, request.project, dry_runs=dry_runs)
+        return read_table(request.on, request.project, dry_runs=dry_runs)
 
-    def get_panel_outcomes(self, slug: str) -> Any:
+    @reads()
+    def get_panel_outcomes(self, request: Request) -> Any:
         """How each participant of a panel ended, what they are due and what to do, as Arrow."""
-        with self.caller.reading(slug) as request:
-            return table_outcomes(request)
+        return table_outcomes(request)
 
-    def get_offers(self, slug: str, labels: Any = None, *, question: str = "") -> Any:
+    @reads()
+    def get_offers(self, request: Request, labels: Any = None, *, question: str = "") -> _Offers:
         """Every export, with why it cannot be made where it cannot; the rest as in ``write``."""
-        with self.caller.reading(slug) as request:
-            return _list_offers(_about(request, question), labels)
+        return _list_offers(_about(request, question), labels)
 
+    @reads()
     def write(
         self,
-        slug: str,
+        request: Request,
         name: str,
         file: IO[bytes],
         *,
@@ -177,23 +166,23 @@ class ExportService:
         of blocked judges. ``question``: judgments and labels of a further question. Cells that a
         spreadsheet would run are disarmed in whatever is CSV.
         """
-        from adjudge.data.formats.writing import write_csv, write_table
-
-        with self.caller.reading(slug) as whole:
-            entry, request = find_export(name), _about(whole, question)
-            if entry.kind == "everything":
-                write_archive(request, file)
-            elif entry.kind == "panel":
-                write_csv(table_outcomes(request), file, guard=True)
-            elif entry.kind == "comparisons":
-                _write_comparisons(request, file, trusted)
-            elif entry.kind in ("topics", "items"):
-                _write_words(request, entry, file)
-            elif entry.kind == "answers":
-                table = read_table(request.on, request.project)
-                write_table(table, file, entry.extension, guard=True)
+        entry, request = find_export(name), _about(request, question)
+        if entry.kind == "everything":
+            write_archive(request, file)
+        elif entry.kind in _TABLES:
+            table = _TABLES[entry.kind](request, trusted)
+            if entry.extension == ".txt":
+                file.write(_tag_topics(table).encode())
             else:
-                _write_format(_content(request, entry.kind, labels, trusted), entry, file)
+                write_table(table, file, entry.extension, guard=True)
+        else:
+            held = labels
+            if entry.kind == "judgments":
+                held = read_judgments(request.on, request.project, trusted=trusted, golds=False)
+            elif entry.kind == "gold":
+                held = read_gold(request.on, request.project)
+            items = read_project(request.on, request.project.id).items
+            _write_format(_make_content(request, entry.kind, held, items), entry, file)
 
 
 def _about(request: Request, question: str) -> Request:
@@ -203,20 +192,21 @@ def _about(request: Request, question: str) -> Request:
 
 def list_exports() -> list[_Export]:
     """Every export, what people want most first."""
-    from adjudge.data.formats import formats as known
-
     written = [
-        _Export(
-            name=f"{kind}-{entry.name}",
-            title=f"{kind.capitalize()}: {entry.title.partition(':')[0]}",
-            kind=kind,
-            extension=".zip" if entry.write is None else entry.extension,
+        (
+            f"{kind}-{entry.name}",
+            f"{kind.capitalize()}: {entry.title.partition(':')[0]}",
+            kind,
+            ".zip" if entry.write is None else entry.extension,
         )
         for kind in ("judgments", "gold", "labels")
-        for entry in sorted(known().values(), key=_by_plainness)
+        for entry in sorted(formats().values(), key=_by_plainness)
         if kind in entry.writes and (entry.write is not None or entry.write_folder is not None)
     ]
-    return [*_TABLES, *written, *_LAST]
+    return [
+        _Export(name=name, title=title, kind=kind, extension=extension)
+        for name, title, kind, extension in (*_FIRST, *written, *_LAST)
+    ]
 
 
 def _by_plainness(entry: Format) -> bool:
@@ -232,70 +222,40 @@ def find_export(name: str) -> _Export:
     return known[name]
 
 
-def _write_comparisons(request: Request, file: IO[bytes], trusted: bool) -> None:
-    from adjudge.data.formats.writing import write_csv
-
-    if not request.project.of_pairs:
-        raise BadData(f"the items of {request.project.slug} are no pairs", expected="pairs")
-    write_csv(read_comparison_table(request.on, request.project, trusted=trusted), file, guard=True)
-
-
-def _content(request: Request, kind: str, labels: Any, trusted: bool) -> Content:
-    """What a format is to hold, with the words of items beside it."""
-    held: Any = labels
-    if kind == "judgments":
-        held = read_judgments(request.on, request.project, trusted=trusted, golds=False)
-    elif kind == "gold":
-        held = read_gold(request.on, request.project)
-    return _make_content(request, kind, held, read_project(request.on, request.project.id))
-
-
-def _make_content(request: Request, kind: str, held: Any, project: Project) -> Content:
-    """What a format is to hold; an error where there is none of it yet."""
-    from adjudge.data.formats import Content
-
+def _make_content(request: Request, kind: str, held: Any, texts: Sequence[Item]) -> Content:
+    """What a format is to hold, with the words of items; an error where there is none of it yet."""
     if held is None:
         hints = {
             "labels": "; a consensus has to be fitted first",
             "gold": "; it is imported with the items, or made of items on their pages",
         }
-        raise BadData(
-            f"there {'is' if kind == 'gold' else 'are'} no {kind} in {request.project.slug} yet"
-            f"{hints.get(kind, '')}", expected=kind,
-        )  # fmt: skip
-    parts: dict[str, Any] = {kind: held}
-    return Content(scale=request.project.scale, texts=_texts(project.items), **parts)
-
-
-def _texts(given: tuple[Item, ...]) -> Any:
-    """The words of items, as the formats take them."""
-    import pyarrow as pa
-
+        problem = f"there {'is' if kind == 'gold' else 'are'} no {kind} in {request.project.slug}"
+        raise BadData(f"{problem} yet{hints.get(kind, '')}", expected=kind, code=f"no-{kind}")
     columns = ("topic", "document", "query", "title", "text", "url")
-    return pa.table(
-        {name: pa.array([getattr(i, name) for i in given], pa.large_string()) for name in columns}
-    )
+    words = _table_texts({name: [getattr(one, name) for one in texts] for name in columns})
+    parts: dict[str, Any] = {kind: held}
+    return Content(scale=request.project.scale, texts=words, **parts)
+
+
+def _table_texts(columns: dict[str, list[str]]) -> Any:
+    return pa.table({name: pa.array(cells, pa.large_string()) for name, cells in columns.items()})
 
 
 def _write_format(content: Content, entry: _Export, file: IO[bytes]) -> None:
     """Write a content as an export has it; a folder becomes a zip."""
-    from adjudge.data.formats import named as format_named
-
-    chosen = format_named(entry.name.partition("-")[2])
+    chosen = named(entry.name.partition("-")[2])
     if chosen.name in _WITHOUT_SPACES:
         content = _with_ids(content)
     if chosen.write is not None:
         chosen.write(content, file)
-        return
-    if chosen.write_folder is None:
-        raise BadData(f"{chosen.name} is read, not written")
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / chosen.name
-        chosen.write_folder(content, folder)
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            for part in sorted(folder.rglob("*")):
-                if part.is_file():
-                    archive.write(part, part.relative_to(folder).as_posix())
+    elif chosen.write_folder is not None:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place) / chosen.name
+            chosen.write_folder(content, folder)
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+                for part in sorted(folder.rglob("*")):
+                    if part.is_file():
+                        archive.write(part, part.relative_to(folder).as_posix())
 
 
 def _with_ids(content: Content) -> Content:
@@ -310,48 +270,39 @@ def _with_ids(content: Content) -> Content:
 
 
 def _ids(topics: Any) -> Any:
-    import pyarrow as pa
-
-    known = {topic: _id_of(topic) for topic in set(topics.to_pylist())}
-    return pa.array([known[topic] for topic in topics.to_pylist()], pa.large_string())
+    return pa.array([_id_of(topic) for topic in topics.to_pylist()], pa.large_string())
 
 
 def _id_of(topic: str) -> str:
-    """A topic that can stand in a file whose cells are set apart by white space."""
+    """A topic that can be in a file whose cells are set apart by white space."""
     return topic_id(topic) if topic and any(map(str.isspace, topic)) else topic
 
 
-def _write_words(request: Request, entry: _Export, file: IO[bytes]) -> None:
-    """The topics of a project with their words, or the pairs that nobody judged."""
-    import pyarrow as pa
-
-    from adjudge.data.formats.writing import write_csv
-
-    if entry.kind == "items":
-        names = ("name", "topic", "document", "query", "title", "url")
-        rows = [{"item" if n == "name" else n: row[n] for n in names}
-                for row in _list_unjudged(request)]  # fmt: skip
-        schema = pa.schema([("item" if n == "name" else n, pa.large_string()) for n in names])
-        write_csv(pa.Table.from_pylist(rows, schema=schema), file, guard=True)
-        return
-    project = read_project(request.on, request.project.id)
-    found = {item.topic: item for item in reversed(project.items)}
-    if entry.extension == ".txt":
-        for topic, item in reversed(found.items()):
-            words = [_id_of(topic), item.query, item.need]
-            number, title, need = (escape(" ".join(w.split()), quote=False) for w in words)
-            part = f"<desc> Description:\n{need}\n\n" if need else ""
-            text = f"<top>\n<num> Number: {number}\n<title> {title}\n\n{part}</top>\n\n"
-            file.write(text.encode())
-        return
-    columns = {"topic": [_id_of(topic) for topic in reversed(found)]}
-    columns |= {n: [getattr(i, n) for i in reversed(found.values())] for n in _TOPIC_WORDS}
-    write_csv(pa.table({n: pa.array(c, pa.large_string()) for n, c in columns.items()}), file,
-              guard=True)  # fmt: skip
+# -- tables of our own
 
 
-def _list_unjudged(request: Request) -> list[Any]:
-    """The items that are neither gold nor judged by anybody who is trusted, as stored."""
+def _table_topics(request: Request) -> Any:
+    """The topics of a project, each with the words of its first item."""
+    found: dict[str, Item] = {}
+    for item in read_project(request.on, request.project.id).items:
+        found.setdefault(item.topic, item)
+    words = {name: [getattr(item, name) for item in found.values()]
+             for name in ("query", "need", "category")}  # fmt: skip
+    return _table_texts({"topic": [_id_of(topic) for topic in found], **words})
+
+
+def _tag_topics(table: Any) -> str:
+    """Topics in TREC's tags."""
+    blocks = []
+    for row in table.select(["topic", "query", "need"]).to_pylist():
+        number, title, need = (escape(" ".join(w.split()), quote=False) for w in row.values())
+        part = f"<desc> Description:\n{need}\n\n" if need else ""
+        blocks.append(f"<top>\n<num> Number: {number}\n<title> {title}\n\n{part}</top>\n\n")
+    return "".join(blocks)
+
+
+def _table_unjudged(request: Request) -> Any:
+    """The items that are neither gold nor judged by anybody who is trusted."""
     judged = select(judgments.c.item).where(
         judgments.c.project == request.project.id,
         judgments.c.kind == "work",
@@ -362,13 +313,33 @@ def _list_unjudged(request: Request) -> list[Any]:
     if request.project.question:
         answered = label_of(request.project.question).is_not(None)
         judged = judged.where(judgments.c.answers.is_not(None), answered)
-    wanted = select(items).where(
+    names = ("topic", "document", "query", "title", "url")
+    wanted = select(items.c.name.label("item"), *(items.c[name] for name in names)).where(
         items.c.project == request.project.id,
         items.c.gold.is_(False),
         items.c.state.not_in(("withdrawn", "final")),
         items.c.id.not_in(judged),
     )
-    return list(request.on.execute(wanted.order_by(items.c.id)).mappings())
+    rows = request.on.execute(wanted.order_by(items.c.id)).all()
+    return _table_texts({n: [getattr(row, n) for row in rows] for n in ("item", *names)})
+
+
+def _table_comparisons(request: Request, trusted: bool) -> Any:
+    if not request.project.of_pairs:
+        raise BadData(f"the items of {request.project.slug} are no pairs", code="no-pairs")
+    return read_comparison_table(request.on, request.project, trusted=trusted)
+
+
+_TABLES: dict[str, Callable[[Request, bool], Any]] = {  # by kind
+    "topics": lambda request, _: _table_topics(request),
+    "items": lambda request, _: _table_unjudged(request),
+    "answers": lambda request, _: read_table(request.on, request.project),
+    "comparisons": _table_comparisons,
+    "panel": lambda request, _: table_outcomes(request),
+}
+
+
+# -- offers
 
 
 def _list_offers(request: Request, labels: Any) -> _Offers:
@@ -378,8 +349,7 @@ def _list_offers(request: Request, labels: Any) -> _Offers:
         "judgments": _few_judgments(request),
         "gold": read_gold(request.on, request.project),
     }
-    project = read_project(request.on, request.project.id)
-    project = replace(project, items=project.items[:_FEW])
+    few = read_project(request.on, request.project.id).items[:_FEW]
     offers = []
     for entry in list_exports():
         if entry.kind == "comparisons" and not request.project.of_pairs:
@@ -387,7 +357,7 @@ def _list_offers(request: Request, labels: Any) -> _Offers:
         problem = ""
         if entry.kind in held:
             try:
-                content = _make_content(request, entry.kind, held[entry.kind], project)
+                content = _make_content(request, entry.kind, held[entry.kind], few)
                 _write_format(content, entry, io.BytesIO())
             except AdjudgeError as fault:
                 problem = _put_plainly(fault)
@@ -397,7 +367,7 @@ def _list_offers(request: Request, labels: Any) -> _Offers:
     return _Offers(
         offers=offers,
         labelled=0 if labels is None else len(labels),
-        unjudged=len(_list_unjudged(request)),
+        unjudged=len(_table_unjudged(request)),
         golds=sum(gold.active for gold in request.project.golds.values()),
         graded=bool(scale.grades) or scale.ordinal or numbers,
     )

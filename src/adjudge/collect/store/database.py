@@ -207,6 +207,10 @@ def to_time(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
+def _as_time(value: float | datetime) -> datetime:
+    return value if isinstance(value, datetime) else to_time(value)
+
+
 def from_row(kind: Callable[..., _Value], row: Any, **own: Any) -> _Value:
     """Make a plain value from a row or another value: each field has the column of its name.
 
@@ -225,7 +229,7 @@ def _fields_of(
     kind: Any,
 ) -> tuple[tuple[str, ...], tuple[tuple[str, Callable[[Any], Any]], ...]]:
     """The names of the fields of a dataclass, and what its stored values are made by."""
-    kinds: dict[str, Callable[[Any], Any]] = {"datetime": to_time, "tuple": tuple}
+    kinds: dict[str, Callable[[Any], Any]] = {"datetime": _as_time, "tuple": tuple}
     makers = [
         (field.name, make)
         for field in fields(kind)
