@@ -11,7 +11,8 @@ import os
 import pickle
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import IO, Any
 
@@ -22,7 +23,6 @@ from adjudge.errors import BadData
 
 _LARGE = 1_000_000  # bytes that are read without anybody noticing
 _PIECE = 500  # items, or gold
-_MANY = ("known", "topics")  # of what is to be known, as many as there are items
 _MEMORY = 2_000_000_000  # bytes for the interpreter and its libraries, and what is known
 _TIMES = 30  # the largest upload, beside it: readers keep to ten times what they read
 
@@ -34,64 +34,41 @@ def is_large(files: Iterable[Upload], limits: ImportLimits) -> bool:
 
 
 def ask(child: IO[bytes], files: Iterable[Upload], wanted: dict[str, Any]) -> None:
-    """Send the files to the process, and how they are to be read (see ``importing.read``).
-
-    What is large goes in small pieces.
-    """
-    sent = {name: list(wanted.get(name) or ()) for name in _MANY}
-    sent["topics"] = list((wanted.get("topics") or {}).items())
-    counts = {name: len(values) for name, values in sent.items()}
-    rest = {name: value for name, value in wanted.items() if name not in _MANY}
-    pickle.dump((rest, counts), child)
-    for values in sent.values():
-        for at in range(0, len(values), _PIECE):
-            pickle.dump(values[at : at + _PIECE], child)
+    """Send the files to the process, and how they are to be read (see ``importing.read``)."""
+    rest = dict(wanted)
+    many = {"known": list(rest.pop("known", None) or ())}
+    many["topics"] = list((rest.pop("topics", None) or {}).items())
     for file in files:
-        pickle.dump(file, child)
+        pickle.dump(("files", [file]), child)
+    _send(child, rest, many)
     child.close()
 
 
 def hear(child: IO[bytes]) -> Preview:
     """What the process found; EOFError where it ended before it could say it."""
-    items: list[Any] = []
-    golds: list[Any] = []
-    while True:
-        kind, piece = pickle.load(child)  # noqa: S301 - from a process of ours
-        if kind == "items":
-            items += piece
-        elif kind == "golds":
-            golds += piece
-        elif kind == "fault":
-            raise RuntimeError(f"a reader of files failed:\n{piece}")
-        else:
-            found: Preview = piece
-            return replace(found, items=tuple(items), golds=tuple(golds))
+    found, many = _receive(child)
+    if isinstance(found, str):
+        raise RuntimeError(f"a reader of files failed:\n{found}")
+    preview: Preview = replace(found, items=tuple(many["items"]), golds=tuple(many["golds"]))
+    return preview
 
 
-def _take(parent: IO[bytes]) -> tuple[list[Upload], dict[str, Any]]:
-    """What ``ask`` sent: the files, and how they are to be read."""
-    wanted, counts = pickle.load(parent)  # noqa: S301 - from the process that began this one
-    taken: dict[str, list[Any]] = {name: [] for name in _MANY}
-    for name, count in counts.items():
-        while len(taken[name]) < count:
-            taken[name] += pickle.load(parent)  # noqa: S301
-    wanted |= {"known": frozenset(taken["known"]), "topics": dict(taken["topics"])}
-    return list(_take_files(parent)), wanted
-
-
-def _take_files(parent: IO[bytes]) -> Iterator[Upload]:
-    while True:
-        try:
-            yield pickle.load(parent)  # noqa: S301
-        except EOFError:
-            return
-
-
-def _say(parent: IO[bytes], found: Preview) -> None:
-    for kind, things in (("items", found.items), ("golds", found.golds)):
+def _send(pipe: IO[bytes], rest: object, many: Mapping[str, Sequence[Any]]) -> None:
+    """Send what there may be many of in small pieces, and then the rest."""
+    for name, things in many.items():
         for at in range(0, len(things), _PIECE):
-            pickle.dump((kind, things[at : at + _PIECE]), parent)
-    pickle.dump(("rest", replace(found, items=(), golds=())), parent)
+            pickle.dump((name, things[at : at + _PIECE]), pipe)
+    pickle.dump((None, rest), pipe)
+
+
+def _receive(pipe: IO[bytes]) -> tuple[Any, dict[str, list[Any]]]:
+    """What ``_send`` sent: the rest, and the things in pieces by their names."""
+    many: dict[str, list[Any]] = defaultdict(list)
+    while True:
+        name, piece = pickle.load(pipe)  # noqa: S301 - from a process of ours
+        if name is None:
+            return piece, many
+        many[name] += piece
 
 
 def _limit_memory(limits: ImportLimits) -> None:
@@ -110,18 +87,21 @@ def _main() -> None:
     """Read what the process that began this one sends."""
     if hasattr(os, "nice"):
         os.nice(5)  # judges come first
-    files, wanted = _take(sys.stdin.buffer)
+    wanted, many = _receive(sys.stdin.buffer)
+    wanted |= {"known": frozenset(many["known"]), "topics": dict(many["topics"])}
     _limit_memory(wanted.get("limits") or ImportLimits())
     with sys.stdout.buffer as parent:
         try:
             try:
-                found = importing.read(files, **wanted)
+                found = importing.read(many["files"], **wanted)
             except MemoryError:
-                fault = BadData("takes more memory to read than there is", source="what was sent")
+                problem = "takes more memory to read than there is"
+                fault = BadData(problem, source="what was sent", code="too-large")
                 found = Preview(errors=(fault,))
-            _say(parent, found)
+            pieces = {"items": found.items, "golds": found.golds}
+            _send(parent, replace(found, items=(), golds=()), pieces)
         except Exception:  # noqa: BLE001 - whatever it is, it is told where there is a log
-            pickle.dump(("fault", traceback.format_exc()), parent)
+            _send(parent, traceback.format_exc(), {})
 
 
 if __name__ == "__main__":
