@@ -19,6 +19,7 @@ from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.data.scale import Scale
+from adjudge.errors import Refused
 
 # Of tests that ask for a database of each kind, those that send PostgreSQL nothing that others do
 # not: there in the full run alone. What many change at once is tried on both in every run.
@@ -30,6 +31,11 @@ sqlite_first = pytest.mark.parametrize(
 
 LABELS = ("Matching", "Not Matching", "Off Topic", "Spam")
 SCALE = Scale(labels=LABELS)
+
+
+def refused(code: str) -> pytest.RaisesExc[Refused]:
+    """Expect a refusal with this code."""
+    return pytest.raises(Refused, check=lambda error: error.code == code)
 
 
 @dataclass
@@ -106,6 +112,12 @@ class Bench:
         arrival = {"project": self.slug, "channel": "open", "key": key, **more}
         return self.judging.arrive(Arrival(**arrival))
 
+    def page(self, judge: str) -> Page:
+        """The page that a judge has, or gets now; there has to be one."""
+        page = self.judging.page(judge)
+        assert page is not None
+        return page
+
     def truths(self, page: Page) -> dict[int, str]:
         """The accepted label of each gold on a page, by row."""
         with self.database.read() as on:
@@ -132,12 +144,6 @@ class Bench:
             )
             for row in page.rows
         ]
-
-    def page(self, judge: str) -> Page:
-        """The page that a judge is given; there is one."""
-        page = self.judging.page(judge)
-        assert page is not None
-        return page
 
     def turn(self, judge: str, *, right: bool = True, label: str = "Matching") -> Outcome:
         """One page fetched and answered."""

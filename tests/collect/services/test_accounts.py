@@ -12,14 +12,10 @@ from adjudge.collect.services import accounts
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
-from adjudge.errors import NotFound, Refused
-from collecting import Clock, made_project
+from adjudge.errors import NotFound
+from collecting import Clock, made_project, refused
 
 PASSWORD = "correct horse battery"
-
-
-def refused(code: str) -> object:
-    return pytest.raises(Refused, check=lambda error: error.code == code)
 
 
 def test_the_first_requester_is_made_once_by_the_newest_link(database: Database) -> None:

@@ -41,8 +41,7 @@ def trained(bench: Bench, key: str, *, right: bool = True, **more: Any) -> str:
 
 def page_at_random(bench: Bench, judge: str, skill: float, rng: np.random.Generator) -> None:
     """A page of work: gold right with this probability, work at random."""
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     truths = bench.truths(page)
     answers = []
     for row in page.rows:
@@ -157,8 +156,7 @@ def test_the_funnel_counts_drop_outs_and_leaves_out_dry_runs(database: Database)
         fate = ("passed", "failed", "left", "began")[len(stages[arm])]
         stages[arm].append(fate)
         if fate == "began":
-            page = bench.judging.page(judge)
-            assert page is not None
+            page = bench.page(judge)
             bench.judging.answer_training(judge, page.page, page.rows[0].row, "Spam")
         elif fate != "left":
             while bench.judging.state(judge).stage == "training":
@@ -209,8 +207,7 @@ def test_several_accepted_labels_are_all_right(sqlite: Database) -> None:
     for gold in range(20):
         bench.services.gold.edit(bench.slug, f"gold{gold}", accepted=("Spam", "Matching"))
     judge = bench.arrive().judge
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     golds = sorted(bench.truths(page))
     given = dict(
         zip(golds, ("Spam", "Matching", "Matching", "Off Topic", "can't judge"), strict=True)

@@ -14,8 +14,8 @@ from adjudge.collect.services.arms import _PAPER_LABELS, FIVE_MIXES, PRESETS, pr
 from adjudge.collect.services.projects import _find_misassigned
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Arm
-from adjudge.errors import AdjudgeError, BadData, BadSetting, Refused
-from collecting import LABELS, Bench, made_project, sqlite_first
+from adjudge.errors import AdjudgeError, BadData, BadSetting
+from collecting import LABELS, Bench, made_project, refused, sqlite_first
 from papers.training import TABLE_1
 from papers.training.crowd import LABELS as REPLICATED
 
@@ -159,7 +159,7 @@ def test_once_a_judge_has_come_arms_can_only_be_added(database: Database) -> Non
     for number in range(5):
         bench.arrive(f"j{number}")
     for wrong in (first[:1], first[::-1], (Arm(name="a", feedback=False), first[1])):
-        with pytest.raises(Refused, check=lambda error: error.code == "arms-fixed") as caught:
+        with refused("arms-fixed") as caught:
             bench.services.arms.set_all(bench.slug, wrong)
         assert caught.value.evidence == {"arms": ["a", "b"]}
     bench.services.arms.set_all(bench.slug, (*first, Arm(name="c")))

@@ -12,8 +12,7 @@ def work(bench: Bench, key: str, pages: int, seconds: float, **how: object) -> s
     """A judge who answers pages in so many seconds a pair: gold right, work by truth or as told."""
     judge = bench.arrive(key, kind=how.pop("kind", "person")).judge
     for _ in range(pages):
-        page = bench.judging.page(judge)
-        assert page is not None
+        page = bench.page(judge)
         truths = bench.truths(page)
         given = [
             Answer(row=row.row, label=truths.get(row.row) or how.get("label") or _truth(row.title))

@@ -25,8 +25,8 @@ from adjudge.collect.store.database import Database
 from adjudge.collect.store.request import lock_judge
 from adjudge.collect.values.gold import Suggestion
 from adjudge.collect.values.project import Arm
-from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
-from collecting import LABELS, Bench, made_project, sqlite_first
+from adjudge.errors import AdjudgeError, BadSetting, NotFound
+from collecting import LABELS, Bench, made_project, refused, sqlite_first
 
 
 def cards(**counts: int) -> list[GoldCard[str]]:
@@ -214,7 +214,7 @@ def test_an_approved_suggestion_becomes_gold_and_is_work_no_more(database: Datab
     bench.check()
     again = bench.services.gold.suggest(bench.slug, consensus, 99)
     assert found.item not in {one.item for one in again}
-    with pytest.raises(Refused, check=lambda error: error.code == "gold-already"):
+    with refused("gold-already"):
         bench.services.gold.approve(bench.slug, found.item, accepted=["Spam"])
     with pytest.raises(NotFound):
         bench.services.gold.approve(bench.slug, "nowhere", accepted=["Spam"])
@@ -252,8 +252,7 @@ def test_gold_is_split_by_design_and_judges_are_trained_by_it(database: Database
     judge = bench.arrive().judge
     shown: Counter[str] = Counter()
     while bench.judging.state(judge).stage == "training":
-        page = bench.judging.page(judge)
-        assert page is not None
+        page = bench.page(judge)
         shown.update(bench.truths(page).values())
         bench.turn(judge)
     assert shown == {"Matching": 6, "Spam": 2}

@@ -17,8 +17,7 @@ from collecting import Bench
 
 def turn(bench: Bench, judge: str, missed: set[str]) -> dict[str, int]:
     """One page, all gold right but what is named; the rows of golds by their items."""
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     with bench.database.read() as on:
         rows = on.execute(
             sa.select(schema.page_rows.c.row, schema.items.c.name, schema.golds.c.accepted)

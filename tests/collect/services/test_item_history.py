@@ -19,8 +19,7 @@ def test_everything_that_happens_to_an_item_is_told(database: Database) -> None:
         training=False, screening_golds=0, lease_minutes=10,
     )  # fmt: skip
     anna, ben = bench.arrive("anna").judge, bench.arrive("ben").judge
-    page = bench.judging.page(anna)
-    assert page is not None
+    bench.page(anna)
     item = min(one.item for one in bench.services.items.get_all(bench.slug)[0] if not one.gold)
     expected = [("given out", "", True, "in their hands")]
     assert told(bench, item) == expected

@@ -7,12 +7,8 @@ from decimal import Decimal
 import pytest
 
 from adjudge.collect.store.database import Database
-from adjudge.errors import NotFound, Refused
-from collecting import LABELS, Bench, sqlite_first
-
-
-def refused(code: str) -> object:
-    return pytest.raises(Refused, check=lambda error: error.code == code)
+from adjudge.errors import NotFound
+from collecting import LABELS, Bench, refused, sqlite_first
 
 
 @sqlite_first
@@ -35,8 +31,7 @@ def test_the_whole_way_of_a_good_judge(database: Database) -> None:
     assert (view.stage, view.training_pairs, view.training_done) == ("training", 20, 0)
     assert bench.judging.consent(view.judge).stage == "training"
 
-    page = bench.judging.page(view.judge)
-    assert page is not None
+    page = bench.page(view.judge)
     assert (page.kind, len(page.rows), page.labels) == ("training", 20, LABELS)
     assert [row.row for row in page.rows] == list(range(1, 21))
     assert bench.judging.page(view.judge) == page
@@ -45,8 +40,7 @@ def test_the_whole_way_of_a_good_judge(database: Database) -> None:
     assert outcome.judge.pay == Decimal("0.00")
     assert outcome.judge.notice == ("You have passed the training. From here on your work counts.",)
 
-    page = bench.judging.page(view.judge)
-    assert page is not None
+    page = bench.page(view.judge)
     assert (page.kind, len(page.rows), len(page.groups)) == ("work", 25, 5)
     assert len(bench.truths(page)) == 5
     outcome = bench.judging.submit(view.judge, page.page, page.key, bench.answers(page))
@@ -85,8 +79,7 @@ def test_the_same_channel_and_key_is_the_same_judge(database: Database) -> None:
 def test_a_paused_project_takes_open_pages_and_makes_none(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     bench.services.projects.set_state(bench.slug, "paused")
     assert bench.judging.page(judge) == page
     assert bench.judging.submit(judge, page.page, page.key, bench.answers(page)).stored == 25

@@ -10,12 +10,7 @@ import sqlalchemy as sa
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer
-from adjudge.errors import Refused
-from collecting import LABELS, Bench, made_project, sqlite_first
-
-
-def refused(code: str) -> object:
-    return pytest.raises(Refused, check=lambda error: error.code == code)
+from collecting import LABELS, Bench, made_project, refused, sqlite_first
 
 
 def test_training_shows_each_mistake_at_once_and_counts_the_first_answer(
@@ -23,8 +18,7 @@ def test_training_shows_each_mistake_at_once_and_counts_the_first_answer(
 ) -> None:
     bench = Bench(database, training_pass=0.9, code_failed="OUT", pay_failed="0.10")
     judge = bench.arrive().judge
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     truths = bench.truths(page)
     wrong = next(label for label in LABELS if label != truths[1])
     outcome = bench.judging.answer_training(judge, page.page, 1, wrong)
@@ -37,8 +31,7 @@ def test_training_shows_each_mistake_at_once_and_counts_the_first_answer(
     right = bench.judging.answer_training(judge, page.page, 2, truths[2])
     assert (right.feedback[0].right, right.feedback[0].reason) == (True, "")
     assert right.judge.training_done == 2
-    reloaded = bench.judging.page(judge)
-    assert reloaded is not None
+    reloaded = bench.page(judge)
     assert [answer.row for answer in reloaded.answers] == [1, 2]
     assert reloaded.feedback == (told,)
 
@@ -61,8 +54,7 @@ def test_training_shows_each_mistake_at_once_and_counts_the_first_answer(
 def test_a_second_try_has_other_golds(database: Database) -> None:
     bench = Bench(database, golds=30, training_pairs=10, training_tries=2)
     judge = bench.arrive().judge
-    first = bench.judging.page(judge)
-    assert first is not None
+    first = bench.page(judge)
     outcome = bench.judging.submit(judge, first.page, first.key, bench.answers(first, right=False))
     assert (outcome.judge.stage, outcome.judge.tries_left, outcome.judge.training_done) == (
         "training",
@@ -70,8 +62,7 @@ def test_a_second_try_has_other_golds(database: Database) -> None:
         0,
     )
     assert outcome.judge.notice[0].startswith("Fewer than 70% of your answers were right.")
-    second = bench.judging.page(judge)
-    assert second is not None
+    second = bench.page(judge)
     assert not {row.title for row in first.rows} & {row.title for row in second.rows}
     bench.turn(judge)
     assert bench.judging.state(judge).stage == "working"
@@ -130,8 +121,7 @@ def test_gold_that_runs_out_can_end_the_work(database: Database) -> None:
 def test_contests_need_a_gold_that_was_missed_and_told(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     gold = min(bench.truths(page))
     with refused("not-contestable"):
         bench.judging.contest(judge, page.page, gold, "no!")
@@ -168,8 +158,7 @@ def test_training_switched_off_meanwhile_is_waived(database: Database) -> None:
     bench = Bench(database)
     judge = bench.arrive().judge
     bench.services.projects.set_policy(bench.slug, {"training": False})
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     assert page.kind == "work"
     assert bench.judging.state(judge).stage == "working"
     bench.check()
@@ -179,8 +168,7 @@ def test_training_switched_off_meanwhile_is_waived(database: Database) -> None:
 def test_a_page_tells_nothing_of_gold(database: Database) -> None:
     bench = Bench(database, made_project(topics=6, golds=30))
     judge = bench.trained()
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     names = {name for row in page.rows for name in row.__slots__}
     assert names == {"row", "title", "text", "url", "image", "asked", "beside"}
     assert {(row.asked, row.beside) for row in page.rows} == {((), None)}

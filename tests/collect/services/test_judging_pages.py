@@ -11,18 +11,13 @@ from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import CANNOT_JUDGE, PAGE_BROKEN, Answer
 from adjudge.errors import NotFound, Refused
-from collecting import Bench, sqlite_first
-
-
-def refused(code: str) -> object:
-    return pytest.raises(Refused, check=lambda error: error.code == code)
+from collecting import Bench, refused, sqlite_first
 
 
 def test_sent_twice_is_stored_once_and_answered_the_same(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     answers = bench.answers(page, right=False)
     first = bench.judging.submit(judge, page.page, page.key, answers)
     second = bench.judging.submit(judge, page.page, page.key, answers)
@@ -42,9 +37,7 @@ def test_sent_twice_is_stored_once_and_answered_the_same(database: Database) -> 
 def test_tampered_forms_are_refused_and_nothing_is_stored(database: Database) -> None:
     bench = Bench(database)
     judge, other = bench.trained("anna"), bench.trained("berta")
-    page, hers = bench.judging.page(judge), bench.judging.page(other)
-    assert page is not None
-    assert hers is not None
+    page, hers = bench.page(judge), bench.page(other)
     answers = bench.answers(page)
     submit = bench.judging.submit
     with pytest.raises(NotFound, match="there is no page"):
@@ -78,15 +71,13 @@ def test_tampered_forms_are_refused_and_nothing_is_stored(database: Database) ->
 def test_a_partial_page_is_kept_and_its_gaps_are_named(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     assert bench.judging.save(judge, page.page, [Answer(row=4, label="Spam", comment="why")]) == 1
     answers = bench.answers(page)
     with pytest.raises(Refused, match="23 of 25 rows have no answer yet") as error:
         bench.judging.submit(judge, page.page, page.key, answers[:2])
     assert error.value.evidence["rows"] == list(range(3, 26))
-    reloaded = bench.judging.page(judge)
-    assert reloaded is not None
+    reloaded = bench.page(judge)
     assert [answer.row for answer in reloaded.answers] == [1, 2, 4]
     assert reloaded.answers[2] == Answer(row=4, label="Spam", comment="why")
     assert bench.judging.submit(judge, page.page, page.key, answers).stored == 25
@@ -99,15 +90,13 @@ def test_a_partial_page_is_kept_and_its_gaps_are_named(database: Database) -> No
 def test_expired_pages_return_to_the_pool(database: Database) -> None:
     bench = Bench(database, topics=4, judgments_per_item=1, lease_minutes=30, screening=False)
     anna, berta = bench.trained("anna"), bench.trained("berta")
-    page = bench.judging.page(anna)
-    assert page is not None
+    page = bench.page(anna)
     assert bench.judging.page(berta) is None
     waiting = bench.judging.state(berta)
     assert (waiting.stage, waiting.open_items) == ("working", False)
     assert waiting.reason.startswith("Nothing is open for you at this moment")
     bench.clock.forward(minutes=31)
-    taken = bench.judging.page(berta)
-    assert taken is not None
+    bench.page(berta)
     assert bench.judging.state(anna).page is None
     bench.turn(berta)
     # Anna was given nothing else: what she answered is kept, beyond what was needed.
@@ -128,14 +117,12 @@ def test_expired_pages_return_to_the_pool(database: Database) -> None:
 def test_an_expired_page_comes_back_as_it_was(database: Database) -> None:
     bench = Bench(database, lease_minutes=30)
     judge = bench.trained()
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     bench.judging.save(judge, page.page, [Answer(row=3, label="Spam")])
     bench.clock.forward(minutes=31)
     assert bench.judging.sweep() == 1
     assert bench.judging.sweep() == 0
-    again = bench.judging.page(judge)
-    assert again is not None
+    again = bench.page(judge)
     assert (again.page, again.key, again.groups) == (page.page, page.key, page.groups)
     assert again.expires > page.expires
     assert [answer.row for answer in again.answers] == [3], "what was saved is kept too"
@@ -149,16 +136,13 @@ def test_a_page_comes_back_whole_while_any_of_its_work_is_wanted(database: Datab
     bench = Bench(database, topics=8, role="screening", judgments_per_item=1)
     anna, berta = bench.arrive("anna").judge, bench.arrive("berta").judge
     bench.turn(anna)
-    page = bench.judging.page(anna)
-    assert page is not None
+    page = bench.page(anna)
     bench.judging.finish(anna)
-    taken = bench.judging.page(berta)
-    assert taken is not None
+    taken = bench.page(berta)
     answers = bench.answers(taken)
     unable = [replace(answer, label=CANNOT_JUDGE) for answer in answers[::2]]
     bench.judging.submit(berta, taken.page, taken.key, [*unable, *answers[1::2]])
-    again = bench.judging.page(anna)
-    assert again is not None
+    again = bench.page(anna)
     assert again.groups == page.groups
     assert bench.judging.page(anna).groups == page.groups, "and stays"  # type: ignore[union-attr]
     assert sum(item.leased for item in bench.items()) == 0, "some is done: it is not leased"
@@ -183,14 +167,12 @@ def test_a_page_whose_work_is_done_never_comes_back_nor_do_its_rows(database: Da
     bench = Bench(database, topics=12, training=False, screening=False, judgments_per_item=1,
                   lease_minutes=30)  # fmt: skip
     anna, berta = bench.arrive("anna").judge, bench.arrive("berta").judge
-    page = bench.judging.page(anna)
-    assert page is not None
+    page = bench.page(anna)
     bench.clock.forward(minutes=31)
     theirs = {row.title for row in page.rows}
     bench.turn(berta)
     assert _open_of(database, theirs) == []
-    newer = bench.judging.page(anna)
-    assert newer is not None
+    newer = bench.page(anna)
     assert not theirs & {row.title for row in newer.rows}
     with refused("page-expired"):
         bench.judging.submit(anna, page.page, page.key, bench.answers(page))
@@ -208,8 +190,7 @@ def test_items_that_nobody_can_judge_are_set_aside(database: Database) -> None:
     for key, other in (("anna", PAGE_BROKEN), ("berta", CANNOT_JUDGE)):
         judge = bench.arrive(key).judge
         assert bench.judging.state(judge).stage == "working"
-        page = bench.judging.page(judge)
-        assert page is not None
+        page = bench.page(judge)
         broken = next(row.row for row in page.rows if row.title == "title of t0d1")
         answers = [
             Answer(row=row.row, label=other if row.row == broken else "Spam") for row in page.rows

@@ -165,8 +165,7 @@ def test_who_came_too_late_can_stop_and_gets_a_code(sqlite: Database) -> None:
         screening=False, code_nothing_left="LATE",
     )  # fmt: skip
     first, second = (bench.arrive(key, channel="panel").judge for key in ("first", "second"))
-    page = bench.judging.page(first)
-    assert page is not None
+    bench.page(first)
     with pytest.raises(Refused, match="please judge a page first"):
         bench.judging.finish(first)
     assert bench.judging.page(second) is None
@@ -179,7 +178,7 @@ def test_only_so_many_new_judges_come_in_a_minute_and_an_hour(database: Database
     bench = Bench(database, newcomers_per_minute=2, newcomers_per_hour=3)
 
     def refused(key: str, seconds: int, **more: Any) -> None:
-        with pytest.raises(Refused, check=lambda error: error.code == "crowded") as caught:
+        with refused("crowded") as caught:
             bench.arrive(key, **more)
         assert caught.value.evidence == {"seconds": seconds}
 

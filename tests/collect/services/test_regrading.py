@@ -53,8 +53,7 @@ def test_an_edit_of_gold_regrades_everyone_and_unblocks_the_wronged(database: Da
 def test_who_failed_the_training_by_wrong_gold_is_let_in(database: Database) -> None:
     bench = Bench(database, golds=6, training_pairs=2, training_pass=1.0)
     judge = bench.arrive().judge
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     outcome = bench.judging.submit(judge, page.page, page.key, bench.answers(page, right=False))
     assert outcome.judge.stage == "failed"
     passed: list[str] = []
@@ -69,8 +68,7 @@ def test_who_failed_the_training_by_wrong_gold_is_let_in(database: Database) -> 
 def test_golds_are_listed_contested_first_then_by_misses(database: Database) -> None:
     bench = Bench(database, topics=20, golds=60)
     judge = bench.trained()
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     outcome = bench.judging.submit(judge, page.page, page.key, bench.answers(page, right=False))
     bench.judging.contest(judge, page.page, outcome.feedback[0].row, "it matches")
     rows = bench.services.gold.get_all(bench.slug)

@@ -16,12 +16,8 @@ from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer
 from adjudge.collect.values.project import GoldEntry, Project
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData, BadSetting, NotFound, Refused
-from collecting import LABELS, SCALE, Bench, made_item, made_project, sqlite_first
-
-
-def refused(code: str) -> object:
-    return pytest.raises(Refused, check=lambda error: error.code == code)
+from adjudge.errors import BadData, BadSetting, NotFound
+from collecting import LABELS, SCALE, Bench, made_item, made_project, refused, sqlite_first
 
 
 @sqlite_first
@@ -103,8 +99,7 @@ def test_progress_cost_and_why_items_are_open(database: Database) -> None:
     assert progress.cost_to_finish == Decimal("0.60")  # 40 judgments, 16 a page
     anna, berta = bench.trained("anna"), bench.trained("berta")
     outcome = bench.turn(anna)
-    page = bench.judging.page(berta)
-    assert page is not None
+    page = bench.page(berta)
     progress = bench.services.projects.get_progress(bench.slug)
     assert progress.trusted == outcome.stored - 4 == 16
     assert progress.cost == Decimal("0.20")
@@ -134,8 +129,7 @@ def test_judges_with_confusion_and_history(database: Database) -> None:
     bench = Bench(database, topics=20, golds=60)
     judge = bench.trained()
     bench.clock.forward(minutes=5)
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     truths = bench.truths(page)
     answers = [Answer(row=row.row, label="Spam", seconds=float(row.row)) for row in page.rows]
     bench.judging.submit(judge, page.page, page.key, answers)
@@ -165,8 +159,7 @@ def test_block_and_unblock_by_hand(database: Database) -> None:
     bench = Bench(database, topics=20, golds=60)
     judge = bench.trained()
     bench.turn(judge, right=False)
-    page = bench.judging.page(judge)
-    assert page is not None
+    page = bench.page(judge)
     row = bench.services.judges.block(bench.slug, judge, "too fast")
     assert (row.stage, row.by_hand) == ("blocked", True)
     assert row.reason == "Blocked by hand: too fast"
@@ -194,8 +187,7 @@ def test_disagreements_by_query(database: Database) -> None:
     }
     for key, labels in given.items():
         judge = bench.arrive(key).judge
-        page = bench.judging.page(judge)
-        assert page is not None
+        page = bench.page(judge)
         answers = []
         for row in page.rows:
             name = row.title.removeprefix("title of ")
