@@ -263,7 +263,7 @@ def _uphold(request: Request, gold_ids: Sequence[int]) -> int:
             update(contests).where(contests.c.id.in_(part)).values(settled=True, upheld=True)
         )
     for part in batches(row.judge for row in granted):
-        _tell(request.on, part, "You were right to disagree. The known answer is changed.")
+        tell_judges(request.on, part, "You were right to disagree. The known answer is changed.")
     lines = []
     for row in granted:
         told = {"contest": row.id, "gold": row.gold, "upheld": True}
@@ -272,8 +272,8 @@ def _uphold(request: Request, gold_ids: Sequence[int]) -> int:
     return len(granted)
 
 
-def _tell(on: Connection, ids: Sequence[int], text: str) -> None:
-    """Put a sentence beside the next page of judges; said twice it stands there once."""
+def tell_judges(on: Connection, ids: Sequence[int], text: str) -> None:
+    """Show a sentence with the next page of judges; given twice it is shown once."""
     rows = on.execute(
         select(judges.c.id, judges.c.notice)
         .where(judges.c.id.in_(ids))

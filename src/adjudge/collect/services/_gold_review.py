@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import func, select, update
 
-from adjudge.collect.store.database import StoredRow, from_row, to_time
+from adjudge.collect.services._gold_editing import tell_judges
+from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
     contests,
@@ -42,7 +43,7 @@ from adjudge.errors import NotFound
 _CONTESTS = (
     select(
         contests,
-        items.c.name.label("item_name"),
+        items.c.name.label("item"),
         items.c.query,
         items.c.title,
         judges.c.public,
@@ -172,16 +173,7 @@ def _doubts(request: Request) -> Mapping[int, _GoldDoubt]:
 
 
 def _contest_of(row: StoredRow) -> Contest:
-    return from_row(
-        Contest,
-        row,
-        contest=row.id,
-        item=row.item_name,
-        judge=row.public,
-        given=row.label,
-        accepted=tuple(row.accepted),
-        time=to_time(row.time),
-    )
+    return from_row(Contest, row, contest=row.id, judge=row.public, given=row.label)
 
 
 def list_contests(request: Request, settled: bool | None) -> list[Contest]:
@@ -195,25 +187,15 @@ def list_contests(request: Request, settled: bool | None) -> list[Contest]:
 def settle(request: Request, contest: int, *, upheld: bool, answer: str) -> Contest:
     """Settle a contest; the judge sees the answer beside their next page."""
     row = request.on.execute(
-        select(contests.c.judge, contests.c.gold).where(
-            contests.c.id == contest, contests.c.project == request.project.id
-        )
+        update(contests)
+        .where(contests.c.id == contest, contests.c.project == request.project.id)
+        .values(settled=True, upheld=upheld, answer=answer)
+        .returning(contests.c.judge, contests.c.gold)
     ).one_or_none()
     if row is None:
         raise NotFound("contest", str(contest))
-    request.on.execute(
-        update(contests)
-        .where(contests.c.id == contest)
-        .values(settled=True, upheld=upheld, answer=answer)
-    )
     word = "You were right to disagree." if upheld else "We have looked at what you disagreed with."
-    notice = request.on.execute(
-        select(judges.c.notice).where(judges.c.id == row.judge).with_for_update(key_share=True)
-    ).scalar_one()
-    told = f"{word} {answer}".strip()
-    request.on.execute(
-        update(judges).where(judges.c.id == row.judge).values(notice=[*notice, told])
-    )
+    tell_judges(request.on, [row.judge], f"{word} {answer}".strip())
     figures = {"contest": contest, "gold": row.gold, "upheld": upheld}
     request.log("contest-settled", judge=row.judge, actor=request.actor, **figures)
     return _contest_of(request.on.execute(_CONTESTS.where(contests.c.id == contest)).one())

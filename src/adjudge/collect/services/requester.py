@@ -9,14 +9,13 @@ from typing import Any
 
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.services.accounts import AccountService
+from adjudge.collect.services.accounts import AccountService, MemberService
 from adjudge.collect.services.arms import ArmService
 from adjudge.collect.services.caller import Caller, Service, reads_store, writes_store
 from adjudge.collect.services.exports import ExportService
 from adjudge.collect.services.gold import GoldService
 from adjudge.collect.services.items import ItemService
 from adjudge.collect.services.judges import JudgeService
-from adjudge.collect.services.members import MemberService
 from adjudge.collect.services.notices import NoticeService
 from adjudge.collect.services.projects import ProjectService
 from adjudge.collect.services.uploads import UploadService
