@@ -79,7 +79,7 @@ KINDS: dict[str, tuple[str, list[bytes], list[Upload]]] = {  # the name, seeds, 
                                          Upload(name="queries.jsonl", body=QUERIES)]),
     "corpus": ("corpus.jsonl", [CORPUS], [Upload(name="queries.jsonl", body=QUERIES),
                                           Upload(name="qrels/test.tsv", body=QRELS)]),
-    "zip": ("all.zip", [zipped(method, **BEIR) for method in (0, 8, 12, 14)], []),
+    "zip": ("all.zip", [zipped(method, **BEIR) for method in (0, 8)], []),
 }  # fmt: skip
 SCALE = Scale.parse("Good,Bad")
 

@@ -17,7 +17,7 @@ from adjudge.collect.services.projects import entry_link
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.errors import Refused, UnknownName
-from collecting import Bench
+from collecting import Bench, refused
 
 BACK = "https://panel.example/done?code={code}&who={participant}&session={SESSION_ID}"
 
@@ -177,7 +177,7 @@ def test_who_came_too_late_can_stop_and_gets_a_code(sqlite: Database) -> None:
 def test_only_so_many_new_judges_come_in_a_minute_and_an_hour(database: Database) -> None:
     bench = Bench(database, newcomers_per_minute=2, newcomers_per_hour=3)
 
-    def refused(key: str, seconds: int, **more: Any) -> None:
+    def turned_away(key: str, seconds: int, **more: Any) -> None:
         with refused("crowded") as caught:
             bench.arrive(key, **more)
         assert caught.value.evidence == {"seconds": seconds}
@@ -185,15 +185,15 @@ def test_only_so_many_new_judges_come_in_a_minute_and_an_hour(database: Database
     first = bench.arrive("a").judge
     bench.clock.forward(seconds=10)
     bench.arrive("b", channel="panel")
-    refused("c", 50)
-    refused("c", 50, channel="panel")
+    turned_away("c", 50)
+    turned_away("c", 50, channel="panel")
     assert bench.arrive("a").judge == first
     bench.arrive("token:c", channel="api")
     bench.arrive("tester", kind="dry-run")  # the requester herself
     bench.clock.forward(seconds=50)
     bench.arrive("c")
     bench.clock.forward(seconds=60)
-    refused("d", 3600 - 120)
+    turned_away("d", 3600 - 120)
     came = bench.rows(sa.select(sa.func.count()).select_from(schema.judges))[0][0]
     assert came == 5
     bench.clock.forward(seconds=3600 - 120)

@@ -175,7 +175,7 @@ def test_what_no_database_could_store_is_told_at_the_check(
     assert response.json()["error"]["code"] in ("bad-form", "bad-data")
 
 
-@pytest.mark.parametrize("how", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("how", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_a_damaged_archive_is_told_at_the_check(
     checked: Callable[[str, bytes], httpx.Response], how: int
 ) -> None:
