@@ -175,13 +175,12 @@ def test_what_no_database_could_store_is_told_at_the_check(
     assert response.json()["error"]["code"] in ("bad-form", "bad-data")
 
 
-@pytest.mark.parametrize("how", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_a_damaged_archive_is_told_at_the_check(
-    checked: Callable[[str, bytes], httpx.Response], how: int
+    checked: Callable[[str, bytes], httpx.Response],
 ) -> None:
     lines = b"".join(b'{"item": "i%d", "query": "q", "title": "t"}\n' % n for n in range(500))
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", how) as archive:
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.jsonl", lines)
     whole = packed.getvalue()
     assert checked("a.zip", whole).status_code == 200
