@@ -163,7 +163,7 @@ def crowd_at(
         thread.start()
     begun = time.perf_counter()
     try:
-        ended = send_crowd(client, actors, spec.kinds, at_once=spec.judges, name=name)
+        ended = send_crowd(client, actors, spec.kinds, at_once=len(spec), name=name)
     finally:
         seconds = time.perf_counter() - begun
         done.set()

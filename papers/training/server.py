@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -90,7 +91,8 @@ def run_experiment(
             try:
                 _judge(client, comers, crowd.at_once * len(comers), streams[2])
                 truth = {item.text: item.truth for item in made.items}
-                report = client.arm_report(truth, resamples=0, seed=seed)
+                asked = {"test": truth, "resamples": 0, "seed": seed}
+                report = client.ask("POST", "/arms/report", asked)
             finally:
                 client.close()
     return {"arms": _outcomes(report), "judgments": len(client.record.given)}
@@ -144,14 +146,22 @@ def _judge(
             key = f"judge-{came}"
             came += 1
             client.arrive(key)
-            if client.had_work(key):
-                visits.append(visit(next(comers[client.arm(key)]), client, key))
-            elif client.complete():
+            session = client.session(key)
+            if session.open_items:
+                arm = client.ask("GET", f"/judges/{quote(session.judge, safe='')}")["row"]["arm"]
+                visits.append(visit(next(comers[arm]), client, key))
+            elif _is_complete(client):
                 return
         if visits:
             at = int(rng.integers(len(visits)))
             if next(visits[at], None) is None:
                 visits.pop(at)
+
+
+def _is_complete(client: HttpClient) -> bool:
+    """Whether every item has its judgments."""
+    progress = client.ask("GET", "/progress")
+    return bool(progress["closed"] == progress["items"])
 
 
 def _outcomes(report: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from adjudge.simulation.crowd_spec import (
     _Colluder,
     _Dropout,
     _DroppedOut,
-    _MadeTruths,
+    _SimulatedTruths,
     make_truths,
     send_crowd,
 )
@@ -61,7 +61,7 @@ class OneRowDesk:
 
 def test_numbers_are_judges() -> None:
     spec = CrowdSpec.parse("ethical(0.8,0.5):3, spammer:2,random,dropout(5):1")
-    assert spec.judges == 7
+    assert len(spec) == 7
     assert spec.kinds == ("ethical",) * 3 + ("spammer",) * 2 + ("random", "dropout")
 
 
@@ -76,11 +76,11 @@ def test_numbers_are_shares_of_the_judges() -> None:
         ("", "population"),
         ("ethical:-1", "weight of ethical"),
         ("ethical:0.5", "weight of ethical"),
-        ("ethical(2):1", "accuracy of ethical"),
+        ("ethical(2):1", "ethical accuracy"),
         ("ethical(1,2,3)", "settings of ethical"),
         ("spammer(1)", "settings of spammer"),
         ("spamer:1", "kind of judge"),
-        ("ethical:0", "judges"),
+        ("ethical:0", "population"),
     ],
 )
 def test_a_bad_population_is_refused(text: str, setting: str) -> None:
@@ -91,7 +91,7 @@ def test_a_bad_population_is_refused(text: str, setting: str) -> None:
 
 def test_actors_are_of_their_kind_and_the_seed_makes_them_the_same() -> None:
     spec = CrowdSpec.parse("ethical(1):1,spammer:1,random:1,colluder:2,dropout:1")
-    truths = _MadeTruths(3, {}, 0)
+    truths = _SimulatedTruths(3, {}, 0)
     sheet = Sheet("work", tuple(f"q\nt{place}\nx" for place in range(50)), LABELS)
     once, again = (spec.make_judges(truths, 3, np.random.default_rng(4)) for _ in range(2))
     kinds = [type(actor.behaviour) for actor in once]

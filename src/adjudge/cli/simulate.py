@@ -224,7 +224,7 @@ def _send(
     client = HttpClient(server, sending.project, token, wait=sending.wait)
     try:
         begun = time.perf_counter()
-        at_once = min(sending.at_once, spec.judges)
+        at_once = min(sending.at_once, len(spec))
         ended = _visit(client, spec, replace(sending, at_once=at_once), seed)
         figures = _measure(ended, client.record, time.perf_counter() - begun)
     finally:
@@ -246,14 +246,14 @@ def _visit(client: Any, spec: Any, sending: _Sending, seed: int) -> list[VisitEn
     truths = make_truths(labels, golds, seed)
     made = spec.make_judges(truths, len(labels), np.random.default_rng(seed))
     done = 0
-    with progress(f"{count_of(spec.judges, 'judge')} at {client.project}") as on_step:
+    with progress(f"{count_of(len(spec), 'judge')} at {client.project}") as on_step:
 
         def on_end(_: VisitEnd) -> None:
             nonlocal done
             done += 1
             if on_step is not None:
                 note = f"judges done, {count_of(len(client.record.given), 'judgment')}"
-                on_step(Step("judges", done, spec.judges, note))
+                on_step(Step("judges", done, len(spec), note))
 
         return send_crowd(
             client, made, spec.kinds, at_once=sending.at_once, name=sending.name, on_end=on_end

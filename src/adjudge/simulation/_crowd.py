@@ -18,8 +18,18 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.names import Codes, Names
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, UnknownName
-from adjudge.simulation._design import ACTIVITIES, activity_of, assign
-from adjudge.simulation._draws import as_seen, labels_of, pick, rng_of, streams_of, truth_of, work
+from adjudge.simulation._draws import (
+    ACTIVITIES,
+    activity_of,
+    as_seen,
+    assign,
+    labels_of,
+    pick,
+    rng_of,
+    streams_of,
+    truth_of,
+    work,
+)
 from adjudge.simulation._population import Population
 
 _BINARY = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))

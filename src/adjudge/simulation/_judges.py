@@ -30,6 +30,8 @@ _SETTINGS: dict[str, tuple[str, Callable[[float], bool]]] = {
     **dict.fromkeys(("a", "b", "a1", "b1", "a0", "b0", "kappa"), _ABOVE_0),
     **dict.fromkeys(("accuracy", "decay", "share"), _SHARE),
     "shift": ("a whole number of grades, not 0", lambda value: value == int(value) != 0),
+    "anchoring": ("0 or more", lambda value: value >= 0),
+    "pairs": ("1 or more", lambda value: value >= 1),
 }
 
 
@@ -65,25 +67,23 @@ class World:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind(ABC):
-    """A kind of judge: its name, its settings, and how the judges of it are drawn."""
+class Settings:
+    """The name and the checked settings of a kind of judge."""
 
     name: ClassVar[str] = ""
-    pace: ClassVar[float] = 20.0  # seconds a judgment, at the median
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            wanted, fits = _SETTINGS.get(field.name, ("", None))
-            values = getattr(self, field.name)
-            for value in values if isinstance(values, tuple) else (values,):
-                if fits is None or (value is None and field.default is None):
-                    continue
-                if not _is_number(value) or not fits(value):
-                    raise BadSetting(f"{self.name} {field.name}", value, wanted)
-
-    @abstractmethod
-    def draw(self, count: int, world: World) -> Confusion:
-        """The confusion matrices of ``count`` judges of this kind."""
+            value, setting = getattr(self, field.name), f"{self.name} {field.name}"
+            if value is None and field.default is None:
+                continue
+            if field.name in ("confusion", "phi"):
+                _check_rows(setting, value)
+            elif field.name in _SETTINGS:
+                wanted, fits = _SETTINGS[field.name]
+                for one in value if isinstance(value, tuple) else (value,):
+                    if not (isinstance(one, int | float) and math.isfinite(one) and fits(one)):
+                        raise BadSetting(setting, one, wanted)
 
     def __str__(self) -> str:
         """As ``Population.parse`` reads it: ``skilled``, or ``skilled(9,1)`` if it is changed."""
@@ -97,14 +97,22 @@ class Kind(ABC):
 
 
 @dataclass(frozen=True, slots=True)
+class Kind(Settings, ABC):
+    """A kind of judge whose labels follow confusion matrices."""
+
+    pace: ClassVar[float] = 20.0  # seconds per judgment, at the median
+
+    @abstractmethod
+    def draw(self, count: int, world: World) -> Confusion:
+        """Draw the confusion matrices of ``count`` judges of this kind."""
+
+
+@dataclass(frozen=True, slots=True)
 class Given(Kind):
     """Judges who all have one stated confusion matrix (truth, label)."""
 
     confusion: Matrix
     name: ClassVar[str] = "given"
-
-    def __post_init__(self) -> None:
-        _check_rows("given confusion", self.confusion)
 
     def draw(self, count: int, world: World) -> Confusion:
         """The stated matrix, ``count`` times."""
@@ -166,11 +174,6 @@ class Dirichlet(Kind):
     decay: float | None = None
     phi: Matrix | None = None
     name: ClassVar[str] = "dirichlet"
-
-    def __post_init__(self) -> None:
-        super(Dirichlet, self).__post_init__()
-        if self.phi is not None:
-            _check_rows(f"{self.name} phi", self.phi)
 
     def draw(self, count: int, world: World) -> Confusion:
         """Every row of every judge on its own."""
@@ -304,28 +307,23 @@ def _distance(scale: Scale) -> NDArray[np.float64]:  # (truth, label)
     return np.asarray(np.where(graded, nearest, grade.max() + 1.0))
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
-
-
 def _check_rows(name: str, matrix: Matrix) -> None:
-    """Rows of one length, without negative cells, that sum to 1."""
-    if not matrix or any(len(row) != len(matrix[0]) for row in matrix):
-        raise BadSetting(name, matrix, "rows of one length, one a truth")
-    for row in matrix:
-        if not all(_is_number(cell) and cell >= 0 for cell in row) or abs(sum(row) - 1) > 1e-6:
-            raise BadSetting(name, row, "rows of shares that sum to 1")
+    """Refuse anything but rows of one length, without negative cells, that sum to 1."""
+    try:
+        cells = np.array(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        cells = np.empty(0)
+    if cells.ndim != 2 or (cells < 0).any() or not (abs(cells.sum(axis=1) - 1) <= 1e-6).all():
+        raise BadSetting(name, matrix, "rows of shares of one length, one per truth, summing to 1")
 
 
 def _fitting(name: str, matrix: Matrix, scale: Scale) -> NDArray[np.float64]:  # (truth, label)
     """A stated matrix as an array, if the scale has as many truths and labels."""
     array = np.array(matrix, dtype=np.float64)
-    if array.shape != (len(scale.truths), len(scale.labels)):
-        raise BadSetting(
-            name,
-            f"{array.shape[0]} x {array.shape[1]}",
-            f"{len(scale.truths)} truths x {len(scale.labels)} labels, for the scale {scale}",
-        )
+    truths, labels = len(scale.truths), len(scale.labels)
+    if array.shape != (truths, labels):
+        wanted = f"{truths} truths x {labels} labels, for the scale {scale}"
+        raise BadSetting(name, "{} x {}".format(*array.shape), wanted)
     return np.asarray(array / array.sum(axis=1, keepdims=True))
 
 

@@ -6,24 +6,26 @@
 ``colluder``                      shares a ring with all the other colluders
 ``dropout(pairs)``                is ethical, and vanishes in the middle of something
 
-What a result truly is, only gold says. ``_MadeTruths`` makes up the rest from the text and a seed:
-the same text is the same to everyone who looks.
+What a result truly is, only gold says. ``_SimulatedTruths`` draws the rest from
+the text and a seed: the same text is the same to everyone who looks.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.scale import as_number
-from adjudge.errors import AdjudgeError, BadSetting
-from adjudge.simulation._population import parse_groups, share_out
+from adjudge.errors import AdjudgeError
+from adjudge.simulation._judges import Settings
+from adjudge.simulation._population import Mixture
 from adjudge.simulation.behaviours import (
     Behaviour,
     Clicker,
@@ -63,38 +65,26 @@ class _Colluder:
             self.ring[sheet.rows[one.row]] = one.right_answer(labels)
 
 
-_BEHAVIOURS = ("ethical", "spammer", "random", "colluder", "dropout")
-_SETTINGS = {"ethical": ("accuracy", "anchoring"), "dropout": ("pairs",)}
-_EXAMPLE = "'ethical:80,spammer:10,random:10'"
-
-
-class _MadeTruths(Mapping[str, int]):
-    """The truth of every text: what gold says, else made up from the text and the seed."""
+class _SimulatedTruths(dict[str, int]):
+    """The truth of every text: of gold by its first two lines, else from the text and the seed."""
 
     def __init__(self, labels: int, known: Mapping[str, int], seed: int) -> None:
+        super().__init__(known)
         self._labels = labels
-        self._known = known
         self._salt = seed.to_bytes(16, "big")
 
-    def __getitem__(self, text: str) -> int:
+    def __missing__(self, text: str) -> int:
         top = "\n".join(text.split("\n", 2)[:2])
-        known = self._known.get(top)
-        if known is not None:
-            return known
+        if top in self:
+            return self[top]
         digest = hashlib.blake2b(text.encode(), digest_size=8, key=self._salt).digest()
         return int.from_bytes(digest, "big") % self._labels
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
 
-    def __len__(self) -> int:
-        return len(self._known)
-
-
-def make_truths(labels: Sequence[str], golds: Mapping[str, str], seed: int) -> _MadeTruths:
+def make_truths(labels: Sequence[str], golds: Mapping[str, str], seed: int) -> _SimulatedTruths:
     """The truths that a crowd sees which knows the gold, by ``http_client.item_key``."""
     known = {top: labels.index(label) for top, label in golds.items() if label in labels}
-    return _MadeTruths(len(labels), known, seed)
+    return _SimulatedTruths(len(labels), known, seed)
 
 
 class _DroppedOut(Exception):
@@ -121,99 +111,86 @@ class _Dropout:
 
 
 @dataclass(frozen=True, slots=True)
-class _CrowdPart:
-    """One kind of judge, with its settings and its weight."""
+class _Sight:
+    """What is there to see at a server, and the ring of its colluders."""
 
-    kind: str
-    settings: Mapping[str, float]
-    weight: float
+    truths: KnownTruths
+    labels: int
+    ring: _Colluder
 
 
 @dataclass(frozen=True, slots=True)
-class CrowdSpec:
-    """A crowd to come: kinds of judges with weights, and how many there are in all."""
+class _Acting(Settings, ABC):
+    """A kind of judge who acts."""
 
-    parts: tuple[_CrowdPart, ...]
-    judges: int
+    @abstractmethod
+    def behave(self, sight: _Sight, rng: np.random.Generator) -> Behaviour:
+        """Make the behaviour of one judge."""
 
-    def __post_init__(self) -> None:
-        if self.judges < 1:
-            raise BadSetting("judges", self.judges, "1 or more")
-        if not sum(part.weight for part in self.parts) > 0:
-            raise BadSetting("population", "", f"at least one judge, such as {_EXAMPLE}")
 
-    @classmethod
-    def parse(cls, text: str, *, judges: int | None = None) -> CrowdSpec:
-        """A crowd as people write it: ``ethical(0.9):150,spammer:20,random:20,dropout:10``.
+@dataclass(frozen=True, slots=True)
+class _Ethical(_Acting):
+    accuracy: float = 0.9
+    anchoring: float = 0.0
+    name: ClassVar[str] = "ethical"
 
-        Weights are numbers of judges, or shares of ``judges`` where that is given.
-        """
-        parts = tuple(_part(*group) for group in parse_groups(text, _BEHAVIOURS, _EXAMPLE))
-        if judges is None:
-            for part in parts:
-                if part.weight != int(part.weight):
-                    wanted = "a whole number of judges, or a number of judges in all"
-                    raise BadSetting(f"weight of {part.kind}", part.weight, wanted)
-            judges = int(sum(part.weight for part in parts))
-        return cls(parts, judges)
+    def behave(self, sight: _Sight, rng: np.random.Generator) -> Behaviour:
+        confusion = _confusion(sight.labels, self.accuracy)
+        return Ethical(confusion, sight.truths, rng, anchoring=self.anchoring)
+
+
+@dataclass(frozen=True, slots=True)
+class _Vanishing(_Acting):
+    pairs: float = 40.0
+    name: ClassVar[str] = "dropout"
+
+    def behave(self, sight: _Sight, rng: np.random.Generator) -> Behaviour:
+        return _Dropout(_Ethical().behave(sight, rng), int(rng.geometric(1 / self.pairs)))
+
+
+class _Spamming(_Acting):
+    name = "spammer"
+
+    def behave(self, sight: _Sight, rng: np.random.Generator) -> Behaviour:  # noqa: ARG002
+        return LabelSpammer(rng)
+
+
+class _Random(_Acting):
+    name = "random"
+
+    def behave(self, sight: _Sight, rng: np.random.Generator) -> Behaviour:  # noqa: ARG002
+        return Clicker(rng)
+
+
+class _Colluding(_Acting):
+    name = "colluder"
+
+    def behave(self, sight: _Sight, rng: np.random.Generator) -> Behaviour:  # noqa: ARG002
+        return sight.ring
+
+
+class CrowdSpec(Mixture[_Acting]):
+    """A crowd to come: ``CrowdSpec.parse("ethical(0.9):150,spammer:20,random:20,dropout:10")``."""
+
+    __slots__ = ()
+    known: ClassVar[Mapping[str, type[_Acting]]] = {
+        kind.name: kind for kind in (_Ethical, _Spamming, _Random, _Colluding, _Vanishing)
+    }
+    example = "ethical:80,spammer:10,random:10"
 
     @property
     def kinds(self) -> tuple[str, ...]:  # (judge,)
-        """The kind of each judge, in the order of the parts; sizes by largest remainder."""
-        return tuple(part.kind for part in self._members())
+        """The name of each judge's kind."""
+        return tuple(kind.name for kind in self.members)
 
     def make_judges(
         self, truths: KnownTruths, labels: int, rng: np.random.Generator
     ) -> list[MadeJudge]:
-        """The judges, each with a random stream of their own, in the order of ``kinds``."""
-        ring = _Colluder(np.random.default_rng(rng.integers(2**63)))  # one for all members
-        return [
-            MadeJudge(
-                _behaviour(part, truths, labels, np.random.default_rng(rng.integers(2**63)), ring)
-            )
-            for part in self._members()
-        ]
-
-    def _members(self) -> list[_CrowdPart]:
-        weights = np.array([part.weight for part in self.parts])
-        pairs = zip(self.parts, share_out(weights, self.judges), strict=True)
-        return [part for part, size in pairs for _ in range(size)]
-
-
-def _part(kind: str, inside: str | None, weight: float) -> _CrowdPart:
-    """Read the settings of one kind: ``0.9,0.5``."""
-    names = _SETTINGS.get(kind, ())
-    values = [] if inside is None else [as_number(one.strip()) for one in inside.split(",")]
-    if len(values) > len(names) or None in values:
-        wanted = f"{', '.join(names)}, in this order" if names else "no settings"
-        raise BadSetting(f"settings of {kind}", inside, wanted)
-    settings = {n: value for n, value in zip(names, values, strict=False) if value is not None}
-    if not 0 <= settings.get("accuracy", 0.5) <= 1:
-        raise BadSetting("accuracy of ethical", settings["accuracy"], "a share from 0 to 1")
-    return _CrowdPart(kind, settings, weight)
-
-
-def _behaviour(
-    part: _CrowdPart,
-    truths: KnownTruths,
-    labels: int,
-    rng: np.random.Generator,
-    ring: _Colluder,
-) -> Behaviour:
-    if part.kind == "spammer":
-        return LabelSpammer(rng)
-    if part.kind == "random":
-        return Clicker(rng)
-    if part.kind == "colluder":
-        return ring
-    accuracy = part.settings.get("accuracy", 0.9)
-    looks = Ethical(
-        _confusion(labels, accuracy), truths, rng, anchoring=part.settings.get("anchoring", 0.0)
-    )
-    if part.kind == "dropout":
-        mean = max(1.0, part.settings.get("pairs", 40.0))
-        return _Dropout(looks, int(rng.geometric(1 / mean)))
-    return looks
+        """Make the judges, each with a random stream of their own, in the order of ``kinds``."""
+        seeds = (np.random.default_rng(rng.integers(2**63)) for _ in range(len(self) + 1))
+        sight = _Sight(truths, labels, _Colluder(next(seeds)))  # one ring for all members
+        pairs = zip(self.members, seeds, strict=True)
+        return [MadeJudge(kind.behave(sight, own)) for kind, own in pairs]
 
 
 def _confusion(labels: int, accuracy: float) -> NDArray[np.float64]:  # (truth, label)
@@ -274,8 +251,7 @@ def send_crowd(
 
 def _visit(client: _StagedClient, judge: MadeJudge, key: str, kind: str) -> VisitEnd:
     """One visit from the arrival to its end."""
-    sheets = 0
-    gone, problem = False, ""
+    sheets, gone, problem, stage = 0, False, "", "not let in"
     try:
         for _ in visit(judge, client, key):
             sheets += 1
@@ -283,8 +259,6 @@ def _visit(client: _StagedClient, judge: MadeJudge, key: str, kind: str) -> Visi
         gone = True
     except AdjudgeError as fault:
         problem = str(fault)
-    try:
-        stage: str = client.stage(key)
-    except KeyError:
-        stage = "not let in"
+    with suppress(KeyError):
+        stage = client.stage(key)
     return VisitEnd(key, kind, stage, sheets, gone, problem)

@@ -11,7 +11,7 @@ import ssl
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import quote
@@ -47,16 +47,6 @@ class CrowdRecord:
     refused: Counter[str] = field(default_factory=Counter)  # by the server's code
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, given: Sequence[_Acknowledged]) -> None:
-        """Note judgments that were acknowledged."""
-        with self._lock:
-            self.given.extend(given)
-
-    def took(self, what: str, seconds: float) -> None:
-        """Note how long the server took to answer."""
-        with self._lock:
-            self.seconds.setdefault(what, []).append(seconds)
-
     def count(self, counter: Counter[str], code: str) -> None:
         """Count something that went wrong."""
         with self._lock:
@@ -64,7 +54,7 @@ class CrowdRecord:
 
 
 @dataclass(slots=True, eq=False)
-class _JudgeSession:
+class JudgeSession:
     """One judge at the server."""
 
     client: httpx.Client
@@ -102,12 +92,13 @@ class HttpClient:
         self.record = record or CrowdRecord()
         self._patience = patience
         self._wait = wait
+        self._here = f"/projects/{quote(project, safe='')}"
         self._server = f"{server.rstrip('/')}/api/v1"
         self._headers = {"Authorization": f"Bearer {token}"}
         self._trust: ssl.SSLContext | bool = False  # costly to make, so once for every judge
         if server.startswith("https://"):
             self._trust = httpx.create_ssl_context()
-        self._seats: dict[str, _JudgeSession] = {}
+        self._seats: dict[str, JudgeSession] = {}
         self._one_line = one_line
         self._asking = self._client()
 
@@ -119,47 +110,31 @@ class HttpClient:
 
     def labels(self) -> tuple[str, ...]:
         """The labels of the project."""
-        return tuple(self._ask(self._asking, "GET", f"{self._here}/guidelines")["labels"])
+        return tuple(self.ask("GET", "/guidelines")["labels"])
 
     def golds(self) -> dict[str, str]:
         """The first accepted label of each gold by its ``head``; none unless the token may know."""
         try:
-            rows = self._ask(self._asking, "GET", f"{self._here}/golds")["results"]
+            rows = self.ask("GET", "/golds")["results"]
         except Refused as refusal:
             if refusal.code != "token-scope":
                 raise
             return {}
         return {item_key(row["query"], row["title"]): row["accepted"][0] for row in rows}
 
-    def arm(self, key: str) -> str:
-        """The arm that a judge who came was put into, as a requester may know."""
-        path = f"{self._here}/judges/{quote(self._seats[key].judge, safe='')}"
-        return str(self._ask(self._asking, "GET", path)["row"]["arm"])
-
-    def complete(self) -> bool:
-        """Whether every item has its judgments, as a requester may know."""
-        progress = self._ask(self._asking, "GET", f"{self._here}/progress")
-        return bool(progress["closed"] == progress["items"])
-
-    def arm_report(self, test: Mapping[str, str], *, resamples: int, seed: int) -> dict[str, Any]:
-        """The server's own report by arm against the true labels of items, by their names."""
-        sent = {"test": dict(test), "resamples": resamples, "seed": seed}
-        report = self._ask(self._asking, "POST", f"{self._here}/arms/report", sent)
-        return cast(dict[str, Any], report)
-
     def arrive(self, key: str) -> Stage:
         """Come in as a person, with consent; the same key is the same judge."""
-        seat = self._seats[key] = _JudgeSession(self._asking if self._one_line else self._client())
+        seat = self._seats[key] = JudgeSession(self._asking if self._one_line else self._client())
         sent = {"key": key, "kind": "person", "consent": True}
-        body = self._ask(seat.client, "POST", f"{self._here}/arrivals", sent, what="arrive")
+        body = self._ask(seat.client, f"{self._here}/arrivals", sent, what="arrive")
         seat.ticket, seat.judge = body["ticket"], body["judge"]["judge"]
         seat.stage = body["judge"]["stage"]
         seat.open_items = bool(body["judge"].get("open_items", True))
         return seat.stage
 
-    def had_work(self, key: str) -> bool:
-        """Whether there was something for a judge to do when they came."""
-        return self._seats[key].open_items
+    def session(self, key: str) -> JudgeSession:
+        """What is known of a judge who came."""
+        return self._seats[key]
 
     def stage(self, key: str) -> Stage:
         """The stage a judge was last known to be at."""
@@ -170,7 +145,7 @@ class HttpClient:
         seat = self._seats[key]
         until = time.monotonic() + self._wait
         while seat.page is None:
-            body = self._ask(seat.client, "POST", f"/judges/{seat.ticket}/page", what="page")
+            body = self._ask(seat.client, f"/judges/{seat.ticket}/page", what="page")
             if body["page"] is not None:
                 _take(seat, body["page"])
                 break
@@ -184,61 +159,50 @@ class HttpClient:
         """Hand in a sheet: one row in training, a whole page in work."""
         seat = self._seats[key]
         page, rows = cast(tuple[dict[str, Any], tuple[int, ...]], sheet.page)
-        path = f"/judges/{seat.ticket}/pages/{page['page']}"
+        path, what = f"/judges/{seat.ticket}/pages/{page['page']}", "submit"
         sent: dict[str, Any] = {"label": labels[0]}
         if sheet.kind == "training":
-            path = f"{path}/rows/{rows[0]}"
+            path, what = f"{path}/rows/{rows[0]}", "train"
         else:
-            pairs = zip(rows, labels, strict=True)
             further = _further(page)
             answers = [
                 {"row": row, "label": label, "answers": further.get(row, {})}
-                for row, label in pairs
+                for row, label in zip(rows, labels, strict=True)
             ]
             sent = {"key": page["key"], "answers": answers}
         try:
-            what = "train" if sheet.kind == "training" else "submit"
-            body = self._ask(seat.client, "POST", path, sent, what=what)
+            body = self._ask(seat.client, path, sent, what=what)
         except Refused as refusal:
             if refusal.code not in _OVERTAKEN:
                 raise
-            seat.page, seat.rows = None, []
+            seat.page = None
             seat.stage = "blocked" if refusal.code == "blocked" else seat.stage
             return SheetOutcome(seat.stage)
-        self._acknowledged(seat, sheet, labels)
+        self.record.given.extend(
+            _Acknowledged(seat.judge, page["page"], row, label, sheet.kind)
+            for row, label in zip(rows, labels, strict=True)
+        )
+        seat.rows = [row for row in seat.rows if row not in rows]
+        seat.page = seat.page if seat.rows else None
+        seat.pages += sheet.kind == "work"
         seat.stage = body["judge"]["stage"]
-        places = {row: place for place, row in enumerate(rows)}
-        feedback = [
-            GoldFeedback(places[entry["row"]], tuple(entry["accepted"]), entry["right"])
+        feedback = (
+            GoldFeedback(rows.index(entry["row"]), tuple(entry["accepted"]), entry["right"])
             for entry in body["feedback"]
-            if entry["row"] in places
-        ]
+            if entry["row"] in rows
+        )
         return SheetOutcome(seat.stage, tuple(feedback))
 
     def leave(self, key: str) -> None:
         """Finish, where there is something to finish; else just go away."""
         seat = self._seats[key]
         if seat.stage in ("working", "warned") and seat.pages:
-            body = self._ask(seat.client, "POST", f"/judges/{seat.ticket}/finish", what="finish")
+            body = self._ask(seat.client, f"/judges/{seat.ticket}/finish", what="finish")
             seat.stage = body["stage"]
 
-    def _acknowledged(self, seat: _JudgeSession, sheet: Sheet, labels: Sequence[str]) -> None:
-        """Note what was stored; the page is done with, or one row of it."""
-        page, rows = cast(tuple[dict[str, Any], tuple[int, ...]], sheet.page)
-        self.record.add(
-            [
-                _Acknowledged(seat.judge, page["page"], row, label, sheet.kind)
-                for row, label in zip(rows, labels, strict=True)
-            ]
-        )
-        seat.rows = [row for row in seat.rows if row not in rows]
-        if not seat.rows:
-            seat.page = None
-        seat.pages += sheet.kind == "work"
-
-    @property
-    def _here(self) -> str:
-        return f"/projects/{quote(self.project, safe='')}"
+    def ask(self, method: str, path: str, sent: Any = None) -> Any:
+        """Ask for something of the project, as a requester may."""
+        return self._ask(self._asking, f"{self._here}{path}", sent, method=method)
 
     def _client(self) -> httpx.Client:
         return httpx.Client(
@@ -246,7 +210,13 @@ class HttpClient:
         )
 
     def _ask(
-        self, client: httpx.Client, method: str, path: str, sent: Any = None, *, what: str = ""
+        self,
+        client: httpx.Client,
+        path: str,
+        sent: Any = None,
+        *,
+        method: str = "POST",
+        what: str = "",
     ) -> Any:
         """The server's answer; the request is sent again while the server is away or busy."""
         try:
@@ -262,7 +232,7 @@ class HttpClient:
             self.record.count(self.record.refused, refusal.code)
             raise
         if what:
-            self.record.took(what, seconds)
+            self.record.seconds.setdefault(what, []).append(seconds)
         return body
 
 
@@ -314,7 +284,7 @@ def item_key(query: str, title: str) -> str:
     return f"{' '.join(query.split())}\n{' '.join(title.split())}"
 
 
-def _take(seat: _JudgeSession, page: dict[str, Any]) -> None:
+def _take(seat: JudgeSession, page: dict[str, Any]) -> None:
     """Take up a page, perhaps one that was begun before."""
     seat.page = page
     done = {answer["row"] for answer in page["answers"]} if page["kind"] == "training" else set()
@@ -329,7 +299,7 @@ def _further(page: dict[str, Any]) -> dict[int, dict[str, str]]:
     return {row["row"]: {name: known[name][0] for name in row["asked"]} for row in rows}
 
 
-def _sheet(seat: _JudgeSession) -> Sheet:
+def _sheet(seat: JudgeSession) -> Sheet:
     """The page as a judge sees it: of a training page, the next row alone."""
     page = cast(dict[str, Any], seat.page)
     shown = {

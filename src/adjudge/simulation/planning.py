@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -156,20 +156,22 @@ def _golds_to_tell(good: float, bad: float, error: float) -> tuple[int | None, f
     return None, None
 
 
+@dataclass(frozen=True, slots=True)
 class _Curve:
-    """Accuracy by the number of independent judgments an item, made as it is asked for."""
+    """Accuracy by the number of independent judgments per item, simulated on demand."""
 
-    def __init__(
-        self, pilot: Consensus, model: Model, items: int, judges: int, runs: int, seed: int
-    ) -> None:
-        self.pilot, self.model, self.items, self.judges = pilot, model, items, judges
-        self.runs, self.seed = runs, seed
-        self.made: dict[int, tuple[float, float]] = {}
+    pilot: Consensus
+    model: Model
+    items: int
+    judges: int
+    runs: int
+    seed: int
+    made: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def at(self, number: float) -> tuple[float, float]:
         """The mean over made crowds, and its standard error; between two numbers, between both."""
         low = math.floor(number + 1e-9)
-        part = max(0.0, number - low)
+        part = number - low
         if part < 1e-9:
             return self._at(low)
         (mean, error), (above, wide) = self._at(low), self._at(low + 1)
