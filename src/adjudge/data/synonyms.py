@@ -2,162 +2,103 @@
 
 from __future__ import annotations
 
-# The columns a table may have, each with the names it goes by: letters only, "id" cut off.
-SYNONYMS: dict[str, tuple[str, ...]] = {
+Synonyms = dict[str, tuple[str, ...]]
+
+
+def _split(words: dict[str, str]) -> Synonyms:
+    return {role: tuple(names.split()) for role, names in words.items()}
+
+
+# The columns that a table may have, each with its names: letters only, without a final "id".
+_JUDGMENTS = {
     "item": (
-        "item",
-        "task",
-        "question",
-        "unit",
-        "example",
-        "pair",
-        "instance",
-        "sample",
-        "object",
-        "record",
-        "hit",
-        "tweetid",
-        "sentenceid",
-        "textid",
-        "imageid",
-        "commentid",
-        "postid",
-        "reviewid",
-        "messageid",
-        "rowid",
+        "item task question unit example pair instance sample object record hit tweetid "
+        "sentenceid textid imageid commentid postid reviewid messageid rowid"
     ),
     "topic": (
-        *("topic", "query", "q", "searchquery", "searchterm", "searchterms", "searchphrase"),
-        *("userquery", "querytext", "keyword"),
+        "topic query q searchquery searchterm searchterms searchphrase userquery querytext keyword"
     ),
-    "document": ("document", "doc", "docno", "corpus", "passage", "p", "productid"),
+    "document": "document doc docno corpus passage p productid",
     "judge": (
-        "judge",
-        "worker",
-        "annotator",
-        "coder",
-        "user",
-        "performer",
-        "assessor",
-        "rater",
-        "labeler",
-        "labeller",
-        "evaluator",
-        "grader",
-        "reviewer",
-        "turker",
-        "participant",
-        "llm",
-        "model",
+        "judge worker annotator coder user performer assessor rater labeler labeller evaluator "
+        "grader reviewer turker participant llm model"
     ),
     # One source of several judges: a model that was asked several times, by several prompts.
-    "family": ("family", "judgefamily", "model"),
-    # Beside a model, each prompt and version is a judge of its own, and the model their family.
-    "prompt": ("prompt", "promptname", "prompttemplate", "template"),
-    "version": ("version", "modelversion", "snapshot"),
-    "kind": ("kind", "judgekind", "judgetype", "annotatortype", "workertype"),
+    "family": "family judgefamily model",
+    # Each prompt and version of a model is a judge of its own; the model is their family.
+    "prompt": "prompt promptname prompttemplate template",
+    "version": "version modelversion snapshot",
+    "kind": "kind judgekind judgetype annotatortype workertype",
     "label": (
-        "label",
-        "answer",
-        "rating",
-        "response",
-        "judgment",
-        "judgement",
-        "grade",
-        "relevance",
-        "relevancy",
-        "score",
-        "value",
-        "vote",
-        "choice",
-        "verdict",
-        "decision",
-        "annotation",
-        "category",
-        "class",
-        "stars",
+        "label answer rating response judgment judgement grade relevance relevancy score value "
+        "vote choice verdict decision annotation category class stars"
     ),
     "gold": (
-        "gold",
-        "truth",
-        "truelabel",
-        "goldlabel",
-        "expert",
-        "groundtruth",
-        "gt",
-        "goldstandard",
-        "correctlabel",
-        "correctanswer",
-        "trueclass",
-        "truevalue",
+        "gold truth truelabel goldlabel expert groundtruth gt goldstandard correctlabel "
+        "correctanswer trueclass truevalue"
     ),
-    "reason": ("reason", "why"),
-    "honeypot": ("honeypot", "trap"),
+    "reason": "reason why",
+    "honeypot": "honeypot trap",
     # How gold was chosen: the chance an item had to be drawn, in which round and part of it.
-    "sampling": ("samplingprobability", "inclusionprobability"),
-    "round": ("samplinground",),
-    "stratum": ("samplingstratum",),
-    "time": ("time", "timestamp", "createdat", "submittedat", "datetime", "submittime", "date"),
-    "seconds": ("seconds", "duration", "leadtime", "worktimeinseconds"),
+    "sampling": "samplingprobability inclusionprobability",
+    "round": "samplinground",
+    "stratum": "samplingstratum",
+    "time": "time timestamp createdat submittedat datetime submittime date",
+    "seconds": "seconds duration leadtime worktimeinseconds",
 }
+SYNONYMS = _split(_JUDGMENTS)
 
-# Roles that a person may name a column for, beside those that every table has.
+# Roles for which a person may name a column, besides those that every table has.
 NAMED = ("item", "topic", "document", "judge", "label", "gold", "time", "seconds")
 
-# What may stand before a word for the label in the name of a column that is none.
+# With one of these words, a name that ends in a word for the label is not the label.
 NOT_A_LABEL = (
-    *("gold", "golden", "true", "truth", "correct", "expert", "confidence", "trust", "agreement"),
-    *("time", "count", "number", "mean", "average", "avg", "median", "variance", "std", "id"),
-)
+    "gold golden true truth correct expert confidence trust agreement "
+    "time count number mean average avg median variance std id"
+).split()
 
-
-# The columns of a table of items to be judged, with what a judge is shown. The words of a query
-# stand beside its id here, so that "query" is not the topic as it is among judgments.
-ITEM_SYNONYMS: dict[str, tuple[str, ...]] = {
-    "name": ("item", "unit", "task", "pair", "example"),
-    "topic": ("topic", "queryid", "qid"),
-    "query": ("query", "querytext", "search", "searchterm", "q", "prompt", "question"),
-    "need": ("need", "informationneed", "narrative", "intent"),
-    "category": ("category",),
-    "document": ("document", "docid", "doc", "docno", "corpus", "product", "result"),
-    "title": ("title", "producttitle", "documenttitle", "headline"),
-    "text": (
-        "text",
-        "snippet",
-        "body",
-        "description",
-        "productdescription",
-        "contents",
-        "abstract",
-    ),
-    "url": ("url", "link", "documenturl"),
-    "image": ("image", "imageurl", "picture"),
-    "gold": ("gold", "accepted", "goldlabel", "truth"),
-    "reason": ("reason", "goldreason", "why"),
-    "role": ("role", "goldrole"),
-    # Two results beside each other.
-    "left": ("left", "modela", "itema", "systema", "optiona"),
-    "right": ("right", "modelb", "itemb", "systemb", "optionb"),
-    "left_title": ("lefttitle", "titlea"),
-    "right_title": ("righttitle", "titleb"),
-    "left_text": ("lefttext", "leftsnippet", "leftanswer", "texta", "answera", "responsea"),
-    "right_text": ("righttext", "rightsnippet", "rightanswer", "textb", "answerb", "responseb"),
-    "left_url": ("lefturl", "urla"),
-    "right_url": ("righturl", "urlb"),
-    "left_image": ("leftimage", "imagea"),
-    "right_image": ("rightimage", "imageb"),
+# The columns of a table of items to be judged, with what a judge is shown. A query has an id and
+# words here, so that "query" is not the topic as it is among judgments.
+_ITEMS = {
+    "name": "item unit task pair example",
+    "topic": "topic queryid qid",
+    "query": "query querytext search searchterm q prompt question",
+    "need": "need informationneed narrative intent",
+    "category": "category",
+    "document": "document docid doc docno corpus product result",
+    "title": "title producttitle documenttitle headline",
+    "text": "text snippet body description productdescription contents abstract",
+    "url": "url link documenturl",
+    "image": "image imageurl picture",
+    "gold": "gold accepted goldlabel truth",
+    "reason": "reason goldreason why",
+    "role": "role goldrole",
+    # Two results next to each other.
+    "left": "left modela itema systema optiona",
+    "right": "right modelb itemb systemb optionb",
+    "left_title": "lefttitle titlea",
+    "right_title": "righttitle titleb",
+    "left_text": "lefttext leftsnippet leftanswer texta answera responsea",
+    "right_text": "righttext rightsnippet rightanswer textb answerb responseb",
+    "left_url": "lefturl urla",
+    "right_url": "righturl urlb",
+    "left_image": "leftimage imagea",
+    "right_image": "rightimage imageb",
 }
+ITEM_SYNONYMS = _split(_ITEMS)
 
-# The columns of comparisons, each with the names it goes by: letters only, "id" cut off.
-PAIR_SYNONYMS: dict[str, tuple[str, ...]] = {
-    "left": ("left", "modela", "itema", "answera", "responsea", "systema", "optiona", "a"),
-    "right": ("right", "modelb", "itemb", "answerb", "responseb", "systemb", "optionb", "b"),
-    "outcome": ("label", "winner", "outcome", "preference", "result", "choice", "vote", "verdict"),
-    "won": ("winner", "won", "chosen", "preferred"),
-    "lost": ("loser", "lost", "rejected"),
+# The columns of comparisons.
+_COMPARISONS = {
+    "left": "left modela itema answera responsea systema optiona a",
+    "right": "right modelb itemb answerb responseb systemb optionb b",
+    "outcome": "label winner outcome preference result choice vote verdict",
+    "won": "winner won chosen preferred",
+    "lost": "loser lost rejected",
+    "topic": "topic query question prompt q",
+    "first": "first shownfirst shown",
+    "family": "family judgefamily",
+}
+PAIR_SYNONYMS = _split(_COMPARISONS) | {
     "judge": tuple(name for name in SYNONYMS["judge"] if name != "model"),
-    "topic": ("topic", "query", "question", "prompt", "q"),
-    "first": ("first", "shownfirst", "shown"),
-    "family": ("family", "judgefamily"),
     "kind": SYNONYMS["kind"],
 }
