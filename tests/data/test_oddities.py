@@ -109,10 +109,10 @@ def test_wide_letters_without_a_mark_are_read(encoding: str, name: str, tmp_path
         (("geho\u0308rt", "gehört", "no"), {"gehört", "no"}, "marks that nobody sees are left out"),
         (("'yes'", "yes", "no"), {"yes", "no"}, "quotes around labels are left out"),
         (('"=""1"""', '"=""2"""'), {"1", "2"}, '="1" is read as 1'),
-        (("yes", "NA", "no"), {"yes", "NA", "no"}, "'NA' looks like a label that is missing"),
+        (("yes", "NA", "no"), {"yes", "NA", "no"}, "'NA' may mean a missing label"),
         (("yes", "y", "no"), {"yes", "y", "no"}, "'yes' and 'y' may mean the same"),
         (("oui", "yes", "no"), {"oui", "yes", "no"}, "'oui' and 'yes' may mean the same"),
-        (("cat", "cat;dog", "dog"), {"cat", "cat;dog", "dog"}, "is several labels at once"),
+        (("cat", "cat;dog", "dog"), {"cat", "cat;dog", "dog"}, "looks like several labels at once"),
     ],
 )
 def test_odd_labels_get_a_word(
@@ -128,7 +128,7 @@ def test_odd_labels_get_a_word(
     [
         (lambda n: f"i{n // 4}" + " " * (n % 4 == 1), 6, "6 ids such as 'i0 ' differ from others"),
         (lambda n: f'"=""{n // 4:04}"""', 6, 'column item: ="0000" and the like are read without'),
-        (lambda n: ("1", "01")[n // 4 % 2], 2, "'01' and '1' differ only in zeros before them"),
+        (lambda n: ("1", "01")[n // 4 % 2], 2, "'01' and '1' differ only in leading zeros"),
         (lambda _: "1.23457E+12", 1, "1.23457E+12 looks like a number that a spreadsheet cut"),
         (lambda n: f"{n // 4:04}", 6, ""),
         (lambda n: f" i{n // 4}", 6, ""),
@@ -141,15 +141,9 @@ def test_odd_ids(item: Callable[[int], str], count: int, told: str, tmp_path: Pa
     found = content(tmp_path, text)
     assert found.judgments is not None
     assert found.judgments.item_count == count
+    assert "=" not in found.judgments.items[0].as_py()
     notes = [note for note in found.notes if "repeat one judge" not in note]
     assert told in "; ".join(notes) if told else not notes
-
-
-def test_ids_of_a_spreadsheet_are_the_ids_of_gold(tmp_path: Path) -> None:
-    text = HEADER + "".join(f'="{n // 4:04}",j{n % 4},{n % 2}\n' for n in range(24))
-    found = content(tmp_path, text).judgments
-    assert found is not None
-    assert found.items.to_pylist() == [f"{n:04}" for n in range(6)]
 
 
 def test_judges_who_differ_in_case_are_told(tmp_path: Path) -> None:
@@ -161,12 +155,6 @@ def test_judges_who_differ_in_case_are_told(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("last", ["Total,24,31\n", "average,all,1.04\n"])
-def test_a_row_of_totals_is_told(last: str, tmp_path: Path) -> None:
-    notes = content(tmp_path, of("0", "1", "2") + last).notes
-    assert any("line 26, column item:" in n and "looks like a row of totals" in n for n in notes)
-
-
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -176,7 +164,7 @@ def test_a_row_of_totals_is_told(last: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_header_again_is_refused(text: str, line: int, tmp_path: Path) -> None:
-    with pytest.raises(BadData, match=f"line {line}: .* is a header again"):
+    with pytest.raises(BadData, match=f"line {line}: .* looks like a header again"):
         content(tmp_path, text)
     skipped = content(tmp_path, text, skip_bad=True, scale=Scale.parse("no,yes"))
     assert [bad.place for bad in skipped.bad] == [f"odd.csv, line {line}, column label"]

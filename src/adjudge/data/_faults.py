@@ -9,13 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data._items import compact
+from adjudge.data._items import canonical_codes, compact
 from adjudge.data.names import Coded, Codes
-from adjudge.data.scale import Scale, as_number, canonical
-from adjudge.data.source import Source, count_of
-from adjudge.errors import BadData, Remedy, shown
+from adjudge.data.scale import MISSING, Scale, as_number, canonical
+from adjudge.data.source import Fault, Source, count_of
+from adjudge.errors import Remedy, shown
 
-_MISSING = frozenset({"nan", "na", "n/a", "null", "none", "#n/a", "<na>"})
 _LISTED = 5  # labels that are written out
 
 
@@ -31,15 +30,14 @@ def refuse_mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn
     numeric = as_number(found[0][2]) is not None
     at = next(n for n, (_, _, text) in enumerate(found) if (as_number(text) is None) is numeric)
     role, code, value = found[at]
-    row = int(np.argmax(coded[role][0] == code))
     seen = list(dict.fromkeys(text for _, _, text in found[:at]))
-    lost = [text for text in (value, *seen) if text.casefold() in _MISSING]
-    problem, error_code = f"{shown(value)} is {'text' if numeric else 'a number'}", "mixed-labels"
-    problem += (
-        f", but the labels before it are {'numbers' if numeric else 'text'} "
+    kinds = ("text", "numbers") if numeric else ("a number", "text")
+    problem = (
+        f"{shown(value)} is {kinds[0]}, but the labels before it are {kinds[1]} "
         f"({', '.join(seen[:3])}); wanted labels of one kind"
     )
-    remedies: tuple[Remedy, ...] = (Remedy("labels"),)
+    error_code, remedies = "mixed-labels", (Remedy("labels"),)
+    lost = [text for text in (value, *seen) if text.casefold() in MISSING]
     if lost:
         value, error_code = lost[0], "missing-label"
         problem = f"{shown(value)} beside numbers looks like a label that is missing"
@@ -47,7 +45,7 @@ def refuse_mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn
         named = "<".join(numbers[:_LISTED]) + ("<..." if len(numbers) > _LISTED else "")
         remedies = (Remedy("labels", named), Remedy("skip-bad-rows"))
     raise place.error(
-        row,
+        int(np.argmax(coded[role][0] == code)),
         problem,
         column=where[role],
         value=value,
@@ -57,111 +55,72 @@ def refuse_mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn
     )
 
 
-def _row_error(
-    row: int,
-    problems: list[tuple[NDArray[np.bool_], str, str]],
-    coded: Coded,
-    scale: Scale | None,
-    place: Source,
-) -> BadData:
-    """The error for one bad row: its first problem, in the order of the columns checked."""
-    _, column, problem = next(entry for entry in problems if entry[0][row])
-    remedies = () if place.skip_bad else (Remedy("skip-bad-rows"),)
-    if problem not in ("label", "gold"):
-        return place.error(
-            row,
-            problem,
-            column=column,
-            value="",
-            expected="an id",
-            code="bad-id",
-            remedies=remedies,
-        )
-    codes, names = coded[problem]
-    text = names[int(codes[row])].as_py() if codes[row] >= 0 else ""
-    return place.error(
-        row,
-        f"{shown(text.strip())} is not on the scale {scale}"
-        if text.strip()
-        else f"there is no {problem}; wanted one of {scale}",
-        column=column,
-        value=text,
-        expected=str(scale),
-        code="label-off-scale" if text.strip() else "missing-label",
-        remedies=remedies,
-    )
-
-
 def leave_out_bad(
     coded: Coded, rows: Any, where: dict[str, str], scale: Scale | None, place: Source
 ) -> tuple[Coded, Any]:
     """The columns and the rows without those that cannot be used; or an error for the first."""
-    bad = _bad_rows(coded, where, scale, place)
-    if bad is None:
+    good = place.sift(_list_faults(coded, where, scale, place.skip_bad))
+    if good is None:
         return coded, rows
-    good = np.flatnonzero(~bad)
-    place.keep(good)
     coded = {role: compact(codes[good], names) for role, (codes, names) in coded.items()}
     return coded, rows.take(pa.array(good))
 
 
-def _bad_rows(
-    coded: Coded,
-    where: dict[str, str],
-    scale: Scale | None,
-    place: Source,
-) -> NDArray[np.bool_] | None:
-    """The rows that cannot be used, or an error for the first of them; None if all are good."""
-    problems: list[tuple[NDArray[np.bool_], str, str]] = []
+def _list_faults(
+    coded: Coded, where: dict[str, str], scale: Scale | None, skip_bad: bool
+) -> list[Fault]:
+    faults = []
 
-    def look(role: str, flags: NDArray[np.bool_], missing: bool, problem: str) -> None:
-        """Mark the rows of the names flagged, and those without a name where that is a fault."""
-        codes, _ = coded[role]
+    def look(role: str, flags: Any, problem: str, *, missing: bool = False, **more: Any) -> None:
+        """Mark the rows of the names flagged, and those without a name if that is a fault."""
+        codes, names = coded[role]
+        flags = np.asarray(flags, dtype=np.bool_)
         if flags.any() or (missing and int(codes.min(initial=0)) < 0):
-            marked = np.append(flags, missing)[codes]
-            if marked.any():
-                problems.append((marked, where[role], problem))
+            rows = np.append(flags, missing)[codes]
+
+            def value_of(row: int) -> str:
+                return names[int(codes[row])].as_py() if codes[row] >= 0 else ""
+
+            def describe(row: int) -> str:
+                return problem.replace("VALUE", shown(value_of(row).strip()))
+
+            faults.append(Fault(rows, where[role], describe, value_of, **more))
 
     for role in ("item", "topic", "document", "judge"):
         if role in coded:
             names = coded[role][1]
-            look(role, np.asarray(pc.match_substring(names, "\0")), False, "a NUL byte in an id")
-            look(
-                role,
-                np.asarray(pc.equal(pc.utf8_trim_whitespace(names), "")),
-                True,
-                f"the {role} id is empty",
-            )
+            look(role, pc.match_substring(names, "\0"), "a NUL byte in an id")
+            blank = pc.equal(pc.utf8_trim_whitespace(names), "")
+            look(role, blank, f"the {role} id is empty", missing=True)
     if "label" in coded:
-        nul = pc.match_substring(coded["label"][1], "\0")
-        look("label", np.asarray(nul), False, "a NUL byte in a label")
+        look("label", pc.match_substring(coded["label"][1], "\0"), "a NUL byte in a label")
     for role in ("label", "gold"):
         if scale is not None and role in coded:
-            texts = coded[role][1].to_pylist()
-            known = set(scale.labels)
+            texts = [canonical(text) for text in coded[role][1].to_pylist()]
+            known = {"", *scale.labels}
             if role == "gold":
-                pairs = zip(scale.labels, scale.truth_of, strict=True)
-                known = {*scale.truths, *(label for label, truth in pairs if truth >= 0), ""}
-            off = [canonical(text) not in known for text in texts]
-            look(role, np.array(off, dtype=np.bool_), role == "label", role)
-    if place.skip_bad and "item" in coded:
+                votes = zip(scale.labels, scale.truth_of, strict=True)
+                known = {"", *scale.truths, *(label for label, truth in votes if truth >= 0)}
+            off = [text not in known for text in texts]
+            more = {"expected": str(scale)}
+            look(role, off, f"VALUE is not on the scale {scale}", code="label-off-scale", **more)
+            if role == "label":
+                blank = [not text for text in texts]
+                problem = f"there is no label; wanted one of {scale}"
+                look(role, blank, problem, missing=True, code="missing-label", **more)
+    if skip_bad and "item" in coded:
         for role in ("topic", "document"):
             if role in coded and where[role] != where["item"]:
-                torn = _strays(coded["item"][0], coded[role][0], len(coded["item"][1]))
-                if torn.any():
-                    problems.append((torn, where[role], f"another {role} than the item had before"))
-    if not problems:
-        return None
-    bad = np.logical_or.reduce([marked for marked, _, _ in problems])
-    for row in np.flatnonzero(bad):
-        error = _row_error(int(row), problems, coded, scale, place)
-        if not place.skip_bad:
-            raise error
-        place.note(int(row), error)
-    return np.asarray(bad, dtype=np.bool_)
+                item, names = coded["item"]
+                torn = _strays(item, coded[role][0], len(names))
+                problem = f"another {role} than the item had before"
+                faults.append(Fault(torn, where[role], lambda _, told=problem: told))
+    return faults
 
 
-def _strays(item: Codes, value: Codes, items: int) -> NDArray[np.bool_]:  # (row,)
+def _strays(
+    item: NDArray[np.integer[Any]], value: Codes, items: int
+) -> NDArray[np.bool_]:  # (row,)
     """The rows whose value is not the one that their item had first."""
     first = np.full(items + 1, -1, dtype=np.int64)
     known = np.flatnonzero((value >= 0) & (item >= 0))
@@ -172,33 +131,23 @@ def _strays(item: Codes, value: Codes, items: int) -> NDArray[np.bool_]:  # (row
 
 
 def one_gold_each(coded: Coded, where: dict[str, str], place: Source) -> Coded:
-    """The columns without the gold of items that have two: it is optional, and told."""
+    """The columns without the gold of items that have two, which is remarked."""
     if "gold" not in coded:
         return coded
-    codes, names = coded["gold"]
-    values = {"": -1}
-    table = [values.setdefault(canonical(name), len(values)) for name in names.to_pylist()]
-    value = np.array([*table, -1], dtype=np.int64)[codes]
+    value = canonical_codes(*coded["gold"])[1]
     key = _item_keys(coded)
-    known = np.flatnonzero((value >= 0) & (key >= 0))
-    if not known.size:
+    stray = _strays(key, value, int(key.max(initial=-1)) + 1)
+    if not stray.any():
         return coded
-    low = np.full(int(key.max()) + 1, np.iinfo(np.int64).max)
-    high = np.full(int(key.max()) + 1, -1)
-    np.minimum.at(low, key[known], value[known])
-    np.maximum.at(high, key[known], value[known])
-    torn = low < high
-    if not torn.any():
-        return coded
-    rows = known[torn[key[known]]]
-    first = place.error(int(rows[0]), "").place.removeprefix(f"{place.name}, ")
+    items = np.unique(key[stray])
+    torn = np.isin(key, items)
+    first = place.error(int(np.argmax(torn & (value >= 0))), "").place
     place.remark(
-        f"column {where['gold']}: {count_of(int(torn.sum()), 'item')} with "
-        f"contradicting gold ({first}); their gold is left out"
+        f"column {where['gold']}: {count_of(items.size, 'item')} with contradicting gold "
+        f"({first.removeprefix(f'{place.name}, ')}); their gold is left out"
     )
-    codes = codes.copy()
-    codes[(key >= 0) & torn[np.maximum(key, 0)]] = -1
-    return {**coded, "gold": (codes, names)}
+    codes, names = coded["gold"]
+    return {**coded, "gold": (np.where(torn, -1, codes).astype(np.int32), names)}
 
 
 def _item_keys(coded: Coded) -> NDArray[np.int64]:  # (row,) -1 where it is not known

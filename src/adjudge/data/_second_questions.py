@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from adjudge.data.columns import as_text, letters_of, roles_of, words_of
 from adjudge.data.formats.opening import File
 from adjudge.data.names import Codes, encode
-from adjudge.data.scale import as_number
+from adjudge.data.scale import MISSING, as_number
 from adjudge.data.source import Source
 from adjudge.data.synonyms import NOT_A_LABEL, SYNONYMS
 from adjudge.errors import name_columns
@@ -45,7 +45,6 @@ file path length size words hash code approved accepted rejected reviewed missed
 hidden match matches agree agrees majority consensus expected condition group cohort arm type kind
 """
 _NOT_A_QUESTION = {*NOT_A_LABEL, *SYNONYMS["judge"], *_WORDS.split()}
-_NONE = ("", "na", "n/a", "nan", "null", "none")
 
 
 def further_columns(file: File, columns: list[str]) -> list[str]:
@@ -79,17 +78,18 @@ def tell_label(
         place.remark(f"column {column} is taken for the label", name_columns("label"))
 
 
+def _likely(table: Any, taken: set[str]) -> dict[str, list[str]]:
+    """The first cells of the columns that may be a question and hold answers."""
+    free = [name for name in table.column_names if name not in taken and _may_ask(name)]
+    cells = {name: _texts(table[name].slice(0, _SAMPLE)) for name in free}
+    return {name: given for name, given in cells.items() if given and _are_answers(given)}
+
+
 def _other_outcomes(table: Any, roles: Mapping[str, str]) -> list[str]:
     """The columns of comparisons that have the values of the outcome."""
-    taken = set(roles.values())
     known = _texts(table[roles["outcome"]].slice(0, _SAMPLE))
-    others = []
-    for name in (c for c in table.column_names if c not in taken and _may_ask(c)):
-        cells = _texts(table[name].slice(0, _SAMPLE))
-        shared = {cell.strip() for cell in cells} & {cell.strip() for cell in known}
-        if cells != known and _are_answers(cells) and 2 * len(shared - {""}) >= len(set(cells)):
-            others.append(name)
-    return others
+    likely = _likely(table, set(roles.values())).items()
+    return [name for name, cells in likely if cells != known and _shared(cells, known)]
 
 
 def _called(columns: Sequence[str], roles: Mapping[str, str]) -> list[str]:
@@ -106,7 +106,7 @@ def _may_ask(name: str) -> bool:
 
 def _are_answers(cells: Sequence[str]) -> bool:
     """Whether most cells are filled, with few short values."""
-    given = [text for text in (cell.strip() for cell in cells) if text.casefold() not in _NONE]
+    given = [text for text in (cell.strip() for cell in cells) if text.casefold() not in MISSING]
     values = set(given)
     return (
         2 * len(given) >= len(cells)
@@ -122,9 +122,7 @@ def _other_questions(table: Any, roles: Mapping[str, str]) -> list[str]:
     if not places or "judge" not in roles or not len(table):
         return []
     taken = set(roles.values()) | set(roles_of(table.column_names).values())
-    free = [name for name in table.column_names if name not in taken and _may_ask(name)]
-    head = {name: _texts(table.slice(0, _SAMPLE)[name]) for name in free}
-    likely = [name for name, cells in head.items() if cells and _are_answers(cells)]
+    likely = _likely(table, taken)
     if not likely:
         return []
     rows = table.slice(0, _ROWS)
@@ -138,7 +136,8 @@ def _other_questions(table: Any, roles: Mapping[str, str]) -> list[str]:
     for name in likely:
         codes, values = encode(as_text(rows[name]))
         texts = values.to_pylist()
-        given = np.flatnonzero(_is_given(codes, texts))
+        blank = np.array([*(text.strip().casefold() in MISSING for text in texts), True])
+        given = np.flatnonzero(~blank[codes])
         decided = [_varies(codes[given], by[given]) for by in (item, judge, label)]
         if False in decided or len(np.unique(codes[given])) > _VALUES:
             continue
@@ -155,11 +154,6 @@ def _texts(column: Any) -> list[str]:
         return []
 
 
-def _is_given(codes: Codes, texts: list[str]) -> NDArray[np.bool_]:  # (row,)
-    blank = np.array([*(text.strip().casefold() in _NONE for text in texts), True])
-    return ~blank[codes]
-
-
 def _varies(value: Codes, by: NDArray[Any]) -> bool | None:
     """Whether values differ where ``by`` is the same; None where too few rows could show it."""
     groups = len(np.unique(by))
@@ -168,13 +162,21 @@ def _varies(value: Codes, by: NDArray[Any]) -> bool | None:
     return False if len(value) - groups >= _EVIDENCE else None
 
 
-def _alike(texts: list[str], labels: list[str]) -> bool:
+def _plain(texts: Sequence[str]) -> set[str]:
+    return {text.strip().casefold() for text in texts} - MISSING
+
+
+def _shared(texts: Sequence[str], labels: Sequence[str]) -> bool:
+    """Whether at least half of the values are labels too."""
+    own = _plain(texts)
+    return 2 * len(own & _plain(labels)) >= len(own)
+
+
+def _alike(texts: Sequence[str], labels: Sequence[str]) -> bool:
     """Whether values are of the labels' kind: small numbers as they are, or mostly the same."""
-    own, known = ({t.strip().casefold() for t in every} - set(_NONE) for every in (texts, labels))
-    if 2 * len(own & known) >= len(own):
-        return True
-    numbers = [as_number(text) for text in own | known]
-    return all(number is not None and abs(number) <= _GRADE for number in numbers)
+    numbers = [as_number(text) for text in _plain(texts) | _plain(labels)]
+    small = all(number is not None and abs(number) <= _GRADE for number in numbers)
+    return small or _shared(texts, labels)
 
 
 def _first_cells(file: File) -> dict[str, list[str]]:

@@ -116,7 +116,7 @@ def _look_odd(coded: Coded) -> bool:
     ids = [coded[role][1] for role in ("item", "topic", "document", "judge") if role in coded]
     words = pc.match_substring_regex(coded["label"][1], "[^0-9]")
     edge = r"^$|\x00|^[\s\pZ=\x{feff}]|[\s\pZ]$"  # also spaces that are not ASCII
-    odd = edge + r"|E\+|^0\d|(?i)^\W*(grand |sub)?(tot|sum|av|mean|(ins)?gesamt)"
+    odd = edge + r"|E\+|^0\d"
     marks = (words, *(pc.match_substring_regex(names, odd) for names in ids))
     return any(pc.any(found).as_py() for found in marks)
 

@@ -24,7 +24,7 @@ from adjudge.data.columns import comparison_roles, roles_of, take_in, text_of
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Coded, Codes, Named, Names, encode
 from adjudge.data.scale import Scale
-from adjudge.data.source import Source, count_of, warn_of
+from adjudge.data.source import Fault, Source, count_of, warn_of
 from adjudge.data.synonyms import PAIR_SYNONYMS
 from adjudge.errors import BadData, BadSetting, shown
 
@@ -56,14 +56,22 @@ class Comparisons(Named):
 
     @classmethod
     def from_table(
-        cls, table: Any, *, judge: str = "judge", source: str | Source = "table"
+        cls,
+        table: Any,
+        *,
+        judge: str = "judge",
+        source: str | Source = "table",
+        skip_bad: bool = False,
     ) -> Comparisons:
         """Comparisons from any Arrow, pandas, Polars or DuckDB table.
 
         Its columns are left, right and label (or winner and loser), judge, topic and first, or what
-        others call them. Without a column of judges there is one, called ``judge``.
+        others call them. Without a column of judges there is one, called ``judge``. ``skip_bad``
+        leaves out rows that cannot be read.
         """
-        return load_comparisons(table, judge=judge, source=source)
+        place = source if isinstance(source, Source) else Source(source, skip_bad=skip_bad)
+        found = load_comparisons(table, judge=judge, source=place)
+        return replace(found, notes=warn_of(place.name, place.notes, place.skipped))
 
     @classmethod
     def read(cls, *paths: str | Path, **options: Any) -> Comparisons:
@@ -240,6 +248,7 @@ def outcome_named(text: str) -> int:
     return _CODES.get(re.sub(r"[^a-z0-9]", "", text.casefold()), -1)
 
 
+_SIDES = (("left", "left", "won"), ("right", "right", "lost"))  # side, and roles of its column
 _WANTED = "left, right, tie, cannot say, or the name of one of the two"
 
 
@@ -263,13 +272,11 @@ def load_comparisons(
     if len(rows) == 0:
         raise place.error(None, "there are no comparisons: the table has a header and no rows")
     coded, items, outcome = _coded(rows, where, place, judge)
-    bad = _bad_rows(coded, where, items, outcome, place)
-    if bad is not None:
-        good = np.flatnonzero(~bad)
+    good = place.sift(_list_faults(coded, where, items, outcome))
+    if good is not None:
         if good.size == 0:
-            raise place.error(None, f"every one of the {bad.size:,} rows is bad")
-        rows, outcome = rows.take(pa.array(good)), outcome[good]
-        place.keep(good)
+            raise place.error(None, f"every one of the {len(rows):,} rows is bad")
+        rows = rows.take(pa.array(good))
         coded, items, outcome = _coded(rows, where, place, judge)
     first = None
     if "won" in where:  # who stood on which side is not told
@@ -357,60 +364,51 @@ def _sides(
     return np.where((named >= 0) & (by_word >= 0) & (named != by_word), -2, found).astype(np.int8)
 
 
-def _bad_rows(
-    coded: Coded,
-    where: dict[str, str],
-    items: Names,
-    outcome: NDArray[np.int8],
-    place: Source,
-) -> NDArray[np.bool_] | None:
-    """The rows that cannot be used, or an error for the first of them; None if all are good."""
+def _list_faults(
+    coded: Coded, where: dict[str, str], items: Names, outcome: NDArray[np.int8]
+) -> list[Fault]:
+    """What makes rows unusable, in the order of the columns."""
     left, right = coded["left"][0], coded["right"][0]
     names = [*items.to_pylist(), ""]
-    blank = np.array([not name.strip() or "\0" in name for name in names])
-    judges = [*coded["judge"][1].to_pylist(), ""]
-    nobody = np.array([not name.strip() or "\0" in name for name in judges])[coded["judge"][0]]
-    bad = blank[left] | blank[right] | nobody | (left == right) | (outcome < 0)
-    if "topic" in coded:
-        bad |= coded["topic"][0] < 0
-    if not bad.any():
-        return None
-    for row in np.flatnonzero(bad):
-        error = _row_error(int(row), coded, where, names, int(outcome[row]), place)
-        if not place.skip_bad:
-            raise error
-        place.note(int(row), error)
-    return np.asarray(bad, dtype=np.bool_)
+    columns = {side: where.get(plain, where.get(won)) for side, plain, won in _SIDES}
+    faults = []
 
+    def look(role: str, names: list[str]) -> None:
+        codes = coded[role][0]
+        what = role if role in ("judge", "topic") else "item"
+        for flags, problem in (
+            ([not name.strip() for name in names], f"the {what} id is empty"),
+            (["\0" in name for name in names], "a NUL byte in an id"),
+        ):
+            rows = np.array(flags)[codes]
+            column = columns.get(role, where.get(role))
+            faults.append(Fault(rows, column, lambda _, told=problem: told))
 
-def _row_error(
-    row: int,
-    coded: Coded,
-    where: dict[str, str],
-    names: list[str],
-    outcome: int,
-    place: Source,
-) -> BadData:
-    """The error for one bad row: its first problem, in the order of the columns."""
-    sides = [where.get("won", where.get("left")), where.get("lost", where.get("right"))]
-    pair = [names[coded[side][0][row]] for side in ("left", "right")]
-    for column, name in zip(sides, pair, strict=True):
-        if not name.strip() or "\0" in name:
-            problem = "a NUL byte in an id" if "\0" in name else "the item id is empty"
-            return place.error(row, problem, column=column, value=name, expected="an id")
-    if pair[0] == pair[1]:
-        problem = f"{shown(pair[0])} is compared with itself; wanted two items"
-        return place.error(row, problem, column=sides[1], value=pair[1], expected="another item")
-    if outcome < 0:
-        codes, said = coded["outcome"]
-        text = said[int(codes[row])].as_py() if codes[row] >= 0 else ""
-        problem = f"{shown(text.strip())} is no outcome"
-        if not text.strip():
-            problem = "there is no outcome"
-        elif outcome == -2:
-            problem = f"{shown(text)} is a side here and the name of the item on the other"
-        wanted = f"{_WANTED} ({shown(pair[0])}, {shown(pair[1])})"
-        column = where["outcome"]
-        return place.error(row, f"{problem}; wanted {wanted}", column=column, value=text)
-    role = "judge" if coded["judge"][0][row] < 0 or "topic" not in coded else "topic"
-    return place.error(row, f"the {role} id is empty", column=where.get(role), expected="an id")
+    def said(row: int) -> str:
+        codes, texts = coded["outcome"]
+        return texts[int(codes[row])].as_py().strip() if codes[row] >= 0 else ""
+
+    def describe_outcome(row: int) -> str:
+        problem = f"{shown(said(row))} is no outcome" if said(row) else "there is no outcome"
+        if outcome[row] == -2:
+            problem = f"{shown(said(row))} is a side here and the name of the item on the other"
+        pair = f"({shown(names[left[row]])}, {shown(names[right[row]])})"
+        return f"{problem}; wanted {_WANTED} {pair}"
+
+    look("left", names)
+    look("right", names)
+    faults.append(
+        Fault(
+            left == right,
+            columns["right"],
+            lambda row: f"{shown(names[right[row]])} is compared with itself; wanted two items",
+            lambda row: names[right[row]],
+            "another item",
+        )
+    )
+    column = where.get("outcome")
+    faults.append(Fault(outcome < 0, column, describe_outcome, said, "an outcome", "bad-outcome"))
+    for role in ("judge", "topic"):
+        if role in coded:
+            look(role, [*coded[role][1].to_pylist(), ""])
+    return faults

@@ -260,15 +260,12 @@ class Consensus(Saved):
 def places(score: NDArray[np.float64], group: NDArray[np.int32]) -> NDArray[np.int64]:
     """The place of each score in its group, highest first; equal scores share a place."""
     order = np.lexsort((-score, group))
-    place = np.arange(1, len(order) + 1)
-    starts = np.ones(len(order), dtype=np.bool_)
-    starts[1:] = group[order][1:] != group[order][:-1]
-    fresh = starts.copy()
-    fresh[1:] |= score[order][1:] != score[order][:-1]
-    begin = np.maximum.accumulate(np.where(starts, place, 0))
-    shared = np.maximum.accumulate(np.where(fresh, place, 0))
+    grouped, scored = group[order], score[order]
+    lower = (grouped[1:] != grouped[:-1]) | (scored[1:] != scored[:-1])
+    fresh = np.append(True, lower)[: len(order)]
+    shared = np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))
     rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = shared - begin + 1
+    rank[order] = shared - np.searchsorted(grouped, grouped) + 1
     return rank
 
 

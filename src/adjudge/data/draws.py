@@ -19,7 +19,6 @@ from adjudge.lazy import load
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
-    from adjudge.data.judgments import Judgments
 
 HIGHEST = 1.01  # R-hat above this is worth a warning
 _TAILS = (0.05, 0.95)  # quantiles behind the tail effective sample size
@@ -44,13 +43,11 @@ class _Posterior:
         Where not all draws of prevalence and confusion were kept, the group ``posterior_hyper`` has
         the hyper-parameters of all. ``more`` are further groups.
         """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            arviz = load("arviz")
         groups = self._groups() | dict(more or {})
-        if hasattr(arviz, "InferenceData"):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a group of our own
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of ArviZ itself, and of a group of our own
+            arviz = load("arviz")
+            if hasattr(arviz, "InferenceData"):
                 return arviz.InferenceData(**groups)
         return load("xarray").DataTree.from_dict(groups)
 
@@ -105,18 +102,12 @@ class Draws(_Posterior):
         low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return low.astype(np.float64), high.astype(np.float64)
 
-    def diagnostics(self, *, rates: bool = False) -> list[dict[str, Any]]:
-        """R-hat and effective draws of each hyper-parameter; with ``rates`` the worst of those too.
+    def diagnostics(self) -> list[dict[str, Any]]:
+        """R-hat and effective draws of each hyper-parameter, or of prevalence if there are none.
 
         Rank-normalised split R-hat, bulk and tail effective sample sizes, as ArviZ computes them.
-        A model without hyper-parameters answers for its prevalence.
         """
-        rows = [_diagnosed(name, values) for name, values in self._parameters()]
-        if rates and self.hyper:
-            rows.append(_diagnosed("prevalence", _flat(self.prevalence)))
-        if rates:
-            rows.append(_diagnosed("confusion", _flat(self.confusion)))
-        return rows
+        return [_diagnosed(name, values) for name, values in self._parameters()]
 
     def _parameters(self) -> Iterator[tuple[str, NDArray[Any]]]:  # (chain, draw, entry)
         """The hyper-parameters, one by one; without any, prevalence as a whole."""
@@ -165,8 +156,7 @@ class Draws(_Posterior):
         return variables
 
     def _dataset(self, variables: dict[str, Any], stride: int) -> Any:
-        """Variables with the names of all that their dimensions number."""
-        coords: dict[str, Any] = {
+        coords = {
             "chain": np.arange(self.chains),
             "draw": np.arange(0, self.draws, stride),
             "topic": ["all"] if self.topics is None else self.topics.to_pylist(),
@@ -174,12 +164,8 @@ class Draws(_Posterior):
             "label": list(self.scale.labels),
             "judge": self.judges.to_pylist(),
         }
-        used = {name for dimensions, _ in variables.values() for name in dimensions}
-        return load("xarray").Dataset(
-            variables,
-            coords={name: values for name, values in coords.items() if name in used},
-            attrs={"warmup": self.warmup, "thin": self.thin, "stride": stride},
-        )
+        about = {"warmup": self.warmup, "thin": self.thin, "stride": stride}
+        return _make_dataset(variables, coords, about)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -203,19 +189,26 @@ class PairDraws(_Posterior):
 
     def to_dataset(self) -> Any:
         """The draws as an xarray data set with chain and draw as its first dimensions."""
-        variables: dict[str, Any] = {"score": (("chain", "draw", "item"), self.score)}
-        for name, values in self.judge.items():
-            variables[name] = (("chain", "draw", "judge"), values)
-        for name, one in self.hyper.items():
-            variables[name] = (("chain", "draw"), one)
-        coords: dict[str, Any] = {
+        judge = {name: (("chain", "draw", "judge"), values) for name, values in self.judge.items()}
+        hyper = {name: (("chain", "draw"), values) for name, values in self.hyper.items()}
+        coords = {
             "chain": np.arange(self.score.shape[0]),
             "draw": np.arange(self.score.shape[1]),
             "item": self.items.to_pylist(),
+            "judge": self.judges.to_pylist(),
         }
-        if self.judge:
-            coords["judge"] = self.judges.to_pylist()
-        return load("xarray").Dataset(variables, coords=coords)
+        return _make_dataset(
+            {"score": (("chain", "draw", "item"), self.score), **judge, **hyper}, coords, {}
+        )
+
+
+def _make_dataset(
+    variables: dict[str, Any], coords: Mapping[str, Any], about: dict[str, Any]
+) -> Any:
+    """An xarray data set of variables, with the names of all that their dimensions number."""
+    used = {name for dimensions, _ in variables.values() for name in dimensions}
+    named = {name: values for name, values in coords.items() if name in used}
+    return load("xarray").Dataset(variables, coords=named, attrs=about)
 
 
 def _r_hats(parameters: Iterable[tuple[str, NDArray[Any]]]) -> dict[str, float]:
@@ -317,21 +310,13 @@ def truths_for_arviz(consensus: Consensus, draws: Draws, truths: int, seed: int)
         raise BadSetting("truths", truths, f"a number from 1 to {have:,}, the draws kept")
     kept = np.arange(truths) * have // truths
     drawn = _draw_truths(consensus, draws, kept, seed)
-    return load("xarray").Dataset(
-        {"truth": (("chain", "draw", "item"), drawn)},
-        coords={
-            "chain": np.arange(len(drawn)),
-            "draw": kept * draws.stride,
-            "item": consensus.judgments.items.to_pylist(),
-        },
-        attrs={"truths": list(consensus.scale.truths)},
-    )
-
-
-def _repeats(judgments: Judgments) -> bool:
-    """Whether a judge judged an item twice."""
-    pairs = judgments.item.astype(np.int64) * judgments.judge_count + judgments.judge
-    return len(np.unique(pairs)) < len(pairs)
+    coords = {
+        "chain": np.arange(len(drawn)),
+        "draw": kept * draws.stride,
+        "item": consensus.judgments.items.to_pylist(),
+    }
+    variables = {"truth": (("chain", "draw", "item"), drawn)}
+    return _make_dataset(variables, coords, {"truths": list(consensus.scale.truths)})
 
 
 def _draw_truths(
@@ -343,15 +328,16 @@ def _draw_truths(
     what their judgments say; gold is as it is known.
     """
     judgments = consensus.judgments
-    if consensus.families is not None and (consensus.families.any or _repeats(judgments)):
+    pairs = judgments.item.astype(np.int64) * judgments.judge_count + judgments.judge
+    repeats = len(np.unique(pairs)) < len(pairs)
+    if consensus.families is not None and (consensus.families.any or repeats):
         raise BadSetting(
             "truths",
             len(kept),
             "a fit in which every judgment counts whole (weigh_copies=False): here copies or "
             "repeats have one voice between them",
         )
-    rng = np.random.default_rng(seed)
-    item = judgments.item
+    rng, item = np.random.default_rng(seed), judgments.item
     topic = np.zeros(judgments.item_count, dtype=np.int64)
     if draws.topics is not None and judgments.topic is not None:
         topic = judgments.topic.astype(np.int64)
@@ -361,14 +347,9 @@ def _draw_truths(
             base = np.log(np.maximum(draws.prevalence[chain, draw].astype(np.float64), _SMALLEST))
             rates = np.log(np.maximum(draws.confusion[chain, draw].astype(np.float64), _SMALLEST))
             told = rates[judgments.judge, :, judgments.label]  # (judgment, truth)
-            score = np.stack(
-                [
-                    base[topic, truth]
-                    + np.bincount(item, told[:, truth], minlength=judgments.item_count)
-                    for truth in range(base.shape[1])
-                ],
-                axis=1,
-            )
+            score = base[topic]
+            for truth, logs in enumerate(told.T):
+                score[:, truth] += np.bincount(item, logs, minlength=judgments.item_count)
             # The largest of scores with Gumbel noise is a draw in proportion to their exponentials.
             out[chain, at] = np.argmax(score + rng.gumbel(size=score.shape), axis=1)
     if consensus.known is not None:

@@ -10,7 +10,6 @@ from adjudge.data.source import count_of
 
 _ROWS = 5  # of a table
 _BARS = 12  # labels that the chart shows
-_WIDTH, _HEIGHT = 260, 16  # of a bar, in pixels
 
 
 def show(
@@ -31,29 +30,15 @@ def show(
 
 
 def _bars(shares: Sequence[tuple[str, float]]) -> str:
-    """A bar for each label, as long as its share; colours follow the page's, light or dark."""
-    shown = shares[:_BARS]
-    most = max((share for _, share in shown), default=0.0) or 1.0
-    lines = []
-    for place, (label, share) in enumerate(shown):
-        y = place * (_HEIGHT + 4)
-        width = max(1.0, _WIDTH * share / most)
-        text = label if len(label) <= 18 else f"{label[:17]}…"
-        lines.append(
-            f'<text x="112" y="{y + 12}" text-anchor="end">{escape(text)}</text>'
-            f'<rect x="118" y="{y}" width="{width:.1f}" height="{_HEIGHT}" opacity="0.55"/>'
-            f'<text x="{118 + width + 6:.1f}" y="{y + 12}">{share:.1%}</text>'
-        )
-    if not lines:
-        return ""
-    more = (
-        f"<p>and {count_of(len(shares) - _BARS, 'more label')}</p>" if len(shares) > _BARS else ""
+    """A bar for each label, as long as its share."""
+    most = max((share for _, share in shares), default=0.0) or 1.0
+    rows = "".join(
+        f'<tr><td>{escape(label)}</td><td><meter value="{share:.4f}" max="{most:.4f}"></meter></td>'
+        f"<td>{share:.1%}</td></tr>"
+        for label, share in shares[:_BARS]
     )
-    height = len(lines) * (_HEIGHT + 4)
-    return (
-        f'<svg width="{_WIDTH + 180}" height="{height}" role="img" aria-label="shares of labels" '
-        f'font-size="12" fill="currentColor">{"".join(lines)}</svg>{more}'
-    )
+    left = len(shares) - _BARS
+    return f"<table>{rows}</table>" + (f"<p>and {count_of(left, 'more label')}</p>" * (left > 0))
 
 
 def _table(table: Any, of: int) -> str:

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow.compute as pc
 
 from adjudge.data.columns import letters_of
-from adjudge.data.names import Coded, Names, as_names, encode
-from adjudge.data.scale import Scale, as_number, canonical
+from adjudge.data.names import Coded, as_names, encode
+from adjudge.data.scale import MISSING, Scale, as_number, canonical
 from adjudge.data.source import Source, count_of
 from adjudge.data.synonyms import SYNONYMS
 from adjudge.errors import Remedy, shown
@@ -29,17 +29,16 @@ _PART = re.compile(r"([0-9]+(?:[.][0-9]+)?)\s*(?:/|out of)\s*([0-9]+)")
 _STARS = re.compile(r"([*★⭐]+)[☆\ufe0f]*")
 _UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _WRAPPED = re.compile(r"""="(.*)"|'(.*)'""", re.DOTALL)
-_MISSING = frozenset({"na", "n/a", "nan", "null", "none", "#n/a", "<na>", "-", "--", "?", "."})
+_NO_LABELS = MISSING | {"-", "--", "?", "."}
 _SAME = (
     frozenset(("yes", "y", "true", "t", "ja", "oui", "si", "sí", "sim", "da", "tak", "да", "是")),
     frozenset(("no", "n", "false", "f", "nein", "non", "não", "nao", "nie", "нет", "否")),
 )
-_TOTALS = r"(?i)^\W*(grand |sub)?(totals?|sum|average|avg|mean|summe|gesamt|insgesamt)\W*$"
 # Ids worth a look: blanks around them, wrapped by a spreadsheet, cut short, or zeros before them.
-_ODD_IDS = rf'^\x{{feff}}|^\s|\s$|^=".*"$|E\+[0-9]+$|^0[0-9]|{_TOTALS}'
+_ODD_IDS = r'^\x{feff}|^\s|\s$|^=".*"$|E\+[0-9]+$|^0[0-9]'
 _CUT = re.compile(r"[0-9](?:[.,][0-9]+)?E\+[0-9]+")
 _MOST = 1_000_000  # ids that are looked at one by one
-_LISTED = 3  # that are named in a remark
+_LISTED = 3  # labels that are named in a remark
 
 
 def settle_oddities(
@@ -53,10 +52,12 @@ def settle_oddities(
         return _with_gold(coded, where["gold"], place, scale), scale
     coded = _without_headers(coded, where, place)
     for role in _IDS:
-        if role in coded and len(coded[role][1]) <= _MOST and _has(coded[role][1], _ODD_IDS):
+        names = coded[role][1] if role in coded else ()
+        if 0 < len(names) <= _MOST and pc.any(pc.match_substring_regex(names, _ODD_IDS)).as_py():
             coded = _with_ids(coded, role, where[role], place)
-    _remark_totals(coded, where, place)
-    _remark_case(coded["judge"][1], where["judge"], place)
+    names = coded["judge"][1]
+    if len(names) <= _MOST and pc.count_distinct(pc.utf8_lower(names)).as_py() < len(names):
+        _remark_alike(names.to_pylist(), str.lower, "case", where["judge"], place)
     if scale is not None or "label" not in coded:
         return coded, scale
     column = where["label"]
@@ -95,55 +96,38 @@ def _meant(text: str, labels: tuple[str, ...]) -> str | None:
     for change in (_as_seen, _as_unwrapped, _as_percents, _as_decimals):
         text = change([text]).get(text, text)
     text = canonical(text)
-    number = as_number(text)
-    if number is None and not _PART.fullmatch(text):
-        number = _number_in(text)
+    number = None if _PART.fullmatch(text) else _number_in(text)
     for same in (
-        {label for label in labels if label == text},
-        {label for label in labels if label.casefold() == text.casefold()},
-        {label for label in labels if number is not None and as_number(label) == number},
-        {label for label in labels if number is not None and _number_in(label) == number},
+        [label for label in labels if label == text],
+        [label for label in labels if label.casefold() == text.casefold()],
+        [label for label in labels if number is not None and _number_in(label) == number],
     ):
         if same:
-            return same.pop() if len(same) == 1 else None
+            return same[0] if len(set(same)) == 1 else None
     return None
 
 
-def _has(names: Names, pattern: str) -> bool:
-    return bool(pc.any(pc.match_substring_regex(names, pattern)).as_py())
-
-
 def _without_headers(coded: Coded, where: Mapping[str, str], place: Source) -> Coded:
-    """Refuse rows that are a header again, with names of columns in every one of theirs.
+    """Refuse rows that repeat the header: every cell is the name of a column.
 
-    Where bad rows are skipped, they lose their label, and are skipped for that.
+    Where bad rows are skipped, these rows lose their label, and are skipped for that.
     """
     roles = [role for role in ("label", *_IDS) if role in coded]
-    marks = []
+    repeated = np.ones(len(coded["judge"][0]), dtype=np.bool_)
     for role in roles:
         codes, names = coded[role]
         words = {letters_of(where[role]), "id", "name", *SYNONYMS[role], f"{role}id", f"{role}name"}
         found = [letters_of(text) in words for text in names.to_pylist()]
         if not any(found):
             return coded
-        marks.append(np.append(found, False)[codes])
-    rows = np.flatnonzero(np.logical_and.reduce(marks))
-    if rows.size and place.skip_bad:
-        codes, names = coded["label"]
-        return {
-            **coded,
-            "label": (np.where(np.isin(np.arange(len(codes)), rows), -1, codes), names),
-        }
-    if rows.size:
-        row = int(rows[0])
-        cells = [coded[role][1][int(coded[role][0][row])].as_py() for role in roles]
-        raise place.error(
-            row,
-            f"{', '.join(map(shown, cells))} is a header again, it seems; wanted judgments below "
-            "the first: leave this line out",
-            expected="a judgment",
-        )
-    return coded
+        repeated &= np.append(found, False)[codes]
+    if repeated.any() and not place.skip_bad:
+        row = int(np.argmax(repeated))
+        cells = [shown(coded[role][1][int(coded[role][0][row])].as_py()) for role in roles]
+        problem = f"{', '.join(cells)} looks like a header again; wanted only the first; delete it"
+        raise place.error(row, problem, expected="a judgment", code="repeated-header")
+    codes, names = coded["label"]
+    return {**coded, "label": (np.where(repeated, -1, codes).astype(np.int32), names)}
 
 
 def _with_ids(coded: Coded, role: str, column: str, place: Source) -> Coded:
@@ -152,72 +136,45 @@ def _with_ids(coded: Coded, role: str, column: str, place: Source) -> Coded:
     texts = names.to_pylist()
     marked = [text.removeprefix("\ufeff") for text in texts]  # a mark of bytes, from another file
     plain = [m[1] if (m := re.fullmatch(r'="(.*)"', text)) else text for text in marked]
-    wrapped = [text for text, own in zip(marked, plain, strict=True) if text != own]
-    if wrapped:
-        place.remark(f'column {column}: {wrapped[0]} and the like are read without =""')
     known = set(plain)
     trimmed = [text.strip() if text.strip() in known else text for text in plain]
+    wrapped = [text for text, own in zip(marked, plain, strict=True) if text != own]
     padded = [text for text, own in zip(plain, trimmed, strict=True) if text != own]
+    if wrapped:
+        place.remark(f'column {column}: {wrapped[0]} and the like are read without =""')
     if padded:
         place.remark(
-            f"column {column}: {count_of(len(padded), 'id')} such as "
-            f"{padded[0]!r} differ{'s' if len(padded) == 1 else ''} from others only in blanks "
-            f"around {'it and is' if len(padded) == 1 else 'them and are'} taken as the same"
+            f"column {column}: {count_of(len(padded), 'id')} such as {padded[0]!r} "
+            f"{'differs' if len(padded) == 1 else 'differ'} from others only in blanks around; "
+            "taken as the same"
         )
     if trimmed != texts:
         renumbered, names = encode(as_names(trimmed))
         coded = {**coded, role: (np.append(renumbered, np.int32(-1))[codes], names)}
-    _remark_ids(sorted(set(trimmed)), column, place)
-    return coded
-
-
-def _remark_ids(texts: list[str], column: str, place: Source) -> None:
-    """Tell of ids that may be one, or that a spreadsheet made one of several."""
-    cut = next((text for text in texts if _CUT.fullmatch(text)), None)
+    cut = next((text for text in trimmed if _CUT.fullmatch(text)), None)
     if cut is not None:
         place.remark(
             f"column {column}: {cut} looks like a number that a spreadsheet cut short, so that "
             "different ids may have become one"
         )
+    ids = sorted(text for text in set(trimmed) if text.isdigit())
+    _remark_alike(ids, lambda text: text.lstrip("0"), "leading zeros", column, place)
+    return coded
+
+
+def _remark_alike(
+    texts: list[str], key_of: Callable[[str], str], what: str, column: str, place: Source
+) -> None:
+    """Tell of the first two ids that differ only in case, or only in zeros before them."""
     first: dict[str, str] = {}
     for text in texts:
-        own = first.setdefault(text.lstrip("0") if text.isdigit() else text, text)
+        own = first.setdefault(key_of(text), text)
         if own != text:
             place.remark(
-                f"column {column}: {shown(own)} and {shown(text)} differ only in zeros before them "
-                "and are taken as two"
+                f"column {column}: {shown(own)} and {shown(text)} differ only in {what} and are "
+                "taken as two"
             )
             return
-
-
-def _remark_case(judges: Names, column: str, place: Source) -> None:
-    """Tell of judges that differ only in case."""
-    lower = pc.utf8_lower(judges)
-    if len(judges) > _MOST or pc.count_distinct(lower).as_py() == len(judges):
-        return
-    first: dict[str, str] = {}
-    for text, low in zip(judges.to_pylist(), lower.to_pylist(), strict=True):
-        own = first.setdefault(low, text)
-        if own != text:
-            place.remark(
-                f"column {column}: {shown(own)} and {shown(text)} differ only in case and are "
-                "taken as two judges"
-            )
-            return
-
-
-def _remark_totals(coded: Coded, where: Mapping[str, str], place: Source) -> None:
-    """Tell of a row at the end that looks like totals of the others."""
-    role = next((role for role in ("item", "document") if role in coded), "judge")
-    codes, names = coded[role]
-    marked = np.flatnonzero(np.asarray(pc.match_substring_regex(names, _TOTALS)))
-    rows = np.flatnonzero(np.isin(codes, marked))
-    if rows.size == 1 and rows[0] >= len(codes) - 2:
-        at = place.error(int(rows[0]), "").place.removeprefix(f"{place.name}, ")
-        place.remark(
-            f"{at}, column {where[role]}: {shown(names[int(codes[rows[0]])].as_py())} looks like a "
-            "row of totals, and is taken as a judgment; leave it out if it is none"
-        )
 
 
 def _as_percents(texts: list[str]) -> dict[str, str]:
@@ -230,8 +187,7 @@ def _as_percents(texts: list[str]) -> dict[str, str]:
 def _as_decimals(texts: list[str]) -> dict[str, str]:
     """Numbers, some with a comma that is no mark of thousands."""
     found = [_DECIMAL.fullmatch(text.strip()) for text in texts]
-    parts = [match[1] for match in found if match is not None and match[1] is not None]
-    decimal = bool(parts) and None not in found and any(len(part) != 4 for part in parts)
+    decimal = all(found) and any(len(m[1]) != 4 for m in found if m is not None and m[1])
     return {text: text.replace(",", ".") for text in texts if "," in text} if decimal else {}
 
 
@@ -290,34 +246,23 @@ def _changed(
 
 def _remark_labels(texts: list[str], column: str, place: Source) -> None:
     """Tell of labels that may be no labels, the same, or several."""
-    labels = list(dict.fromkeys(canonical(text) for text in texts))
+    labels = dict.fromkeys(canonical(text) for text in texts)
     words = [label for label in labels if as_number(label) is None]
-    missing = [label for label in words if label.casefold() in _MISSING]
+    missing = tuple(label for label in words if label.casefold() in _NO_LABELS)
     if missing and len(words) == len(labels) > len(missing):
-        place.remark(
-            f"column {column}: {', '.join(map(shown, missing))} "
-            f"{'looks' if len(missing) == 1 else 'look'} like a label that is missing and is "
-            "taken as a label",
-            Remedy("drop-label", tuple(missing)),
-        )
+        told = f"{', '.join(map(shown, missing))} may mean a missing label; taken as a label"
+        place.remark(f"column {column}: {told}", Remedy("drop-label", missing))
     for kind in _SAME:
-        same = list(
-            {label.casefold(): label for label in words if label.casefold() in kind}.values()
-        )
+        same = {label.casefold(): shown(label) for label in words if label.casefold() in kind}
         if len(same) > 1:
-            place.remark(
-                f"column {column}: {' and '.join(map(shown, same))} may mean the same and are "
-                "taken as different labels"
-            )
-    for mark in ";,|":
-        several = [
-            w for w in words if mark in w and {p.strip() for p in w.split(mark)} <= {*labels}
-        ]
-        if several:
-            place.remark(
-                f"column {column}: {shown(several[0])} is several labels at once, it seems, and "
-                "taken as one of its own; JSON lists in every cell make each a question"
-            )
+            told = f"{' and '.join(same.values())} may mean the same; taken as different labels"
+            place.remark(f"column {column}: {told}")
+    for label in words:
+        parts = {part.strip() for part in re.split("[;,|]", label)}
+        if parts <= labels.keys() - {label}:
+            told = "looks like several labels at once; taken as one label"
+            place.remark(f"column {column}: {shown(label)} {told}")
+            return
 
 
 def _led_scale(texts: list[str], column: str, place: Source) -> Scale | None:
@@ -342,7 +287,9 @@ def _led_scale(texts: list[str], column: str, place: Source) -> Scale | None:
 
 
 def _number_in(label: str) -> float | None:
-    """The number that a label begins or ends with, or the stars it has."""
+    """The number that a label is, begins or ends with, or the stars it has."""
+    if (number := as_number(label)) is not None:
+        return number
     if found := _STARS.fullmatch(label):
         return float(len(found[1]))
     if found := _LED.fullmatch(label) or _PART.fullmatch(label):

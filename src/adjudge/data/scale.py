@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from adjudge.errors import BadData, BadSetting, Remedy, shown
 
 MOST_LABELS = 32_000  # that can be classes
+MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "#n/a", "<na>"))
 _MOST_NUMBERS = 20_000_000  # different ones
 _SHOWN = 24  # labels that are written out
 _MANY = 20  # numeric grades above which they are numbers rather than classes

@@ -7,9 +7,12 @@ only when there is an error to report.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from adjudge.errors import BadData, Note, ReadingWarning, Remedy, advise, remedies_of
 
@@ -29,6 +32,18 @@ class BadRow:
     row: int  # counted from 0, header not counted
     place: str
     problem: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fault:
+    """Rows that cannot be used for one reason, and how to describe one of them."""
+
+    rows: NDArray[np.bool_]  # (row,)
+    column: str | None
+    describe: Callable[[int], str]
+    value_of: Callable[[int], object] = lambda _: ""
+    expected: str = "an id"
+    code: str = "bad-id"
 
 
 @dataclass(slots=True)
@@ -89,10 +104,37 @@ class Source:
         )
 
     def note(self, row: int, error: BadData) -> None:
-        """Keep the story of a bad row of the table for the list of what was skipped."""
+        """Keep a bad row of the table for the list of what was skipped."""
         if self.row_of is not None:
             row = int(self.row_of[row])
         self.bad.append(BadRow(row=row, place=error.place, problem=error.problem))
+
+    def sift(self, faults: Sequence[Fault]) -> NDArray[np.intp] | None:
+        """Skip rows with a fault: the rows that are left, or None if no row has a fault.
+
+        Without ``skip_bad`` the first bad row is an error. Of several faults in one row, the first
+        counts.
+        """
+        if not any(fault.rows.any() for fault in faults):
+            return None
+        bad = np.logical_or.reduce([fault.rows for fault in faults])
+        for row in np.flatnonzero(bad).tolist():
+            fault = next(fault for fault in faults if fault.rows[row])
+            error = self.error(
+                row,
+                fault.describe(row),
+                column=fault.column,
+                value=fault.value_of(row),
+                expected=fault.expected,
+                code=fault.code,
+                remedies=() if self.skip_bad else (Remedy("skip-bad-rows"),),
+            )
+            if not self.skip_bad:
+                raise error
+            self.note(row, error)
+        good = np.flatnonzero(~bad)
+        self.keep(good)
+        return good
 
     def keep(self, rows: Any) -> None:
         """Remember that the table has only these of its rows left."""

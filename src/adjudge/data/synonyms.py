@@ -52,10 +52,11 @@ SYNONYMS = _split(_JUDGMENTS)
 NAMED = ("item", "topic", "document", "judge", "label", "gold", "time", "seconds")
 
 # With one of these words, a name that ends in a word for the label is not the label.
-NOT_A_LABEL = (
+_OTHERS = (
     "gold golden true truth correct expert confidence trust agreement "
     "time count number mean average avg median variance std id"
-).split()
+)
+NOT_A_LABEL = tuple(_OTHERS.split())
 
 # The columns of a table of items to be judged, with what a judge is shown. A query has an id and
 # words here, so that "query" is not the topic as it is among judgments.
