@@ -70,13 +70,10 @@ def test_a_right_answer_teaches_as_well_as_a_correction() -> None:
     judge = Ethical(THETA, SIGHT, rng())
     judge.learn(work("is a", "is b", "is c"), labels, told)
     assert judge.label_counts.tolist() == [2, 2, 1]
-
-
-def test_a_judge_may_learn_the_mix_in_training_alone() -> None:
-    judge = Ethical(THETA, SIGHT, rng(), anchoring=1.0, learns_at_work=False)
-    told_that(judge, "a", 2)
-    judge.learn(work("is b"), ["a"], [GoldFeedback(0, ("b",), False)])
-    assert judge.label_counts.tolist() == [3, 1, 1]
+    in_training = Ethical(THETA, SIGHT, rng(), anchoring=1.0, learns_at_work=False)
+    told_that(in_training, "a", 2)
+    in_training.learn(work("is b"), ["a"], [GoldFeedback(0, ("b",), False)])
+    assert in_training.label_counts.tolist() == [3, 1, 1]
 
 
 def test_a_spammer_gives_the_commonest_label_so_far() -> None:
@@ -92,15 +89,6 @@ def test_a_spammer_gives_the_commonest_label_so_far() -> None:
     assert {LabelSpammer(rng(seed)).answer(work("x"))[0] for seed in range(30)} == set(LABELS)
 
 
-def test_a_clicker_gives_every_label_alike_and_learns_nothing() -> None:
-    clicker = Clicker(rng())
-    clicker.learn(work("is a"), ["b"], [GoldFeedback(0, ("a",), False)])
-    answers = clicker.answer(work(*["is a"] * 9_000))
-    assert [answers.count(label) / 9_000 for label in LABELS] == pytest.approx(
-        [1 / 3] * 3, abs=0.02
-    )
-
-
 def test_colluders_agree_and_pass_on_the_golds_they_were_told() -> None:
     one = other = _Colluder(rng(1))  # members share their ring
     page = work(*[f"text {number}" for number in range(40)])
@@ -112,14 +100,6 @@ def test_colluders_agree_and_pass_on_the_golds_they_were_told() -> None:
     after = other.answer(page)
     assert after[7] == right
     assert after[:7] + after[8:] == given[:7] + given[8:]
-
-
-def test_patience_is_by_stage() -> None:
-    actor = MadeJudge(Clicker(rng()), Patience(training=2, pages=1))
-    assert [actor.patience.stays("training", done) for done in range(3)] == [True, True, False]
-    assert [actor.patience.stays("working", done) for done in range(2)] == [True, False]
-    assert [actor.patience.stays("warned", done) for done in range(2)] == [True, False]
-    assert MadeJudge(Clicker(rng())).patience.stays("working", 10**9)
 
 
 def test_errors_shrink_with_examples_of_both_labels() -> None:

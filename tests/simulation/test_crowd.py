@@ -18,7 +18,7 @@ from scipy.stats import chisquare, kstest
 import adjudge.simulation
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
-from adjudge.errors import BadSetting, UnknownName
+from adjudge.errors import BadSetting
 from adjudge.simulation import Crowd, Given, Made, Population
 from adjudge.simulation._draws import pick
 
@@ -66,9 +66,6 @@ def everything(**changes: Any) -> Crowd:
 def test_the_same_seed_makes_the_same_and_another_seed_does_not() -> None:
     assert same(everything().make(3), everything().make(3))
     assert not same(everything().make(3), everything().make(4))
-    assert (
-        everything().make(3).judgments.judge[:50] != everything().make(4).judgments.judge[:50]
-    ).any()
 
 
 def test_the_number_of_threads_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,18 +107,14 @@ def test_sizes_and_names_are_exact() -> None:
     assert len(made.kinds) == 40
     assert made.kinds.count("skilled") == 32
     assert repr(made) == f"Made({judgments!r}, 60 gold)"
-
-
-def test_gold_is_a_part_of_the_truth() -> None:
-    made = everything().make(3)
-    known = made.gold.align(made.judgments)
-    truth = made.truth.align(made.judgments)
+    known, truth = made.gold.align(judgments), made.truth.align(judgments)
     assert (truth >= 0).all()
     np.testing.assert_array_equal(known[known >= 0], truth[known >= 0])
-    assert made.gold.honeypots(made.judgments).sum() == 15
+    assert made.gold.honeypots(judgments).sum() == 15
     assert made.gold.topics[0].as_py() == "topic-001"
-    assert len(Crowd(items=5, population=MIX).make(1).gold) == 0
-    assert len(Crowd(items=5, population=MIX, gold=1.0).make(1).gold) == 5
+    assert chisquare(np.bincount(judgments.counts_per_item)[2:]).pvalue > 1e-3  # even over 2 to 6
+    more = Crowd(items=10, population=TWO, scale=THREE, per_item=20, repeats=True).make(1)
+    assert len(more.judgments) == 200
 
 
 def test_labels_come_by_the_confusion_of_their_judge() -> None:
@@ -143,17 +136,6 @@ def test_labels_come_by_the_confusion_of_their_judge() -> None:
     assert chisquare(counts.sum(axis=(1, 2))).pvalue > 1e-3  # even activity
 
 
-def test_labels_of_one_item_are_independent_given_the_truth() -> None:
-    crowd = Crowd(items=40_000, population=TWO, scale=THREE, per_item=2, prevalence=(0, 1, 0))
-    judgments = crowd.make(2).judgments
-    right = (judgments.label == 1).reshape(-1, 2).astype(float)
-    # Judges differ, but the pair's correlation given the two judges is nought: compare the share
-    # of pairs both right with that of the matrices, over the pairs of judges drawn.
-    accuracy = np.array([0.8] * 3 + [0.4] * 5)[judgments.judge].reshape(-1, 2)
-    both = accuracy.prod(axis=1)
-    assert right.prod(axis=1).mean() == pytest.approx(both.mean(), abs=0.01)
-
-
 def test_topics_have_dirichlet_prevalence() -> None:
     crowd = Crowd(
         items=4000,
@@ -171,39 +153,6 @@ def test_topics_have_dirichlet_prevalence() -> None:
     # Truth follows the prevalence of its own topic.
     own = made.prevalence[np.arange(4000), made.truth.value].mean()
     assert own == pytest.approx((made.prevalence**2).sum(axis=1).mean(), abs=0.02)
-
-
-def test_numbers_of_judgments_are_even_over_the_range() -> None:
-    fixed = Crowd(items=500, population=MIX, per_item=7).make(1).judgments
-    assert (fixed.counts_per_item == 7).all()
-    ranged = Crowd(items=8000, population=MIX, per_item=(0, 3)).make(1).judgments
-    assert chisquare(np.bincount(ranged.counts_per_item)).pvalue > 1e-3
-
-
-def test_activity_has_a_long_tail() -> None:
-    crowd = {"items": 20_000, "population": Population.parse("skilled:500"), "per_item": 5}
-    even = np.sort(Crowd(**crowd).make(1).judgments.counts_per_judge)[::-1]
-    zipf = np.sort(Crowd(**crowd, activity="zipf").make(1).judgments.counts_per_judge)[::-1]
-    assert even[0] < 2 * even[-1]
-    assert even.sum() == zipf.sum() == 100_000
-    # Zipf: counts against rank fall with slope about -1 away from the head, where "not twice on
-    # an item" holds the most active back: the first judges on nearly every other item.
-    rank = np.arange(1, 501)
-    slope = np.polyfit(np.log(rank[20:400]), np.log(zipf[20:400]), 1)[0]
-    assert slope == pytest.approx(-1, abs=0.1)
-    assert zipf[:50].sum() > 0.55 * zipf.sum()
-    assert zipf[0] <= 20_000
-
-
-def test_no_judge_judges_an_item_twice_unless_asked() -> None:
-    crowd = {"items": 3000, "population": MIX, "per_item": 10, "activity": "zipf"}
-    once = Crowd(**crowd).make(1).judgments
-    pairs = once.item.astype(np.int64) * 40 + once.judge
-    assert len(np.unique(pairs)) == len(once)
-    again = Crowd(**crowd, repeats=True).make(1).judgments
-    assert len(np.unique(again.item.astype(np.int64) * 40 + again.judge)) < len(again)
-    more = Crowd(items=10, population=TWO, scale=THREE, per_item=20, repeats=True).make(1)
-    assert len(more.judgments) == 200
 
 
 def test_difficulty_mixes_the_rows_and_spares_honeypots() -> None:
@@ -259,21 +208,6 @@ def test_who_cannot_tell_goes_by_the_topic() -> None:
     # And not by the truth: these judges, who never err, agree with it by chance only.
     right = made.judgments.label == made.truth.value[made.judgments.item]
     assert right.mean() == pytest.approx((made.prevalence**2).sum(axis=1).mean(), abs=0.02)
-
-
-def test_fewer_truths_than_labels() -> None:
-    scale = Scale.parse("-2<0<1<2", relevant=("1", "2")).with_binary_truth()
-    population = Population.parse("skilled(9,1):20,spammer:5")
-    crowd = Crowd(items=2000, population=population, scale=scale, prevalence=(0.7, 0.3), gold=0.1)
-    made = crowd.make(1)
-    assert made.confusion.shape == (25, 2, 4)
-    assert made.truth.values == ("0", "1")
-    assert set(np.unique(made.judgments.label)) == {0, 1, 2, 3}
-    assert made.truth.codes(scale).mean() == pytest.approx(0.3, abs=0.04)
-    relevant = np.isin(made.judgments.label, [2, 3])
-    truth = made.truth.value[made.judgments.item]
-    assert relevant[truth == 1].mean() > 0.75
-    assert relevant[truth == 0].mean() < 0.25
 
 
 def test_times_run_on_and_spammers_are_quick() -> None:
@@ -363,21 +297,16 @@ def test_small_crowds_hold_together(data: st.DataObject) -> None:
         ({"difficulty": (1.0, 0.0)}, "difficulty"),
         ({"gold": 1.2}, "gold"),
         ({"honeypots": 0.3}, "honeypots"),
+        ({"activity": "zipff"}, "activity"),
     ],
 )
 def test_bad_settings_say_what_is_wrong(changes: dict[str, Any], setting: str) -> None:
     with pytest.raises(BadSetting) as caught:
         everything(**changes)
     assert caught.value.setting == setting
-
-
-def test_bad_seed_and_activity() -> None:
     with pytest.raises(BadSetting) as caught:
         everything().make(-1)
-    assert str(caught.value) == "seed = -1: wanted a whole number, 0 or more"
-    with pytest.raises(UnknownName) as unknown:
-        everything(activity="zipff")
-    assert unknown.value.setting == "activity"
+    assert caught.value.setting == "seed"
 
 
 def test_the_example_of_the_package_runs() -> None:

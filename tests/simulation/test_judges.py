@@ -34,12 +34,6 @@ def world(scale: Scale, prevalence: tuple[float, ...] = (), seed: int = 1) -> Wo
     return World(scale, np.array(share), np.random.default_rng(seed))
 
 
-def test_given_is_given() -> None:
-    matrix = ((0.9, 0.1), (0.4, 0.6))
-    drawn = Given(matrix).draw(3, world(BINARY))
-    np.testing.assert_allclose(drawn, [matrix] * 3)
-
-
 def test_skilled_errors_fall_off_on_an_ordinal_scale() -> None:
     drawn = Skilled(8, 2).draw(4000, world(THREE))
     accuracy = drawn[:, 0, 0]
@@ -53,17 +47,13 @@ def test_skilled_errors_fall_off_on_an_ordinal_scale() -> None:
     np.testing.assert_allclose(drawn[:, 1, 0], (1 - accuracy) / 2)
 
 
-@pytest.mark.parametrize(("scale", "decay"), [(NOMINAL, None), (THREE, 1)])
-def test_skilled_errors_are_alike_without_decay(scale: Scale, decay: float | None) -> None:
+@pytest.mark.parametrize(
+    ("scale", "decay", "far"), [(NOMINAL, None, 0.5), (THREE, 1, 0.5), (THREE, 0, 0.0)]
+)
+def test_decay_says_how_far_errors_fall(scale: Scale, decay: float | None, far: float) -> None:
     drawn = Skilled(8, 2, decay).draw(5, world(scale))
-    np.testing.assert_allclose(drawn[:, 0, 1], drawn[:, 0, 2])
-    np.testing.assert_allclose(drawn[:, 2, 0], (1 - drawn[:, 2, 2]) / 2)
-
-
-def test_no_decay_left_means_only_neighbours() -> None:
-    drawn = Skilled(8, 2, 0).draw(5, world(THREE))
-    assert (drawn[:, 0, 2] == 0).all()
-    np.testing.assert_allclose(drawn[:, 0, 1], 1 - drawn[:, 0, 0])
+    np.testing.assert_allclose(drawn[:, 0, 2], far * (1 - drawn[:, 0, 0]))
+    np.testing.assert_allclose(drawn[:, 0, 1], (1 - far) * (1 - drawn[:, 0, 0]))
 
 
 def test_fewer_truths_than_labels() -> None:
