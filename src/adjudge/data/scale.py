@@ -172,6 +172,11 @@ class Scale:
         return np.arange(len(names), dtype=np.float64)
 
     @property
+    def stands(self) -> NDArray[np.bool_]:  # (truth, label)
+        """Which labels stand for which truth."""
+        return np.arange(len(self.truths))[:, None] == np.array(self.truth_of)
+
+    @property
     def label_dtype(self) -> type[np.signedinteger]:
         """The smallest integer that holds a label's code."""
         if len(self.labels) > MOST_LABELS:

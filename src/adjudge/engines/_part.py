@@ -215,8 +215,7 @@ class Part:
 
     def stands(self) -> NDArray[np.int64]:  # (label * truth,)
         """1 where a label stands for a truth."""
-        stands = np.array(self.judgments.scale.truth_of)[:, None] == np.arange(self.truths)
-        return np.asarray(stands, dtype=np.int64).reshape(-1)
+        return self.judgments.scale.stands.T.astype(np.int64).reshape(-1)
 
     def cells(self, shared: bool) -> NDArray[np.int64]:  # (judge * label,) or (label,)
         """How many judgments there are of each label by each judge (or by all together)."""

@@ -171,8 +171,7 @@ def read_types(prepared: Prepared, prevalence: _Floats, rates: _Floats) -> _Floa
     scale = prepared.judgments.scale
     if scale.truth_of == tuple(range(len(scale.truths))):
         return np.asarray(meaning)
-    stands = np.array(scale.truth_of)[:, None] == np.arange(len(scale.truths))
-    return normalise(meaning @ stands.astype(np.float64) + 1e-9)
+    return normalise(meaning @ scale.stands.T.astype(np.float64) + 1e-9)
 
 
 @dataclass(frozen=True, slots=True)

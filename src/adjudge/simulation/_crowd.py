@@ -150,12 +150,18 @@ class Crowd:
         truths = len(self.scale.truths)
         overall = np.array(self.prevalence or (1 / truths,) * truths)
         confusion = self.population.draw(self.scale, overall / overall.sum(), rng["judges"])
-        topic = self._topic()
+        topic = None  # of each item: runs that differ by one item at most
+        if self.topics:
+            topic = (np.arange(self.items) * self.topics // self.items).astype(np.int32)
         prevalence = self._prevalences(overall / overall.sum(), rng["prevalence"])
         truth = pick(rng["truth"].random(self.items), prevalence, topic).astype(np.int32)
-        offsets = self._offsets(rng["counts"])
+        counts = rng["counts"].integers(*self._range, size=self.items, endpoint=True)
+        offsets = np.append(0, np.cumsum(counts))
         marks = self._marks(rng["gold"])
-        difficulty = self._difficulties(marks, rng["difficulty"])
+        difficulty = None
+        if self.difficulty is not None:
+            drawn = rng["difficulty"].beta(*self.difficulty, self.items)
+            difficulty = np.where(marks == 2, 0.0, drawn)
         judge, label = self._judge(
             streams["labels"],
             offsets=offsets,
@@ -193,12 +199,6 @@ class Crowd:
             difficulty=difficulty,
         )
 
-    def _topic(self) -> Codes | None:  # (item,)
-        """The topic of each item: runs that differ by one item at most."""
-        if not self.topics:
-            return None
-        return (np.arange(self.items) * self.topics // self.items).astype(np.int32)
-
     def _prevalences(
         self, overall: NDArray[np.float64], rng: np.random.Generator
     ) -> NDArray[np.float64]:  # (topic, truth)
@@ -206,13 +206,6 @@ class Crowd:
         if math.isinf(self.concentration):
             return np.tile(overall, (max(self.topics, 1), 1))
         return rng.dirichlet(self.concentration * overall, self.topics)
-
-    def _offsets(self, rng: np.random.Generator) -> NDArray[np.int64]:  # (item + 1,)
-        """Where the judgments of each item begin and end."""
-        low, high = self._range
-        offsets = np.zeros(self.items + 1, dtype=np.int64)
-        np.cumsum(rng.integers(low, high, size=self.items, endpoint=True), out=offsets[1:])
-        return offsets
 
     def _marks(self, rng: np.random.Generator) -> NDArray[np.int8]:  # (item,)
         """Which items are gold (1) and which of them honeypots (2)."""
@@ -223,16 +216,6 @@ class Crowd:
             marks[chosen] = 1
             marks[chosen[: round(self.honeypots * self.items)]] = 2
         return marks
-
-    def _difficulties(
-        self, marks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.float64] | None:  # (item,)
-        """How difficult each item is, if items differ."""
-        if self.difficulty is None:
-            return None
-        difficulty = rng.beta(*self.difficulty, self.items)
-        difficulty[marks == 2] = 0.0
-        return difficulty
 
     def _judge(
         self,

@@ -45,7 +45,7 @@ class World:
 
     def right(self) -> NDArray[np.float64]:  # (truth, label)
         """The matrix of a judge who never errs."""
-        stands = _stands(self.scale)
+        stands = self.scale.stands
         if not stands.any(axis=1).all():
             lost = self.scale.truths[int(np.argmin(stands.any(axis=1)))]
             raise BadSetting("truth", lost, f"a label of the scale {self.scale} that stands for it")
@@ -55,7 +55,7 @@ class World:
         """The matrix of a judge who always errs; where no label is wrong, of one who never does."""
         if decay is None:
             decay = _ORDINAL_DECAY if self.scale.ordinal else 1.0
-        stands = _stands(self.scale)
+        stands = self.scale.stands
         near = np.where(stands, 0.0, decay ** (np.maximum(_distance(self.scale), 1.0) - 1.0))
         total = near.sum(axis=1, keepdims=True)
         return np.where(total > 0, near / np.where(total > 0, total, 1.0), self.right())
@@ -288,18 +288,12 @@ class Biased(Kind):
         return np.asarray((1.0 - self.share) * skilled + self.share * (skilled @ move))
 
 
-def _stands(scale: Scale) -> NDArray[np.bool_]:  # (truth, label)
-    """Which labels stand for which truth."""
-    truths = np.arange(len(scale.truths))
-    return np.asarray(truths[:, None] == np.array(scale.truth_of)[None, :])
-
-
 def _distance(scale: Scale) -> NDArray[np.float64]:  # (truth, label)
     """Grades from a label to the nearest one that stands for the truth.
 
     A label that stands for no truth is no grade: it is one further than any grade can be.
     """
-    stands = _stands(scale)
+    stands = scale.stands
     graded = np.array(scale.truth_of) >= 0  # (label,)
     grade = np.cumsum(graded) - 1  # (label,)
     apart = np.abs(grade[:, None] - grade[None, :]).astype(np.float64)  # (label, label)

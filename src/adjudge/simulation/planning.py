@@ -205,8 +205,7 @@ class _Curve:
 
 def _typical(pilot: Consensus) -> float:
     """The accuracy of the judge in the middle, by judgments."""
-    right = np.array(pilot.scale.truth_of)[None, :] == np.arange(len(pilot.scale.truths))[:, None]
-    hits = np.einsum("jkl,kl->j", pilot.counts, right.astype(np.float64))
+    hits = np.einsum("jkl,kl->j", pilot.counts, pilot.scale.stands)
     total = pilot.counts.sum(axis=(1, 2))
     share = hits / np.maximum(total, 1e-12)
     order = np.argsort(share)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -133,28 +132,6 @@ def test_the_plain_twin_agrees(given_: Judgments, golden: bool) -> None:
         assert row["p"] == pytest.approx(twin["p"], rel=1e-6)
 
 
-def test_two_copies_of_a_coin_by_hand() -> None:
-    # Two judges who toss coins and show the same side 12 times: the chance of each agreement is
-    # 1/2, so s = (1/2) / (1/4) - 1 = 1, and the ratio is the mean of (1 + c)^12.
-    rows = {"item": [], "judge": [], "label": []}
-    for n in range(12):
-        for judge in ("x", "y"):
-            rows["item"].append(f"i{n}")
-            rows["judge"].append(judge)
-            rows["label"].append(n % 2)
-    consensus = replace(
-        EM.fit(Judgments.from_table(rows)),
-        confusion=np.full((2, 2, 2), 0.5),
-        prevalence=np.full((1, 2), 0.5),
-    )
-    (row,) = find_pairs(consensus)[0].to_pylist()
-    ratio = sum((1 + c) ** 12 for c in COPIED) / len(COPIED)
-    assert row["p"] == pytest.approx(1 / ratio)
-    assert row["expected"] == pytest.approx(6.0)
-    assert row["z"] == pytest.approx(12 / math.sqrt(12))
-    assert row["sentence"] == "they agree on 12 of 12 items, where 6.0 were expected"
-
-
 def test_too_many_judgments_leave_out_the_fullest_items(monkeypatch: pytest.MonkeyPatch) -> None:
     given_ = crowd_of(0, per_item=(2, 6))
     size = given_.counts_per_item
@@ -162,24 +139,7 @@ def test_too_many_judgments_leave_out_the_fullest_items(monkeypatch: pytest.Monk
     monkeypatch.setattr(collusion, "_MOST_COMPARED", few)
     table, notes = find_pairs(EM.fit(given_))
     assert len(table) == 0
-    assert notes[0] == (
-        f"judges who copy were looked for without the {int((size == 6).sum()):,} items with most "
-        f"judgments: more than {few:,} pairs of judgments are too many"
-    )
-
-
-def test_names_and_order_of_judges_change_nothing() -> None:
-    given_ = copied(crowd_of(1, items=1000), [(0, 1), (2, 3)], 1.0)
-    order = np.random.default_rng(5).permutation(given_.judge_count)
-    moved = replace(
-        given_,
-        judges=given_.judges.take(np.argsort(order)),
-        judge=order[given_.judge].astype(np.int32),
-    )
-    one, two = find_pairs(EM.fit(given_))[0], find_pairs(EM.fit(moved))[0]
-    assert len(one) == 2
-    assert [set(pair) for pair in named(one)] == [set(pair) for pair in named(two)]
-    assert one["p"].to_pylist() == pytest.approx(two["p"].to_pylist())
+    assert f"without the {int((size == 6).sum()):,} items with most judgments" in notes[0]
 
 
 def test_errors_that_a_small_panel_shares_are_n_effs_and_raise_no_alarm() -> None:

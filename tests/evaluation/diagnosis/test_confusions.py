@@ -92,11 +92,3 @@ def test_from_draws_they_are_quantiles() -> None:
     assert found.low == pytest.approx(np.quantile(drawn, 0.05, axis=0), abs=1e-6)
     assert found.high == pytest.approx(np.quantile(drawn, 0.95, axis=0), abs=1e-6)
     assert found.sd == pytest.approx(drawn.std(axis=0), abs=1e-5)
-
-
-def test_one_label() -> None:
-    given = Judgments.from_table({"item": ["a"], "judge": ["x"], "label": [1]})
-    consensus = MajorityVote().fit(given)
-    found = measure_confusions(consensus)
-    assert found.low.tolist() == found.high.tolist() == [[[1.0]]]
-    assert len(list_mistakes(consensus, found)) == 0

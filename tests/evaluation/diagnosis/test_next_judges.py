@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from adjudge import Consensus, Gold, HybridConfusion, Judgments, MajorityVote, Scale
 from adjudge.data.formats import read
-from adjudge.evaluation.diagnosis._confusions import pool_rates
 from adjudge.evaluation.diagnosis.diagnose import _count_votes, _list_items, diagnose
 from adjudge.evaluation.diagnosis.next_judges import find_few_judges, suggest_judges
 from adjudge.evaluation.stopping import gain_of
@@ -74,17 +73,6 @@ def test_gain_is_the_doubt_that_bayes_rule_takes_away(
     confusion = np.array(rows) / np.sum(rows, axis=1, keepdims=True)
     wanted = [plain_gain(belief.tolist(), confusion) for belief in posterior]
     assert gain_of(posterior, confusion) == pytest.approx(wanted, abs=1e-9)
-
-
-def test_gain_of_a_table_is_that_of_an_average_judgment() -> None:
-    made = demo()
-    consensus = HybridConfusion(method="em").fit(made.judgments)
-    table = _list_items(consensus, _count_votes(consensus.judgments))
-    confusion = pool_rates(consensus.counts)
-    wanted = [plain_gain(belief.tolist(), confusion) for belief in consensus.posterior]
-    assert table["gain"].to_numpy() == pytest.approx(wanted, abs=1e-9)
-    order = np.argsort(-table["gain"].to_numpy(), kind="stable")
-    assert table["gain_rank"].to_numpy()[order].tolist() == list(range(1, 401))
 
 
 @pytest.fixture(scope="module")

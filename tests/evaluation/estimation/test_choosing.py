@@ -29,9 +29,11 @@ from gold_panels import drawn, made_panel
 from rankings import system
 from sizes import sized
 
+Panel = tuple[Judgments, Gold, CrossFit, list[Run]]
+
 
 @pytest.fixture(scope="module")
-def panel() -> tuple[Judgments, Gold, CrossFit, list[Run]]:
+def panel() -> Panel:
     judgments, gold = made_panel()
     rng = np.random.default_rng(2)
     truth = gold.align(judgments)
@@ -137,7 +139,7 @@ def test_what_a_choice_is_worth_is_told_beforehand() -> None:
     assert _at_random(chance, np.zeros(1000)) == 36
 
 
-def test_a_batch_and_another(panel: tuple[Judgments, Gold, CrossFit, list[Run]]) -> None:
+def test_a_batch_and_another(panel: Panel) -> None:
     judgments, gold, fit, _ = panel
     first = choose_items(fit, "share:2", 40, plan=Plan(seed=1))
     assert len(first) == 40
@@ -153,9 +155,7 @@ def test_a_batch_and_another(panel: tuple[Judgments, Gold, CrossFit, list[Run]])
         assert row["sampling_probability"] == told[row["item"]]
 
 
-def test_strata_of_two_go_through_files(
-    panel: tuple[Judgments, Gold, CrossFit, list[Run]],
-) -> None:
+def test_strata_of_two_go_through_files(panel: Panel) -> None:
     judgments, gold, fit, runs = panel
     table = choose_items(fit, "mean-grade", 41, plan=Plan(seed=3))
     sizes = np.bincount(table["sampling_stratum"].to_numpy())[1:]
@@ -177,9 +177,7 @@ def sorted_by_item(table: Any, like: Any) -> list[int]:
     return [of[item] for item in like["item"].to_pylist()[: len(table)]]
 
 
-def test_documents_in_no_place_that_counts_have_a_fifth_of_the_chances(
-    panel: tuple[Judgments, Gold, CrossFit, list[Run]],
-) -> None:
+def test_documents_in_no_place_that_counts_have_a_fifth_of_the_chances(panel: Panel) -> None:
     """Over many draws, a fifth of them or more: what the ideal is made of."""
     judgments, _, fit, runs = panel
     target = Plan().target("nDCG@5", fit.consensus, runs)
@@ -192,17 +190,13 @@ def test_documents_in_no_place_that_counts_have_a_fifth_of_the_chances(
     assert np.mean(counts) >= 0.18 * 30
 
 
-def test_gold_without_chances_was_a_random_draw(
-    panel: tuple[Judgments, Gold, CrossFit, list[Run]],
-) -> None:
+def test_gold_without_chances_was_a_random_draw(panel: Panel) -> None:
     table = choose_items(panel[2], "mean-grade", 20, gold=drawn(panel[1], 60, 1))
     assert table["sampling_probability"].to_pylist()[:60] == [0.1] * 60
 
 
 @pytest.mark.parametrize("target", ["nDCG@5", "share:2"])
-def test_estimates_from_chosen_items_hold_and_are_narrower(
-    panel: tuple[Judgments, Gold, CrossFit, list[Run]], target: str
-) -> None:
+def test_estimates_from_chosen_items_hold_and_are_narrower(panel: Panel, target: str) -> None:
     """Replays: as many labels at random, or a few at random and the others by choice."""
     judgments, gold, fit, runs = panel
     chosen = runs if "@" in target else []
@@ -220,7 +214,7 @@ def test_estimates_from_chosen_items_hold_and_are_narrower(
     assert own < (0.6 if chosen else 1.0) * random
 
 
-def test_a_budget_that_cannot_be(panel: tuple[Judgments, Gold, CrossFit, list[Run]]) -> None:
+def test_a_budget_that_cannot_be(panel: Panel) -> None:
     with pytest.raises(BadSetting, match="at least 2 items"):
         choose_items(panel[2], "mean-grade", 1)
     with pytest.raises(BadData, match="600 items matter to mean-grade without having gold"):
@@ -228,9 +222,7 @@ def test_a_budget_that_cannot_be(panel: tuple[Judgments, Gold, CrossFit, list[Ru
 
 
 @pytest.mark.parametrize("stratified", [False, True])
-def test_gold_is_drawn_with_the_probabilities_it_names(
-    panel: tuple[Judgments, Gold, CrossFit, list[Run]], stratified: bool
-) -> None:
+def test_gold_is_drawn_with_the_probabilities_it_names(panel: Panel, stratified: bool) -> None:
     """Each item as often as its row says; totals by Horvitz and Thompson are right on average."""
     judgments, gold, fit, _ = panel
     worth = (gold.align(judgments) == 2).astype(float)  # a known total
@@ -258,9 +250,7 @@ def test_gold_is_drawn_with_the_probabilities_it_names(
     assert chance == pytest.approx(50 * size / size.sum())
 
 
-def test_a_file_to_fill_has_no_labels_of_judges_and_models(
-    panel: tuple[Judgments, Gold, CrossFit, list[Run]],
-) -> None:
+def test_a_file_to_fill_has_no_labels_of_judges_and_models(panel: Panel) -> None:
     judgments, gold, fit, _ = panel
     texts = pa.table(
         {
@@ -282,9 +272,7 @@ def test_a_file_to_fill_has_no_labels_of_judges_and_models(
     assert set(known.items.to_pylist()) == set(table["item"].to_pylist())
 
 
-def test_gold_is_drawn_among_items_without_it(
-    panel: tuple[Judgments, Gold, CrossFit, list[Run]],
-) -> None:
+def test_gold_is_drawn_among_items_without_it(panel: Panel) -> None:
     judgments, gold, _, _ = panel
     first = labelled(draw_gold(judgments, 30, seed=1), judgments, gold)
     table = draw_gold(judgments, 20, gold=first, seed=2)
@@ -296,9 +284,7 @@ def test_gold_is_drawn_among_items_without_it(
     assert (caught.value.setting, caught.value.value) == ("count", 571)
 
 
-def test_a_sample_filled_in_part_counts_as_a_smaller_sample(
-    panel: tuple[Judgments, Gold, CrossFit, list[Run]],
-) -> None:
+def test_a_sample_filled_in_part_counts_as_a_smaller_sample(panel: Panel) -> None:
     """Probabilities are scaled round by round, so that estimates stay valid."""
     judgments, gold, fit, _ = panel
     first = labelled(draw_gold(judgments, 40, seed=1), judgments, gold)

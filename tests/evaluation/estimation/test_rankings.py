@@ -16,9 +16,11 @@ from adjudge.models.majority_vote import MajorityVote
 from gold_panels import made_panel
 from rankings import system
 
+Panel = tuple[Consensus, np.ndarray, list[Run]]
+
 
 @pytest.fixture(scope="module")
-def panel() -> tuple[Consensus, np.ndarray, list[Run]]:
+def panel() -> Panel:
     judgments, gold = made_panel(items=240)
     truth = gold.align(judgments)
     rng = np.random.default_rng(2)
@@ -28,16 +30,14 @@ def panel() -> tuple[Consensus, np.ndarray, list[Run]]:
     return MajorityVote().fit(judgments), truth, runs
 
 
-def ranked(panel: tuple[Consensus, np.ndarray, list[Run]], name: str, runs: int) -> RankingTarget:
+def ranked(panel: Panel, name: str, runs: int) -> RankingTarget:
     target = Plan().target(name, panel[0], panel[2][:runs])
     assert isinstance(target, RankingTarget)
     return target
 
 
 @pytest.mark.parametrize("name", ["nDCG@10", "P@5", "AP", "Bpref", "RR", "R@10", "RBP(p=0.8)"])
-def test_flips_are_the_measure_with_one_truth_changed(
-    panel: tuple[Consensus, np.ndarray, list[Run]], name: str
-) -> None:
+def test_flips_are_the_measure_with_one_truth_changed(panel: Panel, name: str) -> None:
     target = ranked(panel, name, 2)
     truth = panel[1][target.item]
     found = target.measure.flips(target.pool, truth[None], target.sign)
@@ -51,9 +51,7 @@ def test_flips_are_the_measure_with_one_truth_changed(
 
 
 @pytest.mark.parametrize("name", ["nDCG@10", "P@5", "AP", "Bpref"])
-def test_what_is_known_of_all_items_is_the_measure(
-    panel: tuple[Consensus, np.ndarray, list[Run]], name: str
-) -> None:
+def test_what_is_known_of_all_items_is_the_measure(panel: Panel, name: str) -> None:
     target = ranked(panel, name, 2)
     truth = panel[1][target.item]
     found = target.expand(np.eye(3)[truth], None)
@@ -64,9 +62,7 @@ def test_what_is_known_of_all_items_is_the_measure(
     assert found.of_topic.sum() == pytest.approx(found.value)
 
 
-def test_precision_is_a_sum_and_average_precision_is_not(
-    panel: tuple[Consensus, np.ndarray, list[Run]],
-) -> None:
+def test_precision_is_a_sum_and_average_precision_is_not(panel: Panel) -> None:
     belief = panel[0].posterior * 0.7 + 0.1
     precision = ranked(panel, "P@5", 1)
     found = precision.expand(belief[precision.item], None)
@@ -93,9 +89,7 @@ def test_judged_at_k_counts_what_nobody_judged() -> None:
         assert target.judged == {"r": 0.5}
 
 
-def test_a_measure_without_a_run_and_one_too_many(
-    panel: tuple[Consensus, np.ndarray, list[Run]],
-) -> None:
+def test_a_measure_without_a_run_and_one_too_many(panel: Panel) -> None:
     with pytest.raises(BadSetting, match="no runs"):
         Plan().target("nDCG@10", panel[0], [])
     with pytest.raises(BadSetting, match="3 runs"):

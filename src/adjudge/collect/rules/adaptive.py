@@ -128,8 +128,8 @@ def neutral(scale: Scale) -> Knowledge:
 
     The rest of their labels is spread evenly over those that stand for another truth, or for none.
     """
-    truths, labels = len(scale.truths), len(scale.labels)
-    right = np.arange(truths)[:, None] == np.array(scale.truth_of)[None, :]  # (truth, label)
+    right = scale.stands
+    truths, labels = right.shape
     hits, misses = right.sum(axis=1, keepdims=True), (~right).sum(axis=1, keepdims=True)
     pooled = np.where(
         right, _ACCURACY / np.maximum(hits, 1), (1 - _ACCURACY) / np.maximum(misses, 1)

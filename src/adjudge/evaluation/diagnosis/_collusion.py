@@ -53,7 +53,7 @@ COPIED = np.linspace(0.1, 0.9, 9)  # shares of labels taken over that are tried
 _MOST_TELLING = 10.0  # what one agreement can count for
 _MOST_USUAL = 0.5  # dependence beyond this is no longer a matter of hard items
 _SAMPLE = 200_000  # pairs of judgments by which the usual is told
-_BLOCK = 200_000  # pairs of judgments worked on at a time
+_BLOCK = 50_000  # pairs of judgments worked on at a time
 _MAD = 1.4826  # median absolute deviation to sd, of a normal distribution
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
@@ -184,29 +184,17 @@ def _scores(
         if consensus.known is not None:
             known = consensus.known[item[one[part]]]
             belief[known >= 0] = np.eye(belief.shape[1])[known[known >= 0]]
-        alone, both = _labels(belief, theta, a, b)
+        mine, theirs = theta[a], theta[b]  # (meeting, truth, label)
+        alone = 0.5 * np.einsum("pk,pkl->pl", belief, mine + theirs)  # by one or the other
+        both = np.einsum("pk,pkl,pkl->pl", belief, mine, theirs)
         chance[part] = both.sum(axis=1)
         weight = np.minimum(alone / both, _MOST_TELLING)  # (meeting, label)
         here = weight[np.arange(len(label)), label]
         score[part] = np.where(label == other, here, 0.0) - 1.0
-        expected = np.einsum("pl,pl->p", both, weight)
+        expected = (both * weight).sum(axis=1)
         mean[part] = expected - 1.0
-        spread[part] = np.einsum("pl,pl,pl->p", both, weight, weight) - expected**2
+        spread[part] = (both * weight**2).sum(axis=1) - expected**2
     return chance, score, mean, spread
-
-
-def _labels(
-    belief: _Floats, theta: _Floats, a: Any, b: Any
-) -> tuple[_Floats, _Floats]:  # (meeting, label), (meeting, label)
-    """The chance of each label, by one judge or the other, and by both."""
-    alone = np.zeros((len(belief), theta.shape[2]))
-    both = np.zeros_like(alone)
-    for truth in range(theta.shape[1]):
-        share = belief[:, truth, None]
-        mine, theirs = theta[a, truth], theta[b, truth]
-        alone += 0.5 * share * (mine + theirs)
-        both += share * mine * theirs
-    return alone, both
 
 
 def _evidence_of(

@@ -18,6 +18,7 @@ from adjudge.data.judges import LEVEL
 from adjudge.data.scale import Scale
 from adjudge.evaluation.scores import beta_interval
 
+TAILS = ((1.0 - LEVEL) / 2, (1.0 + LEVEL) / 2)
 _FEWEST = 0.5  # judgments that a mistake must be expected to have been made in, to be listed
 _MOST_DRAWS = 500  # draws behind intervals of the cells: enough for a 5% tail, and sorting is slow
 
@@ -43,12 +44,6 @@ class AverageConfusion:
     judges: int  # with enough judgments to be counted
 
 
-def right_labels(scale: Scale) -> _Floats:  # (truth, label)
-    """1 where a label stands for a truth, else 0."""
-    stands = np.array(scale.truth_of)
-    return np.asarray(np.arange(len(scale.truths))[:, None] == stands[None, :], dtype=np.float64)
-
-
 def keep_draws(consensus: Consensus) -> NDArray[np.float32] | None:  # (draw, judge, truth, label)
     """Draws of every judge's confusion, chains together, not more than are wanted; None if none."""
     if consensus.draws is None:
@@ -56,6 +51,11 @@ def keep_draws(consensus: Consensus) -> NDArray[np.float32] | None:  # (draw, ju
     every = consensus.draws.confusion
     every = every.reshape(-1, *every.shape[2:])
     return every[:: max(1, len(every) // _MOST_DRAWS)]
+
+
+def summarise(draws: _Floats) -> _Floats:  # (draw, ...) -> (3, ...)
+    """The mean of draws and the ends of their 90% interval."""
+    return np.stack([draws.mean(axis=0), *np.quantile(draws, TAILS, axis=0)])
 
 
 def measure_confusions(consensus: Consensus) -> Confusions:
@@ -66,8 +66,7 @@ def measure_confusions(consensus: Consensus) -> Confusions:
     """
     drawn = keep_draws(consensus)
     if drawn is not None:
-        tails = [(1.0 - LEVEL) / 2, (1.0 + LEVEL) / 2]
-        low, high = np.quantile(drawn, tails, axis=0).astype(np.float64)
+        low, high = np.quantile(drawn, TAILS, axis=0).astype(np.float64)
         mean = np.asarray(consensus.confusion, dtype=np.float64)
         sd = drawn.std(axis=0, dtype=np.float64)
         return Confusions(mean=mean, low=low, high=high, sd=sd)
@@ -114,7 +113,7 @@ class Commonest:
 
 def find_commonest(counts: _Floats, scale: Scale) -> Commonest:
     """The mistake that each judge made most often, by counts (judge, truth, label)."""
-    wrong = counts * (1.0 - right_labels(scale))
+    wrong = counts * ~scale.stands
     flat = wrong.reshape(len(wrong), -1)
     cell = flat.argmax(axis=1) if flat.shape[1] else np.zeros(len(flat), dtype=np.int64)
     none = flat.max(axis=1, initial=0.0) < _FEWEST
@@ -124,7 +123,7 @@ def find_commonest(counts: _Floats, scale: Scale) -> Commonest:
 
 def list_mistakes(consensus: Consensus, confusions: Confusions) -> Any:
     """A row for each mistake of each judge, their commonest first: rate, interval, judgments."""
-    wrong = consensus.counts * (1.0 - right_labels(consensus.scale))
+    wrong = consensus.counts * ~consensus.scale.stands
     judge, truth, label = np.nonzero(wrong >= _FEWEST)
     many = wrong[judge, truth, label]
     order = np.lexsort((-many, judge))
@@ -150,7 +149,7 @@ def list_common_mistakes(consensus: Consensus, commonest: Commonest) -> Any:
     guidelines rather than for any one of them.
     """
     counts = consensus.counts.sum(axis=0)  # (truth, label)
-    wrong = counts * (1.0 - right_labels(consensus.scale))
+    wrong = counts * ~consensus.scale.stands
     truth, label = np.nonzero(wrong >= _FEWEST)
     order = np.argsort(-wrong[truth, label], kind="stable")
     truth, label = truth[order], label[order]

@@ -24,7 +24,6 @@ from scipy.special import kolmogorov
 from adjudge.data.consensus import Consensus
 from adjudge.data.judges import LEVEL as INTERVAL
 from adjudge.data.source import count_of
-from adjudge.evaluation.diagnosis._confusions import right_labels
 from adjudge.evaluation.scores import interval_columns, jeffreys
 from adjudge.evaluation.significance import adjust
 
@@ -47,6 +46,12 @@ class _TimedJudgments:
     who: _Ints  # (worker,) judges with such judgments
     begin: _Ints  # (worker,) where each one's judgments begin
     size: _Ints  # (worker,)
+
+    @classmethod
+    def of(cls, judge: _Ints, time: _Floats, right: _Floats, beyond: _Floats) -> _TimedJudgments:
+        """Find where the judgments of each judge begin, and how many there are."""
+        who, begin, size = np.unique(judge, return_index=True, return_counts=True)
+        return cls(judge, time, right, beyond, who, begin, size)
 
     @property
     def worker(self) -> _Ints:  # (judgment,)
@@ -97,28 +102,18 @@ def _work(consensus: Consensus, time: _Floats) -> _TimedJudgments:
     posterior = consensus.posterior[judgments.item[known]]  # (judgment, truth)
     stands = np.array(scale.truth_of)[judgments.label[known]]
     right = np.where(stands >= 0, posterior[np.arange(len(known)), np.maximum(stands, 0)], 0.0)
-    rates = np.einsum("jkl,kl->jk", consensus.confusion, right_labels(scale))
+    rates = np.einsum("jkl,kl->jk", consensus.confusion, scale.stands)
     mine = rates[judge] if len(rates) > 1 else rates
     expected = np.einsum("mk,mk->m", posterior, np.broadcast_to(mine, posterior.shape))
-    who, begin, size = np.unique(judge, return_index=True, return_counts=True)
-    return _TimedJudgments(judge, time[known], right, right - expected, who, begin, size)
+    return _TimedJudgments.of(judge, time[known], right, right - expected)
 
 
 def _enough(work: _TimedJudgments) -> _TimedJudgments:
     """The work of those who have judgments enough, and not all at one time."""
     last = work.begin + work.size - 1
     able = (work.size >= _LEAST) & (work.time[last] > work.time[work.begin])
-    rows = np.repeat(able, work.size)
-    size = work.size[able]
-    return _TimedJudgments(
-        work.judge[rows],
-        work.time[rows],
-        work.right[rows],
-        work.beyond[rows],
-        work.who[able],
-        np.cumsum(size) - size,
-        size,
-    )
+    parts: tuple[Any, ...] = (work.judge, work.time, work.right, work.beyond)
+    return _TimedJudgments.of(*(part[np.repeat(able, work.size)] for part in parts))
 
 
 def _sums(values: _Floats, place: _Ints, many: int) -> _Floats:  # (judgment,) -> (place,)
@@ -165,16 +160,19 @@ def _tested(consensus: Consensus, work: _TimedJudgments) -> Any:
         "end": _instants(work.time[work.begin + work.size - 1]),
     }
     columns |= interval_columns("accuracy_early", early) | interval_columns("accuracy_late", late)
-    columns["change"] = pa.array(late[0] - early[0])
-    columns["statistic"] = pa.array(statistic)
-    columns["p"], columns["p_adjusted"] = pa.array(p), pa.array(fair)
-    columns["changed"] = pa.array(changed)
-    columns["changed_at"] = _instants(np.where(changed, moment, np.nan))
-    columns["accuracy_before"] = pa.array(old, mask=~changed)
-    columns["accuracy_after"] = pa.array(new, mask=~changed)
     parts = (changed, moment, old, new, early[0], late[0])
     said = [_describe(*row) for row in zip(*(part.tolist() for part in parts), strict=True)]
-    columns["sentence"] = pa.array(said, pa.large_string())
+    columns |= {
+        "change": pa.array(late[0] - early[0]),
+        "statistic": pa.array(statistic),
+        "p": pa.array(p),
+        "p_adjusted": pa.array(fair),
+        "changed": pa.array(changed),
+        "changed_at": _instants(np.where(changed, moment, np.nan)),
+        "accuracy_before": pa.array(old, mask=~changed),
+        "accuracy_after": pa.array(new, mask=~changed),
+        "sentence": pa.array(said, pa.large_string()),
+    }
     return pa.table(columns).take(pa.array(np.lexsort((-statistic, p))))
 
 

@@ -11,7 +11,8 @@ specificity - 1. Unlike accuracy it cannot be had by always giving the commonest
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,9 @@ from scipy.special import betainc, betaincinv
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judges import LEVEL
-from adjudge.evaluation.diagnosis._confusions import keep_draws, right_labels
+from adjudge.evaluation.diagnosis._confusions import TAILS, keep_draws, summarise
 from adjudge.evaluation.scores import beta_interval
 
-_TAILS = ((1.0 - LEVEL) / 2, (1.0 + LEVEL) / 2)
 _JUST_ABOVE = 1e-12  # so that what is certain still has a distribution
 _STRATA = 24  # of a Beta: 576 sums of two
 _BLOCK = 4096  # judges worked on at a time
@@ -78,8 +78,7 @@ def _count(consensus: Consensus, known: NDArray[np.int16]) -> _Floats:  # (judge
     return counts.reshape(shape).astype(np.float64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Skill:
+class Skill(NamedTuple):
     """Each judge's skill with its 90% interval, and where chance and usefulness lie in it."""
 
     value: _Floats  # (judge,)
@@ -94,24 +93,15 @@ def measure_skill(consensus: Consensus, evidence: GoldEvidence, useful: float) -
     truths = len(consensus.scale.truths)
     if truths < 2:  # nothing to tell apart
         judges = consensus.judgments.judge_count
-        none, open_ = np.zeros(judges), np.full(judges, 0.5)
-        return Skill(value=none, low=none, high=none, p_chance=open_, p_useless=open_)
-    counted = _from_counts(evidence.counts, right_labels(consensus.scale), useful)
+        return Skill(*[np.zeros(judges)] * 3, *[np.full(judges, 0.5)] * 2)
+    counted = _from_counts(evidence.counts, consensus.scale.stands, useful)
     drawn = keep_draws(consensus)
     if drawn is None:
         return counted
-    sums = np.einsum("sjkl,kl->sj", drawn, right_labels(consensus.scale))
+    sums = np.einsum("sjkl,kl->sj", drawn, consensus.scale.stands)
     found = (sums - 1.0) / (truths - 1)  # (draw, judge)
-    low, high = np.quantile(found, _TAILS, axis=0)
-    sampled = Skill(
-        value=found.mean(axis=0),
-        low=low,
-        high=high,
-        p_chance=(found <= 0).mean(axis=0),
-        p_useless=(found <= useful).mean(axis=0),
-    )
-    pairs = {f.name: (getattr(counted, f.name), getattr(sampled, f.name)) for f in fields(Skill)}
-    return Skill(**{name: np.where(evidence.decides, *pair) for name, pair in pairs.items()})
+    below = [(found <= end).mean(axis=0) for end in (0, useful)]
+    return Skill(*np.where(evidence.decides, counted, [*summarise(found), *below]))
 
 
 def _from_counts(counts: _Floats, right: _Floats, useful: float) -> Skill:
@@ -128,10 +118,9 @@ def _from_counts(counts: _Floats, right: _Floats, useful: float) -> Skill:
     of = _of_two if truths == 2 else _of_many
     parts = range(0, len(a), _BLOCK)
     found = [of(a[at : at + _BLOCK], b[at : at + _BLOCK], ends) for at in parts]
-    low, high, p_chance, p_useless = np.concatenate(found, axis=1)
+    low, high, *chances = np.concatenate(found, axis=1)
     mean = (a / (a + b)).sum(axis=1)
-    value, low, high = ((total - 1.0) / (truths - 1) for total in (mean, low, high))
-    return Skill(value=value, low=low, high=high, p_chance=p_chance, p_useless=p_useless)
+    return Skill(*((total - 1.0) / (truths - 1) for total in (mean, low, high)), *chances)
 
 
 def _of_two(a: _Floats, b: _Floats, ends: tuple[float, float]) -> _Floats:  # (4, judge)
@@ -143,7 +132,7 @@ def _of_two(a: _Floats, b: _Floats, ends: tuple[float, float]) -> _Floats:  # (4
     at = (np.arange(_STRATA) + 0.5) / _STRATA
     first, second = (betaincinv(a[:, [k]], b[:, [k]], at) for k in range(2))  # (judge, stratum)
     sums = (first[:, :, None] + second[:, None, :]).reshape(len(a), -1)
-    low, high = np.quantile(sums, _TAILS, axis=1)
+    low, high = np.quantile(sums, TAILS, axis=1)
     below = [
         betainc(a[:, [1]], b[:, [1]], np.clip(end - first, 0.0, 1.0)).mean(axis=1) for end in ends
     ]

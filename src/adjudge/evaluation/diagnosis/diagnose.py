@@ -185,11 +185,7 @@ def _vote(
     consensus: Consensus, votes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:  # (item,), (item,)
     """The truth with most votes, -1 where there are none, and its share of them."""
-    truths = len(consensus.scale.truths)
-    cast = np.zeros((len(votes), truths), dtype=np.int64)
-    for label, truth in enumerate(consensus.scale.truth_of):
-        if truth >= 0:
-            cast[:, truth] += votes[:, label]
+    cast = votes @ consensus.scale.stands.T.astype(np.int64)
     most = cast.max(axis=1, initial=0)
     chosen = consensus.choice.astype(np.int64)
     here = np.arange(len(cast))

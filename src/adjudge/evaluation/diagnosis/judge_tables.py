@@ -31,7 +31,7 @@ from adjudge.evaluation.diagnosis._confusions import (
     keep_draws,
     name_codes,
     pool_rates,
-    right_labels,
+    summarise,
 )
 from adjudge.evaluation.diagnosis._evidence import GoldEvidence, Skill, measure_skill, weigh_gold
 from adjudge.evaluation.diagnosis.advice import Limits
@@ -85,11 +85,12 @@ def _advise(found: _Evidence, limits: Limits) -> tuple[list[str], list[str]]:  #
         leans = (np.abs(value) >= limits.bias) & ((below > 0) | (above < 0))
     able = skill.p_chance <= limits.sure
     case = np.select([few, drop, wrong & able, leans & able, unsure], range(5), 5).tolist()
-    advice = [("watch", "drop", "train", "train", "watch", "keep")[which] for which in case]
-    explain = (_few, _drop, _wrong, _leans, _unsure, _keep)
-    why = []
+    advice: list[str] = []
+    why: list[str] = []
     for judge, which in enumerate(case):
-        reason = _skill if decided[judge] and which == 5 else explain[which]
+        word, reason = _CASES[which]
+        advice.append(word)
+        reason = _skill if decided[judge] and word == "keep" else reason
         on_gold = ""
         if decided[judge]:
             share = _interval(found.gold_right[:, judge], "{:.0%}")
@@ -137,11 +138,9 @@ def _wrong(found: _Evidence, judge: int) -> str:
 
 
 def _leans(found: _Evidence, judge: int) -> str:
-    value, low, high = found.bias[:, judge]
-    high_or_low = "high" if value > 0 else "low"
-    near, far = sorted((abs(low), abs(high)))
-    how = _interval((abs(value), near, far), "{:.2f}")
-    return f"rates {how} grades too {high_or_low} on average"
+    value, *ends = found.bias[:, judge]
+    how = _interval(np.abs([value, *sorted(ends, key=abs)]), "{:.2f}")
+    return f"rates {how} grades too {'high' if value > 0 else 'low'} on average"
 
 
 def _keep(found: _Evidence, judge: int) -> str:
@@ -150,8 +149,7 @@ def _keep(found: _Evidence, judge: int) -> str:
 
 
 def _skill(found: _Evidence, judge: int) -> str:
-    skill = found.skill
-    how = _interval((skill.value[judge], skill.low[judge], skill.high[judge]), "{:.2f}")
+    how = _interval([part[judge] for part in found.skill[:3]], "{:.2f}")
     return f"skill {how}, where 0 is chance and 1 perfect"
 
 
@@ -168,6 +166,10 @@ def _interval(values: Sequence[float] | NDArray[np.float64], form: str) -> str:
     return f"{value} ({low} to {high})".replace("-0.00", "0.00")
 
 
+_CASES = (
+    *(("watch", _few), ("drop", _drop), ("train", _wrong), ("train", _leans)),
+    *(("watch", _unsure), ("keep", _keep)),
+)
 _REACH = float(ndtri((1.0 + LEVEL) / 2))
 _VOTES = ("majority-vote", "vote", "pmf")  # models in which a judge's own vote makes them right
 _Floats = NDArray[np.float64]
@@ -188,7 +190,7 @@ def list_judges(
     bias = _measure_bias(consensus)
     mistake = _rate_mistakes(commonest, confusions)
     new: dict[str, Any] = {"p_chance": pa.array(skill.p_chance)}
-    new |= interval_columns("skill", (skill.value, skill.low, skill.high))
+    new |= interval_columns("skill", skill[:3])
     new |= interval_columns("bias", bias)
     new["mistake_truth"] = name_codes(consensus.scale.truths, commonest.truth)
     new["mistake_label"] = name_codes(consensus.scale.labels, commonest.label)
@@ -254,7 +256,7 @@ def _gather_evidence(
         bias = np.where(decides, _bias_from_counts(golds, scale), bias)
     told = np.where(decides[:, None, None], consensus.evidence, evidence.counts)
     seen = golds.sum(axis=(1, 2))
-    right = np.einsum("jkl,kl->j", golds, right_labels(scale))
+    right = np.einsum("jkl,kl->j", golds, scale.stands)
     return _Evidence(
         gold=np.rint(seen).astype(np.int64),
         gold_right=np.stack([right / np.maximum(seen, 1), *jeffreys(right, seen, LEVEL)]),
@@ -296,8 +298,7 @@ def _measure_bias(consensus: Consensus) -> _Floats:  # (3, judge)
     values = np.einsum("k,sjkl,kl->sj", prevalence, drawn, shift)
     share = np.einsum("k,sjkl,l->sj", prevalence, drawn, graded)
     values = values / np.maximum(share, 1e-300)
-    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    return np.stack([values.mean(axis=0), low, high])
+    return summarise(values)
 
 
 def _has_order(scale: Scale) -> bool:
@@ -375,10 +376,7 @@ def feature_table(
     """
     wanted = available(judgments, gold) if names is None else names
     found = measure_features(judgments, gold, names=wanted, priors=priors, seed=seed)
-    columns: dict[str, Any] = {
-        "judge": judgments.judges,
-        "judgments": pa.array(judgments.counts_per_judge),
-    }
+    columns = {"judge": judgments.judges, "judgments": pa.array(judgments.counts_per_judge)}
     for name in wanted:
         value, count = found[name], found.counts[name]
         columns[name] = reals(value)
@@ -416,12 +414,7 @@ def _against_majority(judgments: Judgments, seed: int) -> NDArray[np.float64]:
 
 def _kappa(judgments: Judgments, counts: NDArray[np.float64]) -> Any:
     """Cohen's kappa of each judge with the majority; null where chance alone would agree."""
-    truths = len(judgments.scale.truths)
-    stands = np.array(judgments.scale.truth_of)
-    own = np.zeros((len(counts), truths, truths))
-    for label, truth in enumerate(stands):
-        if truth >= 0:
-            own[:, :, truth] += counts[:, :, label]
+    own = counts @ judgments.scale.stands.T
     total = own.sum(axis=(1, 2))
     safe = np.where(total > 0, total, 1.0)
     agree = np.einsum("jkk->j", own) / safe

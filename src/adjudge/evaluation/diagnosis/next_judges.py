@@ -12,7 +12,7 @@ rates, are worse than those of all judges by at most one standard error of the d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -126,8 +126,7 @@ class _GoldPanel:
 
     def take(self, items: NDArray[np.bool_]) -> _GoldPanel:
         """The panel on some of its items."""
-        label, truth = self.label[items], self.truth[items]
-        return _GoldPanel(label, truth, self.labels, self.truths, self.correlation)
+        return replace(self, label=self.label[items], truth=self.truth[items])
 
 
 def find_few_judges(
@@ -147,9 +146,9 @@ def find_few_judges(
     fold = rng.permutation(items) % _FOLDS
     few, everybody = np.empty((items, most, panel.truths)), np.empty((items, panel.truths))
     for out in (fold == number for number in range(_FOLDS)):
-        rates = _GoldRates(panel.take(~out))
-        few[out] = rates.read(panel.take(out), rates.choose(most))
-        everybody[out] = rates.read(panel.take(out), list(range(judges)))[:, -1]
+        rates, held = _GoldRates(panel.take(~out)), panel.take(out)
+        few[out] = rates.read(held, rates.choose(most))
+        everybody[out] = rates.read(held, list(range(judges)))[:, -1]
     here = np.arange(items)
     loss, loss_all = -few[here, :, panel.truth], -everybody[here, panel.truth]
     right = few.argmax(axis=2) == panel.truth[:, None]

@@ -13,6 +13,7 @@ from adjudge.evaluation.scores import columns_of
 from adjudge.models._notes import describe_families
 from adjudge.models.dependence import LEAST_GOLD
 
+_COLUMNS = ["kind", "judges", "members", "excess", "common", "pattern"]
 _ALL = 0.9  # of the judges label an average item: a panel rather than a crowd
 
 
@@ -76,17 +77,13 @@ class FamilyVoices:
     @property
     def table(self) -> Any:
         """One row per family or suspected group; ``pattern`` declares it in a family rule."""
-        names = [", ".join(kin.judges) for kin in self.kin]
-        return pa.table(
-            {
-                **columns_of(self.kin, text=("kind",)),
-                "judges": pa.array(names, pa.large_string()),
-                "members": pa.array([len(kin.judges) for kin in self.kin], pa.int64()),
-                **columns_of(self.kin, real=("excess",)),
-                **columns_of(self.kin, whole=("common",)),
-                **columns_of(self.kin, text=("pattern",)),
-            }
+        columns = columns_of(
+            self.kin, text=("kind", "pattern"), whole=("common",), real=("excess",)
         )
+        names = [", ".join(kin.judges) for kin in self.kin]
+        columns["judges"] = pa.array(names, pa.large_string())
+        columns["members"] = pa.array([len(kin.judges) for kin in self.kin], pa.int64())
+        return pa.table(columns).select(_COLUMNS)
 
     @property
     def sentences(self) -> list[str]:
@@ -103,17 +100,12 @@ class FamilyVoices:
         if self.effective is None or self.dependence is None:
             return []
         few, many = self.dependence.range_of(self.effective)
-        everyone = self.judgments >= _ALL * self.judges
-        who = (
-            f"{self.judges:,} judges"
-            if everyone
-            else f"The {self.judgments:.1f} judgments per item"
-        )
-        basis = (
-            f"measured on {self.dependence.gold_items:,} gold items"
-            if self.dependence.gold_items
-            else f"estimated from agreement; {LEAST_GOLD} gold items would measure it"
-        )
+        who = f"The {self.judgments:.1f} judgments per item"
+        if self.judgments >= _ALL * self.judges:
+            who = f"{self.judges:,} judges"
+        basis = f"estimated from agreement; {LEAST_GOLD} gold items would measure it"
+        if self.dependence.gold_items:
+            basis = f"measured on {self.dependence.gold_items:,} gold items"
         return [
             f"{who} carry the information of about {self.effective:.1f} independent ones "
             f"(n_eff; {few:.1f} to {many:.1f}, {basis})."

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from adjudge.data.gold import Gold
 from adjudge.data.source import count_of
 from adjudge.errors import BadData
-from adjudge.evaluation.estimation._rankings import Target
 from adjudge.evaluation.estimation._sampling import Sample
+from adjudge.evaluation.estimation._targets import Target
 
 _Floats = NDArray[np.float64]
 _FEWEST = 10  # gold items below which there is no estimate

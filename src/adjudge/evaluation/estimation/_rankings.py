@@ -31,6 +31,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ from adjudge.errors import BadSetting, UnknownName
 from adjudge.evaluation._pool import DRAWN, Pool, Unjudged, build_pool, judged_at
 from adjudge.evaluation._retrieval import RetrievalMeasure, parse_measures
 from adjudge.evaluation.estimation._sampling import Sample
-from adjudge.evaluation.estimation._targets import Expansion, Mean
+from adjudge.evaluation.estimation._targets import Expansion, Target
 
 _Floats = NDArray[np.float64]
 _MEASURES = ("AP", "Bpref", "nDCG", "P", "R", "RBP", "RR", "Rprec", "Success")
@@ -55,30 +56,15 @@ _CLOSE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RankingTarget:
+class RankingTarget(Target):
     """A measure of a run, or the difference of two, as the mean over topics."""
 
-    name: str
-    bounds: tuple[float, float]
-    item: NDArray[np.int64]  # (member,)
     topics: NDArray[np.int64]  # (member,)
     measure: RetrievalMeasure
     pool: Pool
     sign: _Floats  # (system,)
-    judged: dict[str, float]  # of each run's places that count, the share that is judged
     draws: int = _DRAWS
     seed: int = 0
-    by_topic: bool = True
-
-    @property
-    def is_sum(self) -> bool:
-        """Only as far as the expansion goes."""
-        return False
-
-    @property
-    def is_normalised(self) -> bool:
-        """Whether the measure knows how many relevant documents there are."""
-        return self.measure.of.NAME in _NORMALISED
 
     def strata(self) -> NDArray[np.int64]:  # (member,)
         """1 for documents in a place that counts, 0 for others, which count little if at all."""
@@ -94,7 +80,7 @@ class RankingTarget:
         self,
         belief: _Floats,
         at: float | None,  # noqa: ARG002 - as others
-        levels: Levels | None = None,
+        levels: Any = None,
     ) -> Expansion:
         """The measure over draws from the beliefs, and what each truth of a document adds."""
         truths, belief = _draw(belief, self.draws, self.seed, levels, self.topics)
@@ -115,9 +101,6 @@ class RankingTarget:
             of_topic=of_topic.mean(axis=0),
             share=np.full(topics, 1 / topics),
         )
-
-
-Target = Mean | RankingTarget  # what is to be estimated, about the items of a population
 
 
 def _draw(
@@ -181,6 +164,8 @@ def ranking_target(
         measure=measure,
         pool=pool,
         sign=sign,
+        is_normalised=measure.of.NAME in _NORMALISED,
+        notes=tuple(pool.notes),
         judged=dict(zip(pool.systems, shares.tolist(), strict=True)),
         seed=seed,
     )

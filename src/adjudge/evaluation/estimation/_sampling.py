@@ -17,7 +17,7 @@ errors add up as if independent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,14 +82,8 @@ class Sample:
         size = np.bincount(stratum)
         got = np.bincount(stratum[self.item], minlength=len(size))
         group = stratum[self.item]
-        return Sample(
-            item=self.item,
-            truth=self.truth,
-            chance=got[group] / size[group],
-            group=group.astype(np.int64),
-            round=np.zeros(len(size), dtype=np.int64),
-            drawn=self.drawn,
-        )
+        turn = np.zeros(len(size), dtype=np.int64)
+        return replace(self, chance=got[group] / size[group], group=group, round=turn)
 
     def spread(self, first: _Floats, second: _Floats) -> _Floats:  # (group,)
         """The covariance of the totals of two residuals (gold,), group by group."""
@@ -177,11 +171,8 @@ def sample_of(
     order = np.argsort(item, kind="stable")
     item, truth = item[order], truth[order]
     if chance is None:
-        equal = np.full(len(item), len(item) / max(size, 1))
-        group = np.zeros(len(item), dtype=np.int64)
-        return Sample(
-            item=item, truth=truth, chance=equal, group=group, round=group[:1], drawn=False
-        )
+        equal, one = np.full(len(item), len(item) / max(size, 1)), np.zeros(len(item), np.int64)
+        return Sample(item=item, truth=truth, chance=equal, group=one, round=one[:1], drawn=False)
     chance = chance[order]
     lacking = int(np.isnan(chance).sum())
     if lacking:

@@ -17,7 +17,8 @@ variance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -68,51 +69,54 @@ class Expansion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Mean:
-    """The mean over items of what their truth is worth, or a ratio of two such means."""
+class Target(ABC):
+    """What is to be estimated, about the items of a population."""
 
-    name: str  # as it is told
+    name: str
     bounds: tuple[float, float]  # what it cannot leave
     item: NDArray[np.int64]  # (member,) the items it is about
     topics: NDArray[np.int64] | None  # (member,) the topic of each, where there are any
-    worth: _Floats  # (member, truth)
-    of: _Floats | None = None  # (member, truth) what a ratio is divided by
-    by_topic: bool = False  # whether every topic counts alike, however many items it has
+    judged: dict[str, float] = field(default_factory=dict)  # of each run's places that count
+    notes: tuple[str, ...] = ()
+    is_sum: bool = False  # whether the expansion is exact, whatever it is made around
+    is_ratio: bool = False  # whether the expansion is around its own value
     is_normalised: bool = False  # divided by what items add up to, which is believed, not seen
 
-    @property
-    def is_sum(self) -> bool:
-        """Whether the expansion is exact, whatever it is made around: of a mean, not of a ratio."""
-        return self.of is None
-
     def strata(self) -> NDArray[np.int64] | None:  # (member,)
-        """Kinds of members that count very differently: here every item counts alike."""
+        """Kinds of members that count very differently; None where every item counts alike."""
         return None
+
+    @abstractmethod
+    def expand(self, belief: _Floats, at: float | None, levels: Any = None) -> Expansion:
+        """Expand around beliefs, a ratio around its value ``at``.
+
+        ``levels`` are how far whole topics may lie from the beliefs, for measures of rankings.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Mean(Target):
+    """The mean over items of what their truth is worth, or a ratio of two such means."""
+
+    worth: _Floats  # (member, truth)
+    of: _Floats | None = None  # (member, truth) what a ratio is divided by
 
     def expand(
         self,
         belief: _Floats,
         at: float | None,
-        levels: Any = None,  # noqa: ARG002 - sums do not mind them
+        levels: Any = None,  # noqa: ARG002 - sums do not need them
     ) -> Expansion:
-        """The expansion around beliefs: a mean as it is, a ratio around its value ``at``.
-
-        ``levels`` are how far whole topics may lie from the beliefs, for targets that mind it.
-        """
-        if self.of is None:
-            adds = self.worth / max(len(self.item), 1)
-            return self._made(belief, adds, 0.0, 1.0)
-        over, under = float((belief * self.worth).sum()), float((belief * self.of).sum())
-        if not under > 0:
-            raise BadData(
-                f"{self.name}: no item is believed to be one that it speaks of",
-                expected="such items",
-            )
-        value = over / under if at is None else at
-        adds = (self.worth - value * self.of) / under
-        return self._made(belief, adds, value, 0.0)
-
-    def _made(self, belief: _Floats, adds: _Floats, start: float, share: float) -> Expansion:
+        """Expand around beliefs: a mean as it is, a ratio around its value ``at``."""
+        start, share = 0.0, 1.0
+        adds = self.worth / max(len(self.item), 1)
+        if self.of is not None:
+            over, under = float((belief * self.worth).sum()), float((belief * self.of).sum())
+            if not under > 0:
+                problem = f"{self.name}: no item is believed to be one that it speaks of"
+                raise BadData(problem, expected="such items")
+            start, share = over / under if at is None else at, 0.0
+            adds = (self.worth - start * self.of) / under
         each = np.einsum("ik,ik->i", belief, adds)
         value = start + float(each.sum())
         if self.topics is None:
@@ -144,7 +148,7 @@ def plain_target(name: str, consensus: Consensus, judged: NDArray[np.bool_]) -> 
             name = f"share:{','.join(truth for truth, counts in chosen if counts)}"
     worth = np.broadcast_to(values, (len(items), len(values)))
     topics = _topics(consensus, items)
-    return Mean(name=name, bounds=bounds, item=items, topics=topics, worth=worth)
+    return Mean(name=name, bounds=bounds, item=items, topics=topics, worth=worth, is_sum=True)
 
 
 def _topics(consensus: Consensus, items: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -204,19 +208,21 @@ def _about_judge(
     if kind == "agreement" and conditions:
         raise BadSetting("target", name, "agreement, or agreement:JUDGE")
     if len(conditions) > 2:
-        raise BadSetting(
-            "target", name, "error:JUDGE, error:JUDGE:TRUTH or error:JUDGE:TRUTH:LABEL"
-        )
+        wanted = "error:JUDGE, error:JUDGE:TRUTH or error:JUDGE:TRUTH:LABEL"
+        raise BadSetting("target", name, wanted)
     if judge is None:
-        given = _scale_codes(consensus)[consensus.choice[items]]
+        given = scale.stands.argmax(axis=1)[consensus.choice[items]]  # a label that stands for each
     else:
-        items, given = _labelled(consensus, judge)
-    same = np.array(scale.truth_of)[given][:, None] == np.arange(len(scale.truths))
+        judgments = consensus.judgments
+        rows = np.flatnonzero(judgments.judge == judge)
+        items, first = np.unique(judgments.item[rows].astype(np.int64), return_index=True)
+        given = judgments.label[rows[first]].astype(np.int64)  # their first label of each item
+    same = scale.stands.T[given]
     topics = _topics(consensus, items)
     shared: dict[str, Any] = {"name": name, "bounds": (0.0, 1.0), "item": items, "topics": topics}
     if not conditions:
         right = same.astype(np.float64)
-        return Mean(worth=right if kind == "agreement" else 1.0 - right, **shared)
+        return Mean(worth=right if kind == "agreement" else 1.0 - right, is_sum=True, **shared)
     under = np.zeros((len(items), len(scale.truths)))
     truth = _truth(scale, conditions[0])
     under[:, truth] = 1.0
@@ -226,13 +232,7 @@ def _about_judge(
         if code < 0:
             raise UnknownName("label", conditions[1], scale.labels)
         hit = given == code
-    return Mean(worth=under * hit[:, None], of=under, **shared)
-
-
-def _scale_codes(consensus: Consensus) -> NDArray[np.int64]:  # (truth,)
-    """A label that stands for each truth."""
-    stands = np.array(consensus.scale.truth_of)
-    return np.array([int(np.argmax(stands == k)) for k in range(len(consensus.scale.truths))])
+    return Mean(worth=under * hit[:, None], of=under, is_ratio=True, **shared)
 
 
 def _judge_named(parts: list[str], consensus: Consensus) -> tuple[int | None, list[str]]:
@@ -245,13 +245,3 @@ def _judge_named(parts: list[str], consensus: Consensus) -> tuple[int | None, li
         if code >= 0:
             return code, parts[end:]
     raise UnknownName("judge", parts[0], judges.to_pylist())
-
-
-def _labelled(
-    consensus: Consensus, judge: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # (member,), (member,)
-    """The items that a judge judged, and their first label of each."""
-    judgments = consensus.judgments
-    rows = np.flatnonzero(judgments.judge == judge)
-    items, first = np.unique(judgments.item[rows], return_index=True)
-    return items.astype(np.int64), judgments.label[rows[first]].astype(np.int64)

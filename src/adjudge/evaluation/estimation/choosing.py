@@ -40,9 +40,8 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.runs import Run
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.estimation._rankings import Target
 from adjudge.evaluation.estimation._sampling import align_judged, by_item
-from adjudge.evaluation.estimation._targets import RANGE
+from adjudge.evaluation.estimation._targets import RANGE, Target
 from adjudge.evaluation.estimation.estimate import Plan
 from adjudge.models.cross_calibration import CrossFit
 

@@ -26,14 +26,12 @@ from adjudge.evaluation.estimation._difference import (
     rogan_gladen,
 )
 from adjudge.evaluation.estimation._rankings import (
-    RankingTarget,
-    Target,
     by_kind,
     levels_of,
     ranking_target,
 )
 from adjudge.evaluation.estimation._sampling import Sample, align_judged, by_item, sample_of
-from adjudge.evaluation.estimation._targets import Expansion, Mean, plain_target
+from adjudge.evaluation.estimation._targets import Expansion, Mean, Target, plain_target
 from adjudge.models.cross_calibration import CrossFit
 from adjudge.models.model import Progress
 from adjudge.models.registry import DEFAULT
@@ -253,8 +251,7 @@ def _solve(
         expansion = target.expand(told, at, levels)
         found = correct(expansion, sample, belief, plain, tune=tune, few=few)
         value = found.interval.value
-        settled = at is not None and abs(value - at) < 1e-10
-        if settled or target.is_sum or isinstance(target, RankingTarget):
+        if not target.is_ratio or (at is not None and abs(value - at) < 1e-10):
             break
         at = value
     return found, expansion
@@ -289,9 +286,6 @@ def _concluded(
     if rated is not None:
         value, low, high = rated
     saved = _saved(len(sample), len(target.item), classical_high - classical_low, high - low)
-    judged = target.judged if isinstance(target, RankingTarget) else {}
-    if isinstance(target, RankingTarget):
-        notes += target.pool.notes
     method: list[str] = [plan.estimator]
     if plan.strata is not None and not sample.drawn:
         method.append(f"stratified by {plan.strata}")
@@ -312,9 +306,9 @@ def _concluded(
         level=plan.level,
         saved=None if plan.over == "topics" or plan.population is not None else saved,
         power=second.power if tuned else None,
-        judged=judged,
+        judged=target.judged,
         warnings=tuple(warnings),
-        notes=tuple(notes),
+        notes=(*notes, *target.notes),
     )
 
 
@@ -325,7 +319,7 @@ def _in_population(
     size = plan.population
     if size is None:
         return interval
-    if target.by_topic or plan.over == "topics" or not target.is_sum:
+    if plan.over == "topics" or not target.is_sum:
         raise BadSetting("population", size, "a share or a mean over items")
     items = len(target.item)
     if size != _ENDLESS and size < items:
@@ -343,11 +337,8 @@ def _by_rates(
         raise BadSetting("estimator", "rogan-gladen", f"a share; {target.name} is none")
     alone = plan.strata is None and plan.over == "items" and plan.population is None
     if sample.drawn or not alone:
-        raise BadSetting(
-            "estimator",
-            "rogan-gladen",
-            "gold drawn at random, about these items; prediction-powered knows the rest",
-        )
+        wanted = "gold drawn at random, about these items; prediction-powered knows the rest"
+        raise BadSetting("estimator", "rogan-gladen", wanted)
     chosen = target.worth[0] > 0
     labelled = chosen[consensus.choice[target.item]]
     return rogan_gladen(labelled, sample.item, chosen[sample.truth], plan.level)
