@@ -165,6 +165,17 @@ class BadData(AdjudgeError):
         self.remedies = tuple(remedies)
         super().__init__(f"{self.place}: {problem}" if self.place else problem)
 
+    @classmethod
+    def at(cls, source: object, code: str, problem: str, **more: Any) -> BadData:
+        """Return the error for a file or a table, which ``source`` names; None for neither."""
+        return cls(problem, source=None if source is None else str(source), code=code, **more)
+
+    @classmethod
+    def wrong(cls, source: object, code: str, expected: str, value: object, **more: Any) -> BadData:
+        """Return the error for a value that is not what was expected."""
+        problem = f"expected {expected}, got {shown(value)}"
+        return cls.at(source, code, problem, value=value, expected=expected, **more)
+
     @property
     def place(self) -> str:
         """Where it stands: file, line (or record, or row) and column, as far as they are known."""

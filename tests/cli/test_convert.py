@@ -148,7 +148,7 @@ def test_the_list_of_formats(adjudge: Run) -> None:
         (["judgments.csv", "--to", "run"], "run is read, not written"),
         (
             ["judgments.csv", "--to", "qrels"],
-            "qrels holds labels or gold, and there are none to write",
+            "qrels holds labels or gold, and there are none to write (only judgments)",
         ),
     ],
 )

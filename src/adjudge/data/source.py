@@ -129,12 +129,16 @@ class Source:
                 code=fault.code,
                 remedies=() if self.skip_bad else (Remedy("skip-bad-rows"),),
             )
-            if not self.skip_bad:
-                raise error
-            self.note(row, error)
+            self.refuse(row, error)
         good = np.flatnonzero(~bad)
         self.keep(good)
         return good
+
+    def refuse(self, row: int, error: BadData) -> None:
+        """Raise the error of a row, or note it where bad rows are skipped."""
+        if not self.skip_bad:
+            raise error
+        self.note(row, error)
 
     def keep(self, rows: Any) -> None:
         """Remember that the table has only these of its rows left."""

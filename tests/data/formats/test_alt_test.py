@@ -70,7 +70,7 @@ def test_a_second_judgment_has_no_room(tmp_path: Path) -> None:
     path = tmp_path / "j.csv"
     path.write_text("item,judge,label\na,x,1\na,x,0\n")
     judgments = read(path).judgments
-    with pytest.raises(BadData, match="judge 'x' judged item 'a' twice"):
+    with pytest.raises(BadData, match="judge 'x' judged item 'a' more than once"):
         write(Content(judgments=judgments), tmp_path / "j.json", format="alt-test")
 
 

@@ -38,9 +38,9 @@ def _labels(**columns: Any) -> Any:
     return pa.table({"item": ["7/a", "7/b", "8/a"], **pairs, **columns})
 
 
-def _submission(content: Content, **options: Any) -> str:
+def _submission(content: Content) -> str:
     file = io.BytesIO()
-    _write_submission(content, file, **options)
+    _write_submission(content, file)
     return file.getvalue().decode()
 
 
@@ -182,9 +182,6 @@ def test_the_class_is_the_probability_of_the_relevant_truths() -> None:
     scale = Scale.parse("0<1<2")
     assert _submission(Content(labels=labels, scale=scale)) == (
         "7\ta\t1\t0.5\n7\tb\t2\t0.125\n8\ta\t1\t0.75\n"
-    )
-    assert _submission(Content(labels=labels, scale=scale), quantised=True) == (
-        "7\ta\t1\t1\n7\tb\t2\t0\n8\ta\t1\t1\n"
     )
 
 

@@ -148,12 +148,7 @@ def read(
             return read(found, format=format, wanted=wanted, **options)
     chosen = Options(wanted=wanted, **options)
     if format is not None and named(format).read is None:
-        raise BadData(
-            f"{format} is written, not read",
-            source=str(path),
-            value=format,
-            code="write-only-format",
-        )
+        raise BadData.at(path, "write-only-format", f"{format} is written, not read", value=format)
     files = [File.at(Path(place), chosen.encoding) for place in places]
     if len(files) != 1:
         from adjudge.data.formats.several import read_several
@@ -194,21 +189,11 @@ def _content(file: File, format: str | None, options: Options) -> Content:
         raise not_text(file) from None
     except UnicodeEncodeError as fault:  # half of a character, which JSON can spell
         half = ascii(fault.object[fault.start : fault.end])[1:-1]
-        raise BadData(
-            f"there is half of a character in it, {half} (a lone surrogate)",
-            source=file.name,
-            value=half,
-            expected="complete characters",
-            code="bad-encoding",
-        ) from None
+        problem = f"there is half of a character in it, {half} (a lone surrogate)"
+        raise BadData.at(file.name, "bad-encoding", problem, value=half) from None
     except KeyError as fault:  # of Arrow too: a column or a key that the format must have
-        raise BadData(
-            f"a file of format {entry.name} must have {fault.args[0]}",
-            source=file.name,
-            value=fault.args[0],
-            expected=f"a file of format {entry.name}",
-            code="missing-column",
-        ) from None
+        problem = f"a file of format {entry.name} must have {fault.args[0]}"
+        raise BadData.at(file.name, "missing-column", problem, value=fault.args[0]) from None
     notes = [*content.notes, *options.notes]
     if file.found and file.codec != "utf-8":
         notes.append(Note(f"is not UTF-8; read as {file.encoding}", [Remedy("encoding")]))
@@ -270,12 +255,8 @@ def write(content: Content, path: str | Path, *, format: str) -> None:
         entry.write_folder(content, place)
         return
     if entry.write is None:
-        raise BadData(
-            f"{entry.name} is read, not written",
-            value=entry.name,
-            expected="a format that is written",
-            code="read-only-format",
-        )
+        problem = f"{entry.name} is read, not written"
+        raise BadData.at(None, "read-only-format", problem, value=entry.name)
     from adjudge.data.formats.writing import written_whole
 
     with written_whole(place) as file:

@@ -31,7 +31,6 @@ from adjudge.data.formats.records import (
     Fault,
     LeftOut,
     Level,
-    RecordRows,
     Records,
     Row,
     as_list,
@@ -40,6 +39,7 @@ from adjudge.data.formats.records import (
     inputs_of,
     read_json,
     read_records,
+    rows_of_json,
 )
 from adjudge.data.formats.tables import Table, asked_questions, choose_question, with_column
 from adjudge.data.names import encode
@@ -334,9 +334,7 @@ def _read_flat(file: File, options: Options) -> Content:
     """Read a flat export of Label Studio: a row per annotation, in CSV, TSV or JSON."""
     if not file.is_json:
         return _FLAT.read(file, options)
-    rows = RecordRows(file, options)
-    for place, record in Records().records(read_json(file), rows):
-        rows.add(place, record)
+    rows = rows_of_json(file, options)
     return _FLAT.content(rows.table("id", "annotator"), rows.source, options)
 
 

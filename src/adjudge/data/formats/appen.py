@@ -119,18 +119,13 @@ def _write_full(content: Content, file: IO[bytes]) -> None:
         "_missed": pc.if_else(golden, wrong.cast(pa.string()), pa.scalar(None, pa.string())),
         "_started_at": american(started),
         "_tainted": pa.repeat(pa.scalar("false"), len(table)),
-        "_channel": blank,
-        "_trust": blank,
+        **dict.fromkeys(("_channel", "_trust"), blank),
         _JUDGE: table["judge"],
-        "_country": blank,
-        "_region": blank,
-        "_city": blank,
-        "_ip": blank,
+        **dict.fromkeys(("_country", "_region", "_city", "_ip"), blank),
         _QUESTION: table["label"],
     }
     columns |= _input_columns(judgments, table, pa.array(judgments.item), columns)
-    columns |= {f"{_QUESTION}_gold": gold, f"{_QUESTION}_gold_reason": reason}
-    write_csv(pa.table(columns), file, guard=True)
+    _write_report(columns, gold, reason, file)
 
 
 def _write_aggregated(content: Content, file: IO[bytes]) -> None:
@@ -157,6 +152,11 @@ def _write_aggregated(content: Content, file: IO[bytes]) -> None:
         codes = look_up(labels["item"], judgments.items)
         where = pa.array(codes, mask=codes < 0)
     columns |= _input_columns(judgments, labels, where, columns)
+    _write_report(columns, gold, reason, file)
+
+
+def _write_report(columns: dict[str, Any], gold: Any, reason: Any, file: IO[bytes]) -> None:
+    """Write the columns of a report, and the gold behind them."""
     columns |= {f"{_QUESTION}_gold": gold, f"{_QUESTION}_gold_reason": reason}
     write_csv(pa.table(columns), file, guard=True)
 
@@ -191,13 +191,9 @@ def _last_times(judgments: Judgments | None, items: Any) -> Any:
     """When each item was judged last, as the platform writes dates."""
     if judgments is None or judgments.time is None:
         return pa.nulls(len(items), pa.string())
-    last = np.full(judgments.item_count + 1, -np.inf)
-    known = ~np.isnan(judgments.time)
-    np.maximum.at(last, judgments.item[known], judgments.time[known])
-    times = last[look_up(items, judgments.items)]
-    unknown = np.isinf(times)
-    micro = np.where(unknown, 0, times * 1e6).astype(np.int64)
-    return american(pa.array(micro, pa.int64(), mask=unknown).cast(KIND))
+    last = judgments.to_table().group_by("item").aggregate([("time", "max")])
+    found = look_up(items, last["item"])
+    return american(last["time_max"].take(pa.array(found, mask=found < 0)).cast(KIND))
 
 
 FORMATS = (

@@ -19,13 +19,13 @@ from adjudge.data.formats.opening import File
 from adjudge.data.formats.ratings import graded
 from adjudge.data.formats.recognition import any_of, header, holding
 from adjudge.data.formats.several import join_gold
-from adjudge.data.formats.spaced import check_rows
-from adjudge.data.formats.trec import number_fault
+from adjudge.data.formats.spaced import check_rows, typed_numbers
+from adjudge.data.formats.tables import need_columns
 from adjudge.data.formats.writing import write_csv, write_table, written_folder
 from adjudge.data.gold import Gold
 from adjudge.data.names import as_names, look_up
 from adjudge.data.source import BadRow
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData
 
 _HEADER = ("query-id", "corpus-id", "score")
 _FILES = frozenset({"qrels/test.tsv", "corpus.jsonl", "queries.jsonl"})
@@ -43,13 +43,8 @@ def _read(file: File, options: Options) -> Content:
     files = sorted((path / "qrels").glob(f"{options.question or '*'}.tsv"))
     if not files:
         expected = f"qrels/{options.question or '*'}.tsv"
-        raise BadData(
-            f"there is no {expected} in this folder",
-            source=str(path),
-            value=options.question,
-            expected=expected,
-            code="missing-file",
-        )
+        problem = f"there is no {expected} in this folder"
+        raise BadData.at(path, "missing-file", problem, value=options.question, expected=expected)
     parts = [_read_qrels(File.at(file, options.encoding), options) for file in files]
     gold = join_gold([part for part, _ in parts])
     return Content(
@@ -66,12 +61,12 @@ def _read_qrels(file: File, options: Options) -> tuple[Gold, tuple[BadRow, ...]]
         return name.lower() if name.lower() in _HEADER else name
 
     table, source = read_delimited(file, options, spelt=spell, guarded=True)
-    for name in _HEADER:
-        table_has = table.column_names
-        if name not in table_has:
-            problem = f"no column {name!r}; the columns are {', '.join(table_has)}"
-            raise source.error(None, problem, column=name, expected=name, code="missing-column")
-    table = check_rows(table, source, [number_fault(table, "score", whole=True)])
+    need_columns(table.column_names, source, *_HEADER)
+    table = check_rows(
+        table,
+        source,
+        [typed_numbers(table, "score", "a whole number", "not-a-whole-number", whole=True)[1]],
+    )
     roles = {"topic": "query-id", "document": "corpus-id", "gold": "score"}
     gold = gold_from_table(table, source=source, roles=roles, scale=options.truths)
     return gold, source.skipped
@@ -108,12 +103,9 @@ def _read_words(
             record = json.loads(line)
             key = str(record["_id"])
         except (ValueError, KeyError, TypeError):
-            raise BadData(
-                f"expected a JSON object with an _id, got {shown(line.strip())}",
-                source=path.name,
-                line=number,
-                expected="a JSON object with an _id",
-                code="invalid-json",
+            expected = "a JSON object with an _id"
+            raise BadData.wrong(
+                path.name, "invalid-json", expected, line.strip(), line=number
             ) from None
         if key in wanted and key not in words:
             words[key] = tuple(None if record.get(n) is None else str(record[n]) for n in names)

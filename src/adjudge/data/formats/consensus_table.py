@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import IO, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,8 +19,8 @@ from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import read_rows
 from adjudge.data.formats.recognition import columns_of
-from adjudge.data.formats.spaced import Fault, check_rows, numbers_of, repeated_fault
-from adjudge.data.formats.tables import is_blank, is_word
+from adjudge.data.formats.spaced import Fault, check_rows, repeated_fault, typed_numbers
+from adjudge.data.formats.tables import is_blank, is_word, need_columns
 from adjudge.data.formats.writing import write_table
 from adjudge.data.names import as_names
 from adjudge.data.scale import Scale
@@ -36,10 +35,7 @@ _ENDS = ("judgments", "entropy", "rank", "fallback")
 def _read(file: File, options: Options) -> Content:
     """Read the labels, typed, and the scale of their truths; also as gold where that is wanted."""
     table, source = read_rows(file, options, columns=list)
-    for name in ("item", "label"):
-        if name not in table.column_names:
-            problem = f"no column {name!r}; the columns are {', '.join(table.column_names)}"
-            raise source.error(None, problem, column=name, expected=name, code="missing-column")
+    need_columns(table.column_names, source, "item", "label")
     labels = _typed(table, source)
     gold = None
     if options.wanted == "gold":
@@ -60,7 +56,7 @@ def _typed(table: Any, source: Source) -> Any:
     for name in table.column_names:
         if name in _TEXTS:
             columns[name] = as_names(text_of(table, name, source))
-        elif name in (*_WHOLE, "entropy") or _is_share(name):
+        elif name in _WHOLE or name in ("entropy", "probability") or name.startswith("p_"):
             columns[name], fault = _numbers(text_of(table, name, source), name)
             faults.append(fault)
         elif name == "fallback":
@@ -75,23 +71,14 @@ def _typed(table: Any, source: Source) -> Any:
     return check_rows(typed, source, [blank, repeated_fault(typed, "item"), *faults], table)
 
 
-def _is_share(name: str) -> bool:
-    return name == "probability" or name.startswith("p_")
-
-
 def _numbers(column: Any, name: str) -> tuple[Any, Fault]:
     """Return a column as numbers, null where it is empty, and which cells do not fit."""
-    whole = name in _WHOLE
-    text = pc.fill_null(column.cast(pa.large_string()), "")
-    blank = is_blank(text)
-    values, wrong = numbers_of(text, whole=whole)
-    values = pc.if_else(pa.array(blank), pa.scalar(None, values.type), values)
-    expected = "a whole number" if whole else "a number"
-    if _is_share(name):
-        expected = "a number from 0 to 1"
-        off = pc.or_(pc.less(values, 0.0), pc.greater(values, 1.0 + 1e-9))
-        wrong = wrong | np.asarray(pc.fill_null(off, False), dtype=np.bool_)
-    return values, Fault(wrong & ~blank, name, expected, "not-a-number")
+    cells = pa.table({name: column})
+    if name in _WHOLE:
+        return typed_numbers(cells, name, "a whole number", whole=True, absent="")
+    if name == "entropy":
+        return typed_numbers(cells, name, absent="")
+    return typed_numbers(cells, name, "a number from 0 to 1", least=0.0, most=1 + 1e-9, absent="")
 
 
 def _flags(column: Any) -> tuple[Any, Fault]:

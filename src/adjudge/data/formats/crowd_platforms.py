@@ -31,7 +31,7 @@ from adjudge.data.formats.tables import (
 from adjudge.data.formats.writing import write_csv
 from adjudge.data.names import as_names, encode
 from adjudge.data.source import Source
-from adjudge.errors import BadData, Remedy
+from adjudge.errors import Remedy
 
 _PACKED = "Answer.taskAnswers"  # JSON with all answers
 _STATUS, _REJECT = "AssignmentStatus", "Reject"
@@ -98,9 +98,7 @@ def _with_choice(table: Any, source: Source, question: str, choices: list[str]) 
             value=given,
             code="not-one-label",
         )
-        if not source.skip_bad:
-            raise error
-        source.note(row, error)
+        source.refuse(row, error)
     chosen = pa.array(true.argmax(axis=0), mask=~true.any(axis=0))
     labels = pa.array(choices, pa.large_string()).take(chosen)
     return keep_rows(table.append_column(column, labels), source, ~wrong)
@@ -229,17 +227,10 @@ def _read_crowdkit(file: File, options: Options) -> Content:
 
 def _write_crowdkit(content: Content, file: IO[bytes]) -> None:
     """Write the labels as truth, if there are any; else the judgments; else the gold as truth."""
-    if content.labels is not None:
-        table = content.labels.select(["item", "label"])
-    elif content.judgments is not None:
-        table = content.judgments.to_table().select(["item", "judge", "label"])
-    elif content.gold is not None:
-        table = content.gold.to_table().select(["item", "gold"])
-    else:
-        raise BadData(
-            "crowd-kit holds judgments, labels or gold, and there are none to write",
-            code="nothing-to-write",
-        )
+    kind, part = content.first("crowd-kit", "labels", "judgments", "gold")
+    table = part if kind == "labels" else part.to_table()
+    column = "gold" if kind == "gold" else "label"
+    table = table.select(["item", *(["judge"] if kind == "judgments" else []), column])
     names = ["task", "worker", "label"] if table.num_columns == 3 else ["task", "true_label"]
     write_csv(pa.table(table.columns, names=names), file, guard=True)
 

@@ -60,11 +60,8 @@ class Delimited:
                         yield line, rows.line_num, cells
                     line = rows.line_num + 1
             except csv.Error as fault:
-                raise BadData(
-                    f"this is not valid CSV ({fault})",
-                    source=self.file.name,
-                    line=line,
-                    code="invalid-csv",
+                raise BadData.at(
+                    self.file.name, "invalid-csv", f"this is not valid CSV ({fault})", line=line
                 ) from None
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
@@ -114,14 +111,8 @@ class Delimited:
             )
         twice = [name for name, count in Counter(self.header).items() if count > 1]
         if twice:
-            raise BadData(
-                f"the header names the column {shown(twice[0])} twice",
-                source=self.file.name,
-                line=line,
-                column=twice[0],
-                expected="each column once",
-                code="repeated-column",
-            )
+            problem = f"the header names the column {shown(twice[0])} twice"
+            raise BadData.at(self.file.name, "repeated-column", problem, line=line, column=twice[0])
 
     def line_of(self, row: int) -> int:
         """Return the line of a row, counted from 0 without header."""
@@ -256,13 +247,8 @@ def _check_closed(shape: Delimited) -> None:
             list(csv.reader(rest, delimiter=shape.delimiter, strict=True))
         except csv.Error as fault:
             if "unexpected end of data" in str(fault):
-                raise BadData(
-                    "a quote opened in this row is never closed",
-                    source=shape.file.name,
-                    line=lines[-1],
-                    expected="a closing quote",
-                    code="open-quote",
-                ) from None
+                problem = "a quote opened in this row is never closed"
+                raise BadData.at(shape.file.name, "open-quote", problem, line=lines[-1]) from None
 
 
 def _located(shape: Delimited, error: Exception) -> BadData:
@@ -278,14 +264,8 @@ def _located(shape: Delimited, error: Exception) -> BadData:
 def ragged(shape: Delimited, line: int, cells: list[str]) -> BadData:
     """Return the error for a row whose number of cells is not the header's."""
     width = len(shape.header)
-    return BadData(
-        f"expected {width} cells as in the header, got {len(cells)}",
-        source=shape.file.name,
-        line=line,
-        value=cells,
-        expected=f"{width} cells",
-        code="wrong-width",
-    )
+    problem = f"expected {width} cells as in the header, got {len(cells)}"
+    return BadData.at(shape.file.name, "wrong-width", problem, line=line, value=cells)
 
 
 def _note_ragged(shape: Delimited, source: Source) -> None:

@@ -252,23 +252,12 @@ def _write_alt_test(content: Content, file: IO[bytes]) -> None:
     for row in judgments.to_table().select(["judge", "item", "label"]).to_pylist():
         own = found.setdefault(row["judge"], {})
         if row["item"] in own:
-            raise BadData(
-                f"judge {shown(row['judge'])} judged item {shown(row['item'])} twice; alt-test "
-                "has one label per judge and item",
-                value=row["item"],
-                expected="another format",
-                code="repeated-judgment",
-            )
-        own[row["item"]] = _whole(row["label"], str(row["label"]))
+            names = f"judge {shown(row['judge'])} judged item {shown(row['item'])}"
+            problem = f"{names} more than once; alt-test has room for one"
+            raise BadData.at(None, "repeated-judgment", problem, value=row["item"])
+        label = row["label"]
+        own[row["item"]] = int(label) if re.fullmatch(r"-?[0-9]+", label) else label
     file.write((json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode())
-
-
-def _whole(value: Any, otherwise: str) -> Any:
-    """Return a label as JSON has it: a whole number as one."""
-    try:
-        return int(value)
-    except ValueError:
-        return otherwise
 
 
 def _format(name: str, title: str, fits: Callable[[File], bool], **more: Any) -> Format:

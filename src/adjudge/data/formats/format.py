@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -53,16 +53,10 @@ class Content:
 
     def to_table(self) -> Any:
         """The plain table of it: judgments with their gold, comparisons, or gold alone."""
-        if self.judgments is None and self.comparisons is not None:
-            return self.comparisons.to_table()
-        if self.judgments is None:
-            if self.gold is None:
-                raise BadData(
-                    "plain holds judgments or gold, and there are none to write",
-                    code="nothing-to-write",
-                )
-            return self.gold.to_table()
-        table = self.judgments.to_table()
+        kind, part = self.first("plain", "judgments", "comparisons", "gold")
+        table = part.to_table()
+        if kind != "judgments":
+            return table
         if self.gold is not None:
             gold = self.gold.to_table()
             found = pc.index_in(table["item"], value_set=gold["item"].combine_chunks())
@@ -74,21 +68,19 @@ class Content:
         return table
 
     def need(self, kind: Kind, format_name: str) -> Any:
-        """The part of the content that a writer wants, or an error that says what was wanted."""
-        part = getattr(self, kind)
-        if part is None:
-            held = [
-                name
-                for name in ("judgments", "comparisons", "gold", "labels", "run")
-                if getattr(self, name) is not None
-            ]
-            raise BadData(
-                f"{format_name} holds {kind}, and there are none to write "
-                f"(only {', '.join(held) or 'nothing'})",
-                expected=kind,
-                code="nothing-to-write",
-            )
-        return part
+        """Return the part of the content that a writer wants, or raise an error that says which."""
+        return self.first(format_name, kind)[1]
+
+    def first(self, format_name: str, *kinds: Kind) -> tuple[Kind, Any]:
+        """Return the first of several kinds that the content holds, and that part."""
+        held = [kind for kind in get_args(Kind) if getattr(self, kind) is not None]
+        for kind in kinds:
+            if kind in held:
+                return kind, getattr(self, kind)
+        wanted = " or ".join(kinds)
+        problem = f"{format_name} holds {wanted}, and there are none to write"
+        problem += f" (only {', '.join(held) or 'nothing'})"
+        raise BadData.at(None, "nothing-to-write", problem, expected=wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,7 @@ def read_jsonl(file: File, options: Options, columns: Columns) -> tuple[Any, Sou
     with reading(file.path):
         table = _read_fast(file, columns) if file.codec == "utf-8" else None
         if table is None:
-            table = _read_with_care(file, options, source, columns)
+            table = _read_with_care(file, source, columns)
     return table, source
 
 
@@ -67,7 +67,7 @@ def _read_fast(file: File, columns: Columns) -> Any | None:
     return None if changed or nested else table
 
 
-def _read_with_care(file: File, options: Options, source: Source, columns: Columns) -> Any:
+def _read_with_care(file: File, source: Source, columns: Columns) -> Any:
     """Every value as the text it was; a line that is no plain object is a fault with its line."""
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
@@ -77,18 +77,9 @@ def _read_with_care(file: File, options: Options, source: Source, columns: Colum
         text = line.strip()
         record, column, problem = _record(text)
         if problem:
-            error = BadData(
-                problem,
-                source=file.name,
-                line=number,
-                column=column,
-                value=text,
-                expected="one JSON object per line",
-                code="invalid-json" if column is None else "not-one-value",
-            )
-            if not options.skip_bad:
-                raise error
-            source.note(len(lines) - 1, error)
+            code = "invalid-json" if column is None else "not-one-value"
+            error = BadData.at(file.name, code, problem, line=number, column=column, value=text)
+            source.refuse(len(lines) - 1, error)
             continue
         good.append(len(lines) - 1)
         rows.append(record)

@@ -23,6 +23,7 @@ import numpy as np
 from adjudge.data.formats._unknown import unknown
 from adjudge.data.formats.format import Content, Format
 from adjudge.data.formats.opening import File
+from adjudge.data.formats.ratings import written_items
 from adjudge.data.formats.records import (
     Fault,
     LeftOut,
@@ -121,9 +122,8 @@ def _answered(entry: Row, kind: str, question: str, row: Row) -> Row | Fault:
 
 def _write(content: Content, file: IO[bytes]) -> None:
     """The judgments as annotations of their tasks, and the gold as ground truth."""
+    content.first("label-studio", "judgments", "gold")
     judgments, gold = content.judgments, content.gold
-    if judgments is None and gold is None:
-        content.need("judgments", "label-studio")
     tasks: dict[str, dict[str, Any]] = {}
     number = iter(range(1, 1 << 62))
     if gold is not None:
@@ -133,9 +133,11 @@ def _write(content: Content, file: IO[bytes]) -> None:
             entry["was_cancelled"] = False
             tasks[row["item"]] = _task(row["item"], data, [entry])
     if judgments is not None:
-        for item, data, entries in _annotations(judgments):
-            task = tasks.setdefault(item, _task(item, data, []))
-            task["data"] = data or task["data"]
+        for names, fields, places in written_items(judgments):
+            item = names.pop("item")
+            task = tasks.setdefault(item, _task(item, {}, []))
+            task["data"] = fields | names or task["data"]
+            entries = (_annotation(judgments, place) for place in places)
             task["annotations"] += [{"id": next(number)} | entry for entry in entries]
     file.write((json.dumps(list(tasks.values()), ensure_ascii=False) + "\n").encode())
 
@@ -154,37 +156,22 @@ def _result(label: str) -> list[dict[str, Any]]:
     return [{"from_name": "label", "to_name": "document", "type": "choices", "value": value}]
 
 
-def _annotations(
-    judgments: Judgments,
-) -> Iterator[tuple[str, dict[str, Any], list[dict[str, Any]]]]:
-    """The name, the data and the annotations of each item."""
-    names, judges = judgments.items.to_pylist(), judgments.judges.to_pylist()
-    topics = [] if judgments.topics is None else judgments.topics.to_pylist()
-    documents = [] if judgments.documents is None else judgments.documents.to_pylist()
-    fields = [] if judgments.fields is None else judgments.fields.to_pylist()
-    for item, name in enumerate(names):
-        data = {k: v for k, v in fields[item].items() if v is not None} if fields else {}
-        if topics and judgments.topic is not None:
-            data["topic"] = topics[judgments.topic[item]]
-        if documents:
-            data["document"] = documents[item]
-        entries = []
-        for place in range(int(judgments.offsets[item]), int(judgments.offsets[item + 1])):
-            judge = judges[judgments.judge[place]]
-            known = _id(judge)
-            entry: dict[str, Any] = {
-                "result": _result(judgments.scale.labels[judgments.label[place]]),
-                "was_cancelled": False,
-                "ground_truth": False,
-                "completed_by": known if isinstance(known, int) else {"email": judge},
-            }
-            if judgments.time is not None and not np.isnan(judgments.time[place]):
-                time = datetime.fromtimestamp(float(judgments.time[place]), UTC)
-                entry["created_at"] = time.isoformat().replace("+00:00", "Z")
-            if judgments.seconds is not None and not np.isnan(judgments.seconds[place]):
-                entry["lead_time"] = float(judgments.seconds[place])
-            entries.append(entry)
-        yield name, data, entries
+def _annotation(judgments: Judgments, place: int) -> dict[str, Any]:
+    """Return one judgment as an annotation."""
+    judge = judgments.judges[judgments.judge[place]].as_py()
+    known = _id(judge)
+    entry: dict[str, Any] = {
+        "result": _result(judgments.scale.labels[judgments.label[place]]),
+        "was_cancelled": False,
+        "ground_truth": False,
+        "completed_by": known if isinstance(known, int) else {"email": judge},
+    }
+    if judgments.time is not None and not np.isnan(judgments.time[place]):
+        time = datetime.fromtimestamp(float(judgments.time[place]), UTC)
+        entry["created_at"] = time.isoformat().replace("+00:00", "Z")
+    if judgments.seconds is not None and not np.isnan(judgments.seconds[place]):
+        entry["lead_time"] = float(judgments.seconds[place])
+    return entry
 
 
 FORMATS = (

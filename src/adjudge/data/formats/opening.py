@@ -78,9 +78,7 @@ class File:
     def _archive(cls, path: Path, encoding: str) -> File:
         """What is in a zip archive; what a system puts beside it does not count."""
         if not zipfile.is_zipfile(path):
-            raise BadData(
-                "is a zip archive that is cut short", source=path.name, code="broken-file"
-            )
+            raise BadData.at(path.name, "broken-file", "is a zip archive that is cut short")
         with reading(path), zipfile.ZipFile(path) as archive:
             listed = [
                 entry
@@ -88,13 +86,11 @@ class File:
                 if not entry.is_dir() and not _is_hidden(entry.filename)
             ]
             if "[Content_Types].xml" in archive.namelist():
-                raise BadData(
-                    "is a spreadsheet; wanted text (save as CSV)", source=path.name, code="not-text"
+                raise BadData.at(
+                    path.name, "not-text", "is a spreadsheet; wanted text (save as CSV)"
                 )
             if sum(entry.file_size for entry in listed) > _UNPACKED:
-                raise BadData(
-                    "holds more than 4 GB; unpack it first", source=path.name, code="too-large"
-                )
+                raise BadData.at(path.name, "too-large", "holds more than 4 GB; unpack it first")
             held = {entry.filename: archive.read(entry) for entry in listed}
         if len(held) == 1:
             return cls._known(path, path.name, encoding, *held.values(), whole=True)
@@ -268,16 +264,12 @@ def is_uri(place: str) -> bool:
 def _check_readable(path: Path) -> None:
     """Refuse a file that is not there, is a folder, or has no byte in it."""
     if not path.exists():
-        raise BadData(
-            "there is no such file", source=str(path), expected="a file", code="missing-file"
-        )
+        raise BadData.at(path, "missing-file", "there is no such file", expected="a file")
     if path.is_dir():
-        raise BadData(
-            "is a folder; wanted a file", source=str(path), expected="a file", code="not-a-file"
-        )
+        raise BadData.at(path, "not-a-file", "is a folder; wanted a file", expected="a file")
     if path.is_file() and path.stat().st_size == 0:
-        raise BadData(
-            "the file is empty (0 bytes)", source=path.name, expected="judgments", code="empty-file"
+        raise BadData.at(
+            path.name, "empty-file", "the file is empty (0 bytes)", expected="judgments"
         )
 
 
@@ -308,9 +300,7 @@ def reading(path: Path) -> Iterator[None]:
             reason = f"is cut short, or no {path.suffix[1:]} file ({reason})"
         else:
             reason = f"cannot be read ({reason})"
-        raise BadData(
-            reason, source=path.name, expected="a whole file", code="unreadable-file"
-        ) from None
+        raise BadData.at(path.name, "unreadable-file", reason, expected="a whole file") from None
 
 
 def _encoding_name(encoding: str) -> str:

@@ -23,11 +23,10 @@ from adjudge.data.formats.recognition import columns_of, json_with, listed_recor
 from adjudge.data.formats.records import (
     FILE,
     Fault,
-    RecordRows,
     Records,
     Row,
     as_text,
-    read_json,
+    rows_of_json,
 )
 from adjudge.data.formats.writing import write_csv, write_table
 from adjudge.data.source import count_of
@@ -41,9 +40,7 @@ def _read(file: File, options: Options) -> Content:
     """
     named = options.columns.get("label")
     if file.is_listed:
-        rows = RecordRows(file, options)
-        for place, record in Records().records(read_json(file), rows):
-            rows.add(place, record)
+        rows = rows_of_json(file, options)
         table, source = rows.table(), rows.source
     else:
         table, source = read_rows(file, options, partial(_worth_reading, file, named))
@@ -109,12 +106,10 @@ def _write_crowdkit(content: Content, file: IO[bytes]) -> None:
     found: Comparisons = content.need("comparisons", "crowd-kit-pairs")
     undecided = int(np.count_nonzero(found.outcome > RIGHT))
     if undecided:
-        raise BadData(
-            f"{undecided:,} of {count_of(len(found), 'comparison')} "
-            f"{'has' if undecided == 1 else 'have'} no winner, and crowd-kit has no room for ties",
-            expected="another format",
-            code="undecided-comparisons",
+        problem = (
+            f"crowd-kit has no room for ties; {count_of(undecided, 'comparison')} without winner"
         )
+        raise BadData.at(None, "undecided-comparisons", problem, value=undecided)
     table = found.to_table()
     columns = [table["judge"], table["left"], table["right"], _winners(found)]
     names = ["worker", "left", "right", "label"]

@@ -165,12 +165,7 @@ def read_rows(
     if file.kind == "jsonl":
         return read_jsonl(file, options, columns)
     if file.path.suffix == ".parquet":
-        raise BadData(
-            "this is not a complete Parquet file",
-            source=file.name,
-            expected="a complete Parquet file",
-            code="broken-file",
-        )
+        raise BadData.at(file.name, "broken-file", "this is not a complete Parquet file")
     delimiter = delimiter_of(file)
     names = None
     if options.header is False:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import IO, Any
 
@@ -26,7 +25,7 @@ from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats.delimited import Delimited, delimiter_of, ragged, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.ratings import need_pairs, queries, ratings
+from adjudge.data.formats.ratings import need_pairs, queries, ratings, written_items
 from adjudge.data.formats.recognition import fields, letters
 from adjudge.data.formats.records import Level, RecordRows, Records, as_object, read_json
 from adjudge.data.formats.tables import (
@@ -35,6 +34,7 @@ from adjudge.data.formats.tables import (
     judged_content,
     keep_rows,
     left_out,
+    need_columns,
 )
 from adjudge.data.formats.wide import one_row_per_cell
 from adjudge.data.formats.writing import guarded, unguarded, write_csv
@@ -101,17 +101,13 @@ def _case_rows(file: File, options: Options) -> tuple[Any, Source, int]:
 
 def _write_case(content: Content, file: IO[bytes]) -> None:
     """Write the label of each pair as its rating; gold, where there are no labels."""
-    if content.labels is None and content.gold is not None:
-        labels = content.gold.to_table()
-        given = labels["gold"]
-    else:
-        labels = content.need("labels", "quepid-case")
-        given = labels["label"]
+    kind, found = content.first("quepid-case", "labels", "gold")
+    labels = found if kind == "labels" else gold_as_labels(found)
     need_pairs(labels.column_names, "quepid-case")
     columns = {
         "query": queries(labels["topic"], content.texts),
         "docid": labels["document"],
-        "rating": _numerals(ratings(given, content.known_scale, "quepid-case")),
+        "rating": _numerals(ratings(labels["label"], content.known_scale, "quepid-case")),
     }
     write_csv(pa.table(columns), file, guard=True)
 
@@ -143,13 +139,7 @@ def _read_book(file: File, options: Options) -> Content:
     table, source = read_delimited(file, options)
     names = _freed(pa.array(table.column_names)).to_pylist()
     places = [letters_of(name) for name in names[:2]]
-    if set(places) != {"query", "docid"}:
-        raise source.error(
-            None,
-            f"the columns are {', '.join(names)}; expected query, docid and judges",
-            expected="query, docid",
-            code="missing-column",
-        )
+    need_columns(places, source, "query", "docid")
     columns = [as_names(_freed(column)) for column in table.columns]
     pair = dict(zip(places, columns[:2], strict=True))
     long = one_row_per_cell(columns[2:], names[2:], pair, source)
@@ -205,23 +195,15 @@ def _check_cells(judgments: Judgments, judges: list[str]) -> None:
     """Refuse what a table with a column per judge and a row per pair cannot hold."""
     for name in judges:
         if letters_of(name) in ("query", "docid") or name != name.strip():
-            raise BadData(
-                f"a book in CSV has a column per judge, and {shown(name)} cannot name one",
-                value=name,
-                expected="quepid-book-json",
-                code="bad-judge-name",
-            )
+            expected = "a name of a judge that can be a column, other than query and docid"
+            raise BadData.wrong(None, "bad-judge-name", expected, name)
     cell = judgments.item.astype(np.int64) * judgments.judge_count + judgments.judge
     found, counts = np.unique(cell, return_counts=True)
     if (counts > 1).any():
         item, judge = divmod(int(found[np.argmax(counts > 1)]), judgments.judge_count)
-        raise BadData(
-            f"judge {shown(judges[judge])} has {counts.max()} judgments of item "
-            f"{shown(judgments.items[item].as_py())}; a book in CSV has room for one",
-            value=judges[judge],
-            expected="quepid-book-json",
-            code="repeated-judgment",
-        )
+        name, twice = shown(judges[judge]), shown(judgments.items[item].as_py())
+        problem = f"judge {name} judged item {twice} more than once; quepid-book has room for one"
+        raise BadData.at(None, "repeated-judgment", problem, value=judges[judge])
 
 
 def _read_book_json(file: File, options: Options) -> Content:
@@ -251,38 +233,21 @@ def _scale_of(book: dict[str, Any]) -> Scale | None:
 
 def _write_book_json(content: Content, file: IO[bytes]) -> None:
     """Write the judgments as a book in JSON."""
-    judgments, topics, documents = _pairs(content, "quepid-book-json")
+    judgments, topics, _ = _pairs(content, "quepid-book-json")
     labels = pa.array(judgments.scale.labels, pa.large_string())
-    numbers = ratings(labels, judgments.scale, "quepid-book-json").to_pylist()
-    book = {
-        "name": "adjudge",
-        "scale": [_number(number) for number in numbers],
-        "query_doc_pairs": list(_book_pairs(judgments, topics, documents, numbers)),
-    }
-    file.write((json.dumps(book, ensure_ascii=False) + "\n").encode())
-
-
-def _number(number: float) -> int | float:
-    return int(number) if number.is_integer() else number
-
-
-def _book_pairs(
-    judgments: Judgments, topics: Any, documents: Any, numbers: list[float]
-) -> Iterator[dict[str, Any]]:
+    given = ratings(labels, judgments.scale, "quepid-book-json").to_pylist()
+    numbers = [int(number) if number.is_integer() else number for number in given]
     judges = judgments.judges.to_pylist()
-    fields = [] if judgments.fields is None else judgments.fields.to_pylist()
-    names = zip(topics.to_pylist(), documents.to_pylist(), strict=True)
-    for item, (topic, document) in enumerate(names):
-        described = fields[item] if fields else {}
-        places = range(int(judgments.offsets[item]), int(judgments.offsets[item + 1]))
-        yield {
+    items = zip(topics.to_pylist(), written_items(judgments), strict=True)
+    pairs = [
+        {
             "query_text": topic,
-            "doc_id": document,
+            "doc_id": names["document"],
             "position": None,
-            "document_fields": {k: v for k, v in described.items() if v is not None},
+            "document_fields": fields,
             "judgements": [
                 {
-                    "rating": _number(numbers[judgments.label[place]]),
+                    "rating": numbers[judgments.label[place]],
                     "unrateable": False,
                     "user_email": judges[judgments.judge[place]],
                     "explanation": None,
@@ -290,6 +255,10 @@ def _book_pairs(
                 for place in places
             ],
         }
+        for topic, (names, fields, places) in items
+    ]
+    book = {"name": "adjudge", "scale": numbers, "query_doc_pairs": pairs}
+    file.write((json.dumps(book, ensure_ascii=False) + "\n").encode())
 
 
 FORMATS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from adjudge.data.formats.format import Content
+from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, encode, look_up
 from adjudge.data.scale import Scale, as_number
 from adjudge.errors import BadData, Remedy, shown
@@ -32,13 +33,9 @@ def ratings(labels: Any, scale: Scale | None, format_name: str) -> Any:
     elif strange:
         pair = scale is not None and len(scale.labels) == 2 and scale.relevant == scale.labels[1:]
         if scale is None or not on_scale or not (scale.ordinal or pair):
-            raise BadData(
-                f"{format_name} rates with numbers, and label {shown(strange[0])} is not one",
-                value=strange[0],
-                expected="numbers, or labels on an ordered scale",
-                code="labels-not-numbers",
-                remedies=[Remedy("labels", "bad<good")],
-            )
+            expected = f"numbers, or labels on an ordered scale, for {format_name}"
+            remedies = [Remedy("labels", "bad<good")]
+            raise BadData.wrong(None, "labels-not-numbers", expected, strange[0], remedies=remedies)
         numbers = [float(scale.label_code(text)) for text in texts]
     return pa.array(numbers, pa.float64()).take(pa.array(codes))
 
@@ -48,13 +45,8 @@ def need_pairs(columns: Iterable[str], format_name: str) -> None:
     known = set(columns)
     for name in ("topic", "document"):
         if name not in known:
-            raise BadData(
-                f"{format_name} needs a query and a document for each item, and the {name} "
-                "of these is not known",
-                column=name,
-                expected="judgments read with topic and document",
-                code="missing-column",
-            )
+            problem = f"{format_name} needs a query and a document for each item"
+            raise BadData.at(None, "missing-column", problem, column=name)
 
 
 def queries(topics: Any, texts: Any) -> Any:
@@ -67,41 +59,41 @@ def queries(topics: Any, texts: Any) -> Any:
     return pc.coalesce(found, as_names(topics))
 
 
+def written_items(judgments: Judgments) -> Iterator[tuple[dict[str, Any], dict[str, Any], range]]:
+    """Return the names of each item, what describes it, and the places of its judgments."""
+    names = {"item": judgments.items}
+    if judgments.topics is not None and judgments.topic is not None:
+        names["topic"] = judgments.topics.take(pa.array(judgments.topic))
+    if judgments.documents is not None:
+        names["document"] = judgments.documents
+    fields = judgments.fields
+    described = [{}] * judgments.item_count if fields is None else fields.to_pylist()
+    starts = judgments.offsets.tolist()
+    for at, (row, given) in enumerate(zip(pa.table(names).to_pylist(), described, strict=True)):
+        known = {name: value for name, value in given.items() if value is not None}
+        yield row, known, range(starts[at], starts[at + 1])
+
+
 def graded(content: Content, format_name: str) -> Any:
     """Return the labels, or else the gold, as a table of topic, document and grade.
 
     A label that is a whole number is its own grade; the others have their place on an ordered
     scale.
     """
-    table, column = content.labels, "label"
-    if table is None and content.gold is not None:
-        table, column = content.gold.to_table(), "gold"
-    if table is None:
-        raise BadData(
-            f"{format_name} holds labels or gold, and there are none to write",
-            code="nothing-to-write",
-        )
+    kind, table = content.first(format_name, "labels", "gold")
+    column = "label" if kind == "labels" else "gold"
+    table = table if kind == "labels" else table.to_table()
     need_pairs(table.column_names, format_name)
     unlabelled = pc.index(pc.is_null(table[column]), True).as_py()
     if unlabelled >= 0:
         item = table["item"][unlabelled].as_py()
-        raise BadData(
-            f"{format_name} needs a label for each item, and item {shown(item)} has none",
-            column=column,
-            value=item,
-            expected="a label",
-            code="missing-labels",
-        )
+        problem = f"{format_name} needs a label for each item, and item {shown(item)} has none"
+        raise BadData.at(None, "missing-labels", problem, column=column, value=item)
     values = np.asarray(ratings(table[column], content.known_scale, format_name))
     partial = np.flatnonzero(values != np.rint(values))
     if partial.size:
         value = table[column][int(partial[0])].as_py()
-        raise BadData(
-            f"{format_name} takes whole numbers as grades, got label {shown(value)}",
-            column=column,
-            value=value,
-            expected="a whole number",
-            code="not-a-whole-number",
-        )
+        expected = f"a whole number as grade for {format_name}"
+        raise BadData.wrong(None, "not-a-whole-number", expected, value, column=column)
     columns = {"topic": table["topic"], "document": table["document"]}
     return pa.table({**columns, "grade": pa.array(values.astype(np.int64))})

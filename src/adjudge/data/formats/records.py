@@ -29,10 +29,11 @@ from adjudge.data.formats.tables import (
     judged_content,
     left_out,
     pair_columns,
+    scale_of,
     without_repeats,
 )
 from adjudge.data.gold import Gold
-from adjudge.data.scale import Scale, canonical
+from adjudge.data.scale import canonical
 from adjudge.data.source import Source
 from adjudge.errors import BadData, Remedy, shown
 
@@ -247,7 +248,7 @@ class Records:
             return Content(gold=gold)
         scale = options.scale
         if scale is None and gold is not None:
-            scale = _scale_of([*rows.values("label"), *golds.values("gold")])
+            scale = scale_of([*rows.values("label"), *golds.values("gold")])
         inputs = tuple(name for name in table.column_names if name.startswith(INPUT))
         content = judged_content(
             table,
@@ -336,12 +337,12 @@ def _gold(golds: RecordRows, options: Options) -> Gold | None:
     return gold if len(gold) else None
 
 
-def _scale_of(texts: list[str]) -> Scale | None:
-    """Return the scale of labels and gold together; None where they mix numbers and text."""
-    try:
-        return Scale.infer(texts)
-    except BadData:
-        return None
+def rows_of_json(file: File, options: Options) -> RecordRows:
+    """Return the objects in JSON as rows."""
+    rows = RecordRows(file, options)
+    for place, record in Records().records(read_json(file), rows):
+        rows.add(place, record)
+    return rows
 
 
 class RecordRows:
@@ -383,17 +384,10 @@ class RecordRows:
         remedies: Iterable[Remedy] = (),
     ) -> None:
         """Refuse a record at a place, or note it where bad rows are skipped."""
-        error = BadData(
-            problem,
-            source=self.source.name,
-            record=place,
-            value=value,
-            code=code,
-            remedies=remedies,
+        error = BadData.at(
+            self.source.name, code, problem, record=place, value=value, remedies=remedies
         )
-        if not self.source.skip_bad:
-            raise error
-        self.source.note(len(self._rows), error)
+        self.source.refuse(len(self._rows), error)
 
     def values(self, name: str) -> list[str]:
         """Return the texts of one column without those that are missing."""
@@ -482,12 +476,8 @@ def _parsed(text: str, name: str, first: int = 1) -> Any:
         reason = "nested too deep"
     except ValueError:  # Python takes no number of thousands of digits
         reason = "a number has too many digits"
-    raise BadData(
-        f"this is not valid JSON: {reason}",
-        source=name,
-        line=line,
-        expected="JSON",
-        code="invalid-json",
+    raise BadData.at(
+        name, "invalid-json", f"this is not valid JSON: {reason}", line=line, expected="JSON"
     )
 
 
@@ -522,9 +512,5 @@ def read_parquet(
         pa.default_memory_pool().release_unused()  # the dictionaries of the row groups
         return table
     except (pa.ArrowInvalid, OSError) as error:
-        raise BadData(
-            f"this is not a complete Parquet file ({str(error).splitlines()[0]})",
-            source=file.name,
-            expected="a complete Parquet file",
-            code="broken-file",
-        ) from None
+        problem = f"this is not a complete Parquet file ({str(error).splitlines()[0]})"
+        raise BadData.at(file.name, "broken-file", problem) from None

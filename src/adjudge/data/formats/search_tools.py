@@ -22,11 +22,10 @@ from adjudge.data.columns import letters_of
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.ratings import need_pairs, queries, ratings
+from adjudge.data.formats.ratings import graded, need_pairs, queries, ratings
 from adjudge.data.formats.recognition import fields, header, letters
 from adjudge.data.formats.records import FILE, Level, Records, as_list, as_object, read_json
 from adjudge.data.names import as_names
-from adjudge.errors import BadData
 
 
 def _judgment_lists(file: File) -> list[Any]:
@@ -73,23 +72,14 @@ _QUEPID_CASE = Records(
 )
 
 
-def _rated_pairs(content: Content, name: str) -> list[tuple[str, str, str, float]]:
-    """Return topic, text of the query, document and rating of each pair with a label."""
-    labels = content.need("labels", name)
-    need_pairs(labels.column_names, name)
-    columns = (
-        labels["topic"],
-        queries(labels["topic"], content.texts),
-        labels["document"],
-        ratings(labels["label"], content.known_scale, name),
-    )
-    return list(zip(*(column.to_pylist() for column in columns), strict=True))
-
-
 def _write_opensearch(content: Content, file: IO[bytes]) -> None:
     """Write the label of each pair of query and document as a rating such as ``"3.000"``."""
+    labels = content.need("labels", "opensearch")
+    need_pairs(labels.column_names, "opensearch")
+    rated = ratings(labels["label"], content.known_scale, "opensearch").to_pylist()
+    topics = queries(labels["topic"], content.texts).to_pylist()
     found: dict[str, list[dict[str, str]]] = {}
-    for _, query, document, rating in _rated_pairs(content, "opensearch"):
+    for query, document, rating in zip(topics, labels["document"].to_pylist(), rated, strict=True):
         found.setdefault(query, []).append({"docId": document, "rating": f"{rating:.3f}"})
     _write_json(
         {
@@ -105,17 +95,13 @@ def _write_opensearch(content: Content, file: IO[bytes]) -> None:
 def _write_rank_eval(content: Content, file: IO[bytes]) -> None:
     """Write a request for each query, with the ratings of its documents in an index to name."""
     found: dict[str, dict[str, Any]] = {}
-    for topic, text, document, rating in _rated_pairs(content, "rank-eval"):
-        if rating != int(rating):
-            raise BadData(
-                f"rank-eval takes whole numbers as ratings, got {rating}",
-                value=rating,
-                expected="a whole number",
-                code="not-a-whole-number",
-            )
+    rated = graded(content, "rank-eval")
+    texts = queries(rated["topic"], content.texts).to_pylist()
+    for row, text in zip(rated.to_pylist(), texts, strict=True):
+        topic = row["topic"]
         request = {"query": {"simple_query_string": {"query": text}}}
         one = found.setdefault(topic, {"id": topic, "request": request, "ratings": []})
-        one["ratings"].append({"_index": "INDEX", "_id": document, "rating": int(rating)})
+        one["ratings"].append({"_index": "INDEX", "_id": row["document"], "rating": row["grade"]})
     metric = {"dcg": {"k": 10, "normalize": True}}
     _write_json({"requests": list(found.values()), "metric": metric}, file)
 

@@ -107,11 +107,8 @@ def _together(contents: list[Content], options: Options, names: list[str], kind:
         return Content(labels=_joined_labels(tables, names), gold=gold, scale=scale)
     if len(golds) == len(contents):
         return Content(gold=gold)
-    raise BadData(
-        f"these {len(contents)} files of format {kind} do not all hold judgments",
-        expected="judgments in every file",
-        code="not-joinable",
-    )
+    problem = f"these {len(contents)} files of format {kind} do not all hold judgments"
+    raise BadData.at(None, "not-joinable", problem)
 
 
 def _shared_notes(names: list[str], contents: list[Content]) -> list[str]:
@@ -139,13 +136,9 @@ def _one_kind(kinds: list[str], files: list[File]) -> str:
     counts = Counter(kinds)
     if len(counts) > 1:
         listed = ", ".join(f"{kind} ({count})" for kind, count in counts.most_common())
-        raise BadData(
-            f"expected files of one kind, got {listed}; such as {files[0].name}",
-            value=dict(counts),
-            expected="files of one kind",
-            code="several-formats",
-            remedies=(Remedy("format"),),
-        )
+        problem = f"expected files of one kind, got {listed}; such as {files[0].name}"
+        remedies = [Remedy("format")]
+        raise BadData.at(None, "several-formats", problem, value=dict(counts), remedies=remedies)
     return kinds[0]
 
 
@@ -207,13 +200,8 @@ def _joined_labels(tables: list[Any], names: list[str]) -> Any:
     counts = pc.value_counts(whole["item"]) if "item" in whole.column_names else pa.array([])
     twice = [entry["values"].as_py() for entry in counts if entry["counts"].as_py() > 1]
     if twice:
-        raise BadData(
-            f"item {shown(twice[0])} has a label in more than one of these files",
-            source=f"{len(names)} files",
-            value=twice[0],
-            expected="parts of one table of labels",
-            code="repeated-row",
-        )
+        problem = f"item {shown(twice[0])} has a label in more than one of these files"
+        raise BadData.at(f"{len(names)} files", "repeated-row", problem, value=twice[0])
     return whole
 
 

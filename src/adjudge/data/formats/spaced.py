@@ -86,7 +86,7 @@ def read_spaced(
             expected=f"{len(names)} fields",
             code="wrong-width",
         )
-        _refuse(error, row, source)
+        source.refuse(row, error)
     if not good.all():
         _need_some(good, source)
         cells = cells.filter(pa.array(good))
@@ -99,18 +99,9 @@ def read_spaced(
     return pa.table(columns), source
 
 
-def _refuse(error: BadData, row: int, source: Source) -> None:
-    """Raise the error of a row, or note it where bad rows are skipped."""
-    if not source.skip_bad:
-        raise error
-    source.note(row, error)
-
-
 def _need_some(good: NDArray[np.bool_], source: Source) -> None:
     if not good.any():
-        raise BadData(
-            f"every one of the {good.size:,} rows is bad", source=source.name, code="no-good-rows"
-        )
+        raise BadData.at(source.name, "no-good-rows", f"every one of the {good.size:,} rows is bad")
 
 
 def check_rows(table: Any, source: Source, faults: list[Fault], cells: Any = None) -> Any:
@@ -130,7 +121,7 @@ def check_rows(table: Any, source: Source, faults: list[Fault], cells: Any = Non
         error = source.error(
             row, problem, column=fault.column, value=value, expected=fault.expected, code=fault.code
         )
-        _refuse(error, row, source)
+        source.refuse(row, error)
     if not bad.any():
         return table
     _need_some(~bad, source)
@@ -144,6 +135,27 @@ def numbers_of(column: Any, *, whole: bool = False) -> tuple[Any, NDArray[np.boo
     text = pc.if_else(fits, column, "0")
     values = text.cast(pa.int64() if whole else pa.float64())
     return values, ~np.asarray(pc.and_(fits, pc.is_finite(values)), dtype=np.bool_)
+
+
+def typed_numbers(
+    table: Any,
+    column: str,
+    expected: str = "a number",
+    code: str = "not-a-number",
+    *,
+    whole: bool = False,
+    least: float = -np.inf,
+    most: float = np.inf,
+    absent: str | None = None,
+) -> tuple[Any, Fault]:
+    """Return a text column as numbers, null where it is absent, and the fault of other cells."""
+    text = pc.utf8_trim_whitespace(pc.fill_null(table[column].cast(pa.large_string()), ""))
+    given = np.asarray(pc.not_equal(text, absent if absent is not None else "\0"), dtype=np.bool_)
+    values, wrong = numbers_of(text, whole=whole)
+    number = values.to_numpy()
+    wrong |= (number < least) | (number > most)
+    values = pc.if_else(pa.array(given), values, pa.scalar(None, values.type))
+    return values, Fault(wrong & given, column, expected, code)
 
 
 def find_repeated(table: Any, *columns: str) -> NDArray[np.int64]:  # (row,)
@@ -177,11 +189,5 @@ def check_cells(table: Any, columns: tuple[str, ...], format_name: str, gaps: st
         row = pc.index(wrong, True).as_py()
         if row >= 0:
             value = cells[row].as_py()
-            raise BadData(
-                f"{format_name} needs a value without white space, got {shown(value)}",
-                row=row + 1,
-                column=column,
-                value=value,
-                expected="a value without white space",
-                code="bad-id",
-            )
+            expected = f"a value without white space for {format_name}"
+            raise BadData.wrong(None, "bad-id", expected, value, row=row + 1, column=column)

@@ -239,6 +239,23 @@ def judged_content(
     return Content(judgments=judgments, gold=gold, bad=source.skipped, options=every)
 
 
+def need_columns(columns: Iterable[str], source: Source, *names: str) -> None:
+    """Refuse columns without one of these names."""
+    known = list(columns)
+    for name in names:
+        if name not in known:
+            problem = f"no column {name!r}; the columns are {', '.join(known)}"
+            raise source.error(None, problem, column=name, expected=name, code="missing-column")
+
+
+def scale_of(texts: Iterable[str]) -> Scale | None:
+    """Return the scale of labels and gold together; None where they mix numbers and text."""
+    try:
+        return Scale.infer(texts)
+    except BadData:
+        return None
+
+
 def gold_as_labels(gold: Gold) -> Any:
     """Return gold as a consensus table."""
     table = gold.to_table()
@@ -350,13 +367,7 @@ def choose_question(found: Iterable[str], options: Options, source: str, what: s
         known for known in names if name == known or name.endswith((f".{known}", f":{known}"))
     ]
     if not matches:
-        raise BadData(
-            f"there is no {what} {name!r}; there is {listed}",
-            source=source,
-            value=name,
-            expected=f"one of {listed}",
-            code="unknown-question",
-        )
+        raise BadData.wrong(source, "unknown-question", f"a {what}, one of {listed}", name)
     return max(matches, key=len)
 
 

@@ -18,16 +18,15 @@ from adjudge.data.formats.opening import File
 from adjudge.data.formats.ratings import graded
 from adjudge.data.formats.recognition import lines_like
 from adjudge.data.formats.spaced import (
-    Fault,
     check_cells,
     check_rows,
     find_repeated,
     is_number,
     is_whole,
     nul_fault,
-    numbers_of,
     read_spaced,
     repeated_fault,
+    typed_numbers,
 )
 from adjudge.data.formats.tables import judge_name, judged_content
 from adjudge.data.formats.writing import write_csv
@@ -54,15 +53,6 @@ def is_run_row(cells: list[str]) -> bool:
     return len(cells) == 6 and is_whole(cells[3]) and is_number(cells[4])
 
 
-def number_fault(table: Any, column: str, *, whole: bool = False) -> Fault:
-    """Return the fault of rows without a number in a column."""
-    _, wrong = numbers_of(table[column], whole=whole)
-    expected, code = (
-        ("a whole number", "not-a-whole-number") if whole else ("a number", "not-a-number")
-    )
-    return Fault(wrong, column, expected, code)
-
-
 def _read_qrels(file: File, options: Options) -> Content:
     """Read the grade of each pair as gold; or the judgments of several judges.
 
@@ -70,7 +60,7 @@ def _read_qrels(file: File, options: Options) -> Content:
     judgments are wanted, the file is the one judge.
     """
     table, source = read_spaced(file, options, _QRELS, comments=True)
-    table = check_rows(table, source, [number_fault(table, "grade")])
+    table = check_rows(table, source, [typed_numbers(table, "grade")[1]])
     roles = _qrels_roles(table, source)
     if "judge" not in roles and options.wanted != "judgments":
         gold = gold_from_table(
@@ -131,13 +121,14 @@ def _write_qrels(content: Content, file: IO[bytes]) -> None:
 def _read_run(file: File, options: Options) -> Content:
     """Read a run: topic, document, rank, score, tag, line; a document once in a topic."""
     table, source = read_spaced(file, options, _RUN, lines=True)
-    faults = [nul_fault(table, "topic"), nul_fault(table, "document")]
-    faults += [number_fault(table, "rank", whole=True), number_fault(table, "score")]
-    table = check_rows(table, source, faults)
+    rank, odd_rank = typed_numbers(
+        table, "rank", "a whole number", "not-a-whole-number", whole=True
+    )
+    score, odd_score = typed_numbers(table, "score")
+    typed = table.set_column(3, "rank", rank).set_column(4, "score", score)
+    faults = [nul_fault(table, "topic"), nul_fault(table, "document"), odd_rank, odd_score]
+    table = check_rows(typed, source, faults, table)
     table = check_rows(table, source, [repeated_fault(table, "topic", "document")])
-    rank, _ = numbers_of(table["rank"], whole=True)
-    score, _ = numbers_of(table["score"])
-    table = table.set_column(3, "rank", rank).set_column(4, "score", score)
     return Content(run=table.drop_columns(["Q0"]), bad=source.skipped)
 
 

@@ -21,15 +21,14 @@ from adjudge.data.formats.opening import File
 from adjudge.data.formats.ratings import need_pairs
 from adjudge.data.formats.recognition import columns_are, lines_like
 from adjudge.data.formats.spaced import (
-    Fault,
     check_cells,
     check_rows,
     is_number,
     is_whole,
     nul_fault,
-    numbers_of,
     read_spaced,
     repeated_fault,
+    typed_numbers,
 )
 from adjudge.data.formats.tables import Table
 from adjudge.data.formats.writing import write_csv
@@ -97,33 +96,28 @@ def _binary(judgments: Judgments) -> Judgments:
     for label in np.array(judgments.scale.labels)[used].tolist():
         number = as_number(label)
         if number is not None and number < 0:
-            raise BadData(
-                f"label {shown(label)} is neither relevant nor not relevant",
-                column="label",
-                value=label,
-                expected="judgments without it",
-                code="off-scale",
-            )
+            raise BadData.wrong(None, "off-scale", "a grade from 0", label, column="label")
     return judgments.collapse()
 
 
 def _read_submission(file: File, options: Options) -> Content:
     """Labels: the class is the probability of relevance, from .5 on the label is 1."""
     table, source = read_spaced(file, options, _SUBMISSION)
-    rank, no_rank = _or_na(table["rank"], whole=True)
-    share, no_class = _or_na(table["class"])
-    no_rank |= np.asarray(pc.fill_null(pc.less(rank, 1), False))
-    no_class |= np.asarray(pc.fill_null(pc.or_(pc.less(share, 0), pc.greater(share, 1)), False))
-    table = check_rows(
-        table,
-        source,
-        [
-            nul_fault(table, "topic"),
-            nul_fault(table, "document"),
-            Fault(no_rank, "rank", "a whole number from 1, or na", "not-a-rank"),
-            Fault(no_class, "class", "a number from 0 to 1, or na", "not-a-probability"),
-        ],
+    rank, odd_rank = typed_numbers(
+        table, "rank", "a rank from 1, or na", "not-a-rank", whole=True, least=1, absent="na"
     )
+    share, odd_share = typed_numbers(
+        table,
+        "class",
+        "a number from 0 to 1, or na",
+        "not-a-probability",
+        least=0,
+        most=1,
+        absent="na",
+    )
+    typed = table.set_column(2, "rank", rank).set_column(3, "class", share)
+    faults = [nul_fault(table, "topic"), nul_fault(table, "document"), odd_rank, odd_share]
+    table = check_rows(typed, source, faults, table)
     table = check_rows(table, source, [repeated_fault(table, "topic", "document")])
     _remark_unranked(table, source)
     return Content(labels=_labels(table), scale=SCALE, bad=source.skipped)
@@ -132,7 +126,7 @@ def _read_submission(file: File, options: Options) -> Content:
 def _remark_unranked(table: Any, source: Source) -> None:
     """Note that most topics have no first rank, as in other files of four columns."""
     topics = pc.count_distinct(table["topic"]).as_py()
-    leads = pc.is_in(table["rank"], value_set=pa.array(["1", "na"]))
+    leads = pc.fill_null(pc.equal(table["rank"], 1), True)
     led = pc.count_distinct(table["topic"].filter(leads)).as_py()
     if 2 * led < topics:
         source.remark(
@@ -142,18 +136,9 @@ def _remark_unranked(table: Any, source: Source) -> None:
         )
 
 
-def _or_na(column: Any, *, whole: bool = False) -> tuple[Any, NDArray[np.bool_]]:
-    """A column as numbers, null where it says ``na``, and which cells are neither."""
-    absent = pc.equal(column, "na")
-    values, wrong = numbers_of(column, whole=whole)
-    values = pc.if_else(absent, pa.scalar(None, values.type), values)
-    return values, wrong & ~np.asarray(absent, dtype=np.bool_)
-
-
 def _labels(table: Any) -> Any:
     """A consensus table from the rows of a submission."""
-    rank, _ = _or_na(table["rank"], whole=True)
-    share, _ = _or_na(table["class"])
+    share = table["class"]
     relevant = pc.greater_equal(share, 0.5)
     other = pc.subtract(1.0, share)
     return pa.table(
@@ -165,13 +150,13 @@ def _labels(table: Any) -> Any:
             "probability": pc.if_else(relevant, share, other),
             "p_0": other,
             "p_1": share,
-            "rank": rank,
+            "rank": table["rank"],
         }
     )
 
 
-def _write_submission(content: Content, file: IO[bytes], *, quantised: bool = False) -> None:
-    """The labels as a submission; with ``quantised`` the class is 0 or 1 and nothing between.
+def _write_submission(content: Content, file: IO[bytes]) -> None:
+    """Write the labels as a submission; the class is the probability of relevance.
 
     Where there are judgments beside the labels, each of their items must have its line.
     """
@@ -180,8 +165,6 @@ def _write_submission(content: Content, file: IO[bytes], *, quantised: bool = Fa
     check_cells(labels, ("topic", "document"), "trec-2011-submission", r"\t\n\v\f\r ")
     _check_pairs(labels, content.judgments)
     share = _relevance(labels, content.known_scale)
-    if quantised:
-        share = np.where(np.isnan(share), np.nan, (share >= 0.5).astype(np.float64))
     rank = labels["rank"] if "rank" in labels.column_names else _ranked(labels, share)
     columns = {
         "topic": labels["topic"],
@@ -199,13 +182,10 @@ def _check_pairs(labels: Any, judgments: Judgments | None) -> None:
         missing = look_up(judgments.items, labels["item"].combine_chunks()) < 0
         if missing.any():
             first = judgments.items[int(np.argmax(missing))].as_py()
-            raise BadData(
-                f"trec-2011-submission needs a label for every item; {int(missing.sum()):,} have "
-                f"none, the first of them {shown(first)}",
-                value=first,
-                expected="every item once",
-                code="missing-labels",
+            problem = (
+                f"{count_of(int(missing.sum()), 'item')} without a label, first {shown(first)}"
             )
+            raise BadData.at(None, "missing-labels", problem, value=first)
 
 
 def _ranked(labels: Any, share: NDArray[np.float64]) -> Any:

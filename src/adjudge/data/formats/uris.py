@@ -13,12 +13,12 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from fnmatch import fnmatchcase
 from glob import glob, has_magic
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import IO, Any
+from urllib.error import HTTPError
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
@@ -65,39 +65,29 @@ def expand_patterns(places: Iterable[str]) -> list[str]:
 
 
 def _nothing(place: str) -> list[str]:
-    raise BadData(
-        "no file fits this pattern",
-        source=_shown_uri(place),
-        expected="a file",
-        code="missing-file",
-    )
+    name = _shown_uri(place)
+    raise BadData.at(name, "missing-file", "no file fits this pattern", expected="a file")
 
 
 def _fitting(uri: str) -> list[str]:
-    """The files that fit a pattern, as URIs."""
+    """Return the files that fit a pattern, as URIs."""
     plain, mark, options = uri.partition("?")
     above = plain[: plain.index("*")].rindex("/")
     folder, pattern = plain[:above], unquote(plain[above + 1 :])
     system, path = _system(folder + mark + options, uri)
-    deep = "/" in pattern or "**" in pattern
     with _told(uri):
-        files = system.get_file_info(pa.fs.FileSelector(path, recursive=deep))
+        files = system.get_file_info(pa.fs.FileSelector(path, recursive="/" in pattern))
     root = path.rstrip("/") + "/"
     names = [file.path[len(root) :] for file in files if file.type == pa.fs.FileType.File]
-    fit = sorted(name for name in names if _fits(name, pattern))
+    fit = sorted(filter(_as_regex(pattern).fullmatch, names))
     return [f"{folder}/{quote(name)}{mark}{options}" for name in fit] or _nothing(uri)
 
 
-def _fits(name: str, pattern: str) -> bool:
-    """Whether a path fits a pattern, part by part; ``**`` stands for any folders, or none."""
-    parts, wanted = name.split("/"), pattern.split("/")
-    if wanted[0] == "**" and len(wanted) > 1:
-        rest = "/".join(wanted[1:])
-        return any(_fits("/".join(parts[at:]), rest) for at in range(len(parts)))
-    if len(parts) == 1 or len(wanted) == 1:
-        return len(parts) == len(wanted) and fnmatchcase(parts[0], wanted[0])
-    same = fnmatchcase(parts[0], wanted[0])
-    return same and _fits("/".join(parts[1:]), "/".join(wanted[1:]))
+def _as_regex(pattern: str) -> re.Pattern[str]:
+    """Return what fits a pattern: ``*`` stands for letters of a name, ``**/`` for any folders."""
+    parts = {"**/": "(?:.*/)?", "*": "[^/]*"}
+    pieces = re.split(r"(\*\*/|\*)", pattern)
+    return re.compile("".join(parts.get(piece, re.escape(piece)) for piece in pieces))
 
 
 def _system(uri: str, named: str) -> tuple[Any, str]:
@@ -112,14 +102,11 @@ def _told(uri: str) -> Iterator[None]:
     """What Arrow says against a URI, said as an error of ours."""
     try:
         yield
-    except (OSError, pa.ArrowException) as fault:
-        reason = _without_keys(str(fault).splitlines()[0])
-        raise BadData(
-            f"cannot be read ({reason})",
-            source=_shown_uri(uri),
-            expected="a file that can be read",
-            code="unreadable-file",
-        ) from None
+    except (OSError, ValueError, HTTPException, pa.ArrowException) as fault:
+        if isinstance(fault, HTTPError):
+            fault.close()
+        reason, _, _ = _without_keys(str(fault)).partition("\n")
+        raise BadData.at(_shown_uri(uri), "unreadable-file", f"cannot be read ({reason})") from None
 
 
 def is_web(place: str) -> bool:
@@ -143,53 +130,36 @@ def fetch_file(
     if not is_uri(place):
         yield Path(place)
         return
-    if is_web(place):
-        with TemporaryDirectory(prefix="adjudge-", dir=scratch) as folder:
-            yield _from_web(place, Path(folder), progress)
-        return
-    system, path = _system(place, place)
     with TemporaryDirectory(prefix="adjudge-", dir=scratch) as folder:
-        copy = Path(folder) / name_of(place)
-        with (
-            _told(place),
-            system.open_input_stream(path, compression=None) as source,
-            copy.open("wb") as file,
-        ):
-            shutil.copyfileobj(source, file, _BLOCK)
+        copy = Path(folder) / (name_of(place) or "download")
+        with _told(place), copy.open("wb") as file:
+            if is_web(place):
+                _copy_from_web(place, file, progress)
+            else:
+                system, path = _system(place, place)
+                with system.open_input_stream(path, compression=None) as source:
+                    shutil.copyfileobj(source, file, _BLOCK)
         yield copy
 
 
-def _from_web(place: str, folder: Path, progress: Callable[[int, int], None] | None) -> Path:
-    """A copy of a file of the Web, unless it is larger than the limit."""
+def _copy_from_web(
+    place: str, file: IO[bytes], progress: Callable[[int, int], None] | None
+) -> None:
+    """Copy a file of the Web, unless it is larger than the limit."""
     from urllib.request import Request, urlopen
 
-    limit = _limit()
-    copy = folder / (name_of(place) or "download")
+    limit, done = _limit(), 0
     request = Request(place, headers={"User-Agent": "adjudge"})  # noqa: S310 - http(s) only
-    try:
-        with urlopen(request, timeout=_PATIENCE) as source, copy.open("wb") as file:  # noqa: S310
-            total = int(source.headers.get("Content-Length") or 0)
-            done = 0
-            while block := source.read(_WEB_BLOCK):
-                done += len(block)
-                if max(done, total) > limit:
-                    raise BadData(
-                        f"is larger than {limit / 1e6:,.0f} MB; fetch it yourself, or raise the "
-                        "limit with ADJUDGE_FETCH_MB",
-                        source=_shown_uri(place),
-                        code="too-large",
-                    )
-                file.write(block)
-                if progress is not None:
-                    progress(done, total)
-    except (OSError, ValueError, HTTPException) as fault:
-        raise BadData(
-            f"cannot be read ({_without_keys(str(fault))})",
-            source=_shown_uri(place),
-            expected="a file that can be read",
-            code="unreadable-file",
-        ) from None
-    return copy
+    with urlopen(request, timeout=_PATIENCE) as source:  # noqa: S310
+        total = int(source.headers.get("Content-Length") or 0)
+        while block := source.read(_WEB_BLOCK):
+            done += len(block)
+            if max(done, total) > limit:
+                problem = f"is larger than {limit / 1e6:,.0f} MB, the limit of ADJUDGE_FETCH_MB"
+                raise BadData.at(_shown_uri(place), "too-large", problem)
+            file.write(block)
+            if progress is not None:
+                progress(done, total)
 
 
 def _limit() -> int:

@@ -23,11 +23,10 @@ from adjudge.data.formats._unknown import answered_by
 from adjudge.data.formats.delimited import delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.tables import is_blank, is_word, judged_content
+from adjudge.data.formats.tables import is_blank, is_word, judged_content, scale_of
 from adjudge.data.gold import Gold
 from adjudge.data.labels import remark_scale
 from adjudge.data.names import as_names
-from adjudge.data.scale import Scale
 from adjudge.data.source import Source
 from adjudge.errors import BadData, name_columns
 
@@ -202,19 +201,12 @@ def _content(
     """Return the judgments in columns, one per judge, on a scale that the gold is on too."""
     table = one_row_per_cell(cells, judges, places, source)
     if options.scale is None and gold is not None:
-        scale = _scale_of([*pc.unique(table["label"]).to_pylist(), *gold.values])
+        scale = scale_of([*pc.unique(table["label"]).to_pylist(), *gold.values])
         if scale is not None:
             options = replace(options, scale=scale)
             remark_scale(scale, "label", source)
     roles = {name: name for name in table.column_names}
     return replace(judged_content(table, source, roles, options), gold=gold)
-
-
-def _scale_of(texts: list[str]) -> Scale | None:
-    try:
-        return Scale.infer(texts)
-    except BadData:
-        return None
 
 
 FORMATS = (

@@ -138,9 +138,7 @@ def writing(path: Path) -> Iterator[None]:
         raise
     except OSError as fault:
         reason = fault.strerror or str(fault)
-        raise BadData(
-            f"cannot be written ({reason})", source=str(path), code="unwritable-file"
-        ) from None
+        raise BadData.at(path, "unwritable-file", f"cannot be written ({reason})") from None
 
 
 @contextmanager
@@ -156,11 +154,8 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
         return
     if path.is_dir():
-        raise BadData(
-            "is a folder; wanted a file to write",
-            source=str(path),
-            expected="a file",
-            code="not-a-file",
+        raise BadData.at(
+            path, "not-a-file", "is a folder; wanted a file to write", expected="a file"
         )
     if path.exists() and not path.is_file():
         with writing(path), path.open("wb") as file:
@@ -201,23 +196,16 @@ def written_folder(path: Path, *, replaces: frozenset[str] = frozenset()) -> Ite
     which are those of an earlier run; anything else in it is somebody's and an error.
     """
     if path.exists() and not path.is_dir():
-        raise BadData(
-            "is a file; wanted a folder to write",
-            source=str(path),
-            expected="a folder",
-            code="not-a-folder",
+        raise BadData.at(
+            path, "not-a-folder", "is a file; wanted a folder to write", expected="a folder"
         )
     _check_parent(path)
     if path.is_dir():
         files = (file for file in path.rglob("*") if not file.is_dir())
         held = {file.relative_to(path).as_posix() for file in files}
         if held - replaces:
-            raise BadData(
-                f"there is {min(held - replaces)!r} in this folder; wanted a new or an empty one",
-                source=str(path),
-                expected="a new or an empty folder",
-                code="folder-not-empty",
-            )
+            problem = f"there is {min(held - replaces)!r} in this folder; expected an empty one"
+            raise BadData.at(path, "folder-not-empty", problem)
     _remove_leftovers(path)
     with writing(path):
         name = tempfile.mkdtemp(prefix=f".{path.name}.{_owner()}.", suffix=".part", dir=path.parent)
@@ -278,9 +266,7 @@ def _lives(process: int) -> bool:
 
 def _check_parent(path: Path) -> None:
     if not path.parent.is_dir():
-        raise BadData(
-            "there is no such folder to write into", source=str(path.parent), code="missing-folder"
-        )
+        raise BadData.at(path.parent, "missing-folder", "there is no such folder to write into")
 
 
 def _mask() -> int:
