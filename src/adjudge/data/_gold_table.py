@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adjudge.data._faults import leave_out_bad
 from adjudge.data._items import canonical_codes, find_items, one_each
-from adjudge.data.columns import as_text, numbers, roles_of, take_in, text_of
+from adjudge.data.columns import as_text, need_columns, numbers, roles_of, take_in, text_of
 from adjudge.data.gold import Gold
 from adjudge.data.names import Coded, as_names, encode
 from adjudge.data.oddities import settle_oddities
@@ -37,7 +37,9 @@ def gold_from_table(
     place = source if isinstance(source, Source) else Source(source)
     rows = take_in(table, place)
     where = roles_of(rows.column_names) if roles is None else dict(roles)
-    _need_gold_columns(where, rows.column_names, place)
+    if "gold" not in where and "label" in where:
+        where["gold"] = where["label"]
+    need_columns(where, rows.column_names, place, ("item", "gold"))
     text = pc.utf8_trim_whitespace(_spread(text_of(rows, where["gold"], place)))
     filled = np.asarray(pc.fill_null(pc.not_equal(text, ""), False))
     if not filled.all():
@@ -133,21 +135,3 @@ def _read_drawn(
             )
         found[role] = given if role == "sampling" else known
     return found
-
-
-def _need_gold_columns(where: dict[str, str], columns: list[str], place: Source) -> None:
-    """Refuse a gold table without items or without gold; a label column serves as gold."""
-    if "gold" not in where and "label" in where:
-        where["gold"] = where["label"]
-    if "item" not in where and "document" in where and "topic" not in where:
-        where["item"] = where["document"]
-    if "gold" in where and ("item" in where or {"topic", "document"} <= where.keys()):
-        return
-    wanted = "gold" if "gold" not in where else "item"
-    raise place.error(
-        None,
-        f"no column {wanted!r}; the columns are {', '.join(columns)}; "
-        "wanted item (or topic and document) and gold",
-        column=wanted,
-        expected=wanted,
-    )

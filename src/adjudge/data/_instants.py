@@ -52,20 +52,9 @@ def _in_seconds(number: NDArray[np.float64]) -> NDArray[np.float64]:
 
 KIND = pa.timestamp("us", tz="UTC")
 
-_ZONES = {  # hours to add to UTC
-    "UTC": 0,
-    "GMT": 0,
-    "EDT": -4,
-    "EST": -5,
-    "CDT": -5,
-    "CST": -6,
-    "MDT": -6,
-    "MST": -7,
-    "PDT": -7,
-    "PST": -8,
-    "AKDT": -8,
-    "AKST": -9,
-    "HST": -10,
+_HOURS = {"E": -5, "C": -6, "M": -7, "P": -8, "AK": -9}  # of standard time, to add to UTC
+_ZONES = {"UTC": 0, "GMT": 0, "HST": -10} | {
+    f"{zone}{season}T": hours + (season == "D") for zone, hours in _HOURS.items() for season in "SD"
 }
 
 _CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
@@ -110,9 +99,8 @@ def seconds_between(start: Any, end: Any) -> Any:
 def american(times: Any) -> Any:
     """A column of times as ``3/5/2013 18:08:31``, month first, in UTC."""
     whole = times.cast(pa.timestamp("s", tz="UTC"), safe=False)
-    day = [pc.cast(part(whole), pa.string()) for part in (pc.month, pc.day, pc.year)]
-    clock = pc.strftime(whole, format="%H:%M:%S")
-    return pc.binary_join_element_wise(pc.binary_join_element_wise(*day, "/"), clock, " ")
+    text = pc.strftime(whole, format="%m/%d/%Y %H:%M:%S")
+    return pc.replace_substring_regex(text, r"^0?(\d+)/0?", r"\1/")
 
 
 def _iso(text: Any) -> Any:

@@ -95,25 +95,6 @@ def drop_labels(given: Judgments, dropped: set[str]) -> Judgments:
     )
 
 
-def put_on_scale(given: Judgments, scale: Scale) -> Judgments:
-    """The same judgments on another scale that has every label they use."""
-    table = np.array([scale.label_code(label) for label in given.scale.labels])
-    used = np.bincount(given.label, minlength=len(table)) > 0
-    missing = np.flatnonzero(used & (table < 0))
-    if missing.size:
-        name = given.scale.labels[int(missing[0])]
-        raise BadData(f"label {shown(name)} is not on the scale {scale}", value=name)
-    return replace(given, scale=scale, label=table.astype(scale.label_dtype)[given.label])
-
-
-def put_into_families(given: Judgments, names: Sequence[str | None]) -> Judgments:
-    """The same judgments, each judge with the family named for them, in their order."""
-    if len(names) != given.judge_count:
-        raise BadSetting("families", len(names), f"a name for each of {given.judge_count} judges")
-    families, family = code_families(names)
-    return replace(given, families=families, family=family)
-
-
 def code_families(names: Sequence[str | None]) -> tuple[Names, Codes]:
     """The families that are named once each, and the code of each judge's, -1 for none."""
     coded = pa.array(names, pa.large_string()).dictionary_encode()
@@ -346,15 +327,32 @@ def join_names(names: Sequence[Names]) -> tuple[Names, list[Codes]]:
     return every, [look_up(part, every) for part in names]
 
 
+def _known(
+    parts: Sequence[Judgments], codes: Sequence[Codes], name: str
+) -> tuple[list[Judgments], NDArray[np.int64]] | None:
+    """The parts that know something of items, and the item of each of their rows."""
+    pairs = [pair for pair in zip(parts, codes, strict=True) if getattr(pair[0], name) is not None]
+    if not pairs:
+        return None
+    return [part for part, _ in pairs], np.concatenate([code for _, code in pairs]).astype(np.int64)
+
+
+def _rows_of(codes: NDArray[np.int64], count: int) -> Any:  # (item,)
+    """The row where each item first stands, null where it does in none."""
+    first = np.full(count, -1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return pa.array(first, mask=first < 0)
+
+
 def _topics(
     parts: Sequence[Judgments], items: Names, codes: Sequence[Codes]
 ) -> tuple[Names | None, Codes | None]:
     """The topic of each item, where a part knows it; two topics of one item are an error."""
-    known = [place for place, part in enumerate(parts) if part.topics is not None]
-    if not known:
+    known = _known(parts, codes, "topics")
+    if known is None:
         return None, None
-    spelt = pa.concat_arrays([_topic_names(parts[place]) for place in known])
-    rows = np.concatenate([codes[place] for place in known])
+    some, rows = known
+    spelt = pa.concat_arrays([as_names(part.topics).take(pa.array(part.topic)) for part in some])
     found = spelt.take(_rows_of(rows, len(items)))
     other = pc.not_equal(spelt, found.take(pa.array(rows)))
     if pc.any(other).as_py():
@@ -365,68 +363,61 @@ def _topics(
             f"{shown(two[0])} and {shown(two[1])}",
             column="topic",
             value=two[1],
-            expected="one topic an item",
+            expected="one topic per item",
         )
     found = pc.fill_null(found, "")
     topics = as_names(pc.unique(found))
     return topics, look_up(found, topics)
 
 
-def _rows_of(codes: NDArray[np.integer[Any]], count: int) -> Any:  # (item,)
-    """The row where each item first stands, null where it does in none."""
-    first = np.full(count, -1, dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    return pa.array(first, mask=first < 0)
-
-
-def _topic_names(part: Judgments) -> Names:  # (item,)
-    topics: Any = part.topics
-    return as_names(topics.take(pa.array(part.topic)))
-
-
 def _documents(parts: Sequence[Judgments], codes: Sequence[Codes], count: int) -> Names | None:
     """The document of each item, where a part knows it."""
-    known = [place for place, part in enumerate(parts) if part.documents is not None]
-    if not known:
+    known = _known(parts, codes, "documents")
+    if known is None:
         return None
-    spelt = pa.concat_arrays([as_names(parts[place].documents) for place in known])
-    rows = _rows_of(np.concatenate([codes[place] for place in known]), count)
-    return pc.fill_null(spelt.take(rows), "")
+    spelt = pa.concat_arrays([as_names(part.documents) for part in known[0]])
+    return pc.fill_null(spelt.take(_rows_of(known[1], count)), "")
 
 
 def _fields(parts: Sequence[Judgments], codes: Sequence[Codes], count: int) -> Any:
     """What describes each item, where a part knows it."""
-    known = [place for place, part in enumerate(parts) if part.fields is not None]
-    if not known:
+    known = _known(parts, codes, "fields")
+    if known is None:
         return None
-    every = pa.concat_tables([parts[p].fields for p in known], promote_options="permissive")
-    return every.take(_rows_of(np.concatenate([codes[place] for place in known]), count))
+    every = pa.concat_tables([part.fields for part in known[0]], promote_options="permissive")
+    return every.take(_rows_of(known[1], count))
 
 
 def join_families(
     parts: Sequence[Judgments | Comparisons], judges: int, codes: Sequence[Codes]
 ) -> tuple[Names | None, Codes | None]:
     """The family of each judge: as declared by the first part that declares one."""
-    if all(part.families is None for part in parts):
+    declared = [part.families for part in parts if part.families is not None]
+    if not declared:
         return None, None
-    families = as_names(
-        pc.unique(pa.concat_arrays([p.families for p in parts if p.families is not None]))
-    )
-    family = np.full(judges, -1, dtype=np.int32)
-    for part, code in zip(reversed(parts), reversed(codes), strict=True):
-        if part.families is not None and part.family is not None:
-            given = np.append(look_up(part.families, families), -1)[part.family]
-            family[code[given >= 0]] = given[given >= 0]
-    return families, family
+    families, recoded = join_names(declared)
+    tables = iter(recoded)
+    given = [
+        None if part.family is None else np.append(next(tables), -1)[part.family] for part in parts
+    ]
+    return families, _join_codes(given, judges, codes, np.int32)
 
 
 def join_kinds(
     parts: Sequence[Judgments | Comparisons], judges: int, codes: Sequence[Codes]
 ) -> NDArray[np.int8] | None:  # (judge,)
+    """The kind of each judge: as declared by the first part that declares one."""
     if all(part.kind is None for part in parts):
         return None
-    kind = np.full(judges, -1, dtype=np.int8)
-    for part, code in zip(reversed(parts), reversed(codes), strict=True):
-        if part.kind is not None:
-            kind[code[part.kind >= 0]] = part.kind[part.kind >= 0]
-    return kind
+    return _join_codes([part.kind for part in parts], judges, codes, np.int8)
+
+
+def _join_codes(
+    given: Sequence[Any], judges: int, codes: Sequence[Codes], kind: Any
+) -> Any:  # (judge,)
+    """The first code that a part gives each judge, -1 where none does."""
+    found = np.full(judges, -1, dtype=kind)
+    for own, code in zip(reversed(given), reversed(codes), strict=True):
+        if own is not None:
+            found[code[own >= 0]] = own[own >= 0]
+    return found

@@ -58,10 +58,9 @@ def tell_label(
 ) -> None:
     """Tell which column is the label where names do not say so, or others could be it too.
 
-    ``columns`` are those of the file, of which the table may have only some; the file itself may
-    stand for it, and then its beginning decides. Of comparisons, the label is the outcome.
+    ``columns`` are those of the file, of which the table may have only some. Of comparisons, the
+    label is the outcome.
     """
-    table = pa.table(_first_cells(table)) if isinstance(table, File) else table
     column = roles.get("outcome") or roles["label"]
     known = "outcome" in roles or letters_of(column) in SYNONYMS["label"]
     if "outcome" in roles:

@@ -27,13 +27,20 @@ from adjudge.data._items import (
     with_fields,
     without_strangers,
 )
-from adjudge.data.columns import as_text, named_columns, numbers, roles_of, take_in, text_of
+from adjudge.data.columns import (
+    as_text,
+    named_columns,
+    need_columns,
+    numbers,
+    roles_of,
+    take_in,
+    text_of,
+)
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Coded, Codes, encode
 from adjudge.data.scale import MOST_LABELS, Scale, canonical
 from adjudge.data.source import Source, count_of
-from adjudge.data.synonyms import SYNONYMS
 from adjudge.errors import BadData, BadSetting, name_columns
 
 _CODED = ("item", "topic", "document", "judge", "label", "gold")
@@ -119,26 +126,6 @@ def _look_odd(coded: Coded) -> bool:
     odd = edge + r"|E\+|^0\d"
     marks = (words, *(pc.match_substring_regex(names, odd) for names in ids))
     return any(pc.any(found).as_py() for found in marks)
-
-
-def need_columns(where: dict[str, str], columns: list[str], place: Source) -> None:
-    """Refuse the first column that is missing, with those that are there."""
-    if "item" not in where and "document" in where and "topic" not in where:
-        where["item"] = where["document"]
-    pair = {"topic", "document"} <= where.keys()
-    for role in ("item", "judge", "label"):
-        if role in where or (role == "item" and pair):
-            continue
-        also = " (or topic and document)" if role == "item" else ""
-        raise place.error(
-            None,
-            f"no column {role!r}{also}; the columns are {', '.join(columns) or 'none'}; "
-            f"also accepted: {', '.join(SYNONYMS[role][1:])}",
-            column=role,
-            expected=role,
-            code="missing-column",
-            remedies=(name_columns(role),),
-        )
 
 
 def _infer_scale(coded: Coded, where: dict[str, str], place: Source) -> Scale:

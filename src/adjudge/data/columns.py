@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.scale import as_number
-from adjudge.data.source import Source
-from adjudge.data.synonyms import NAMED, NOT_A_LABEL, PAIR_SYNONYMS, SYNONYMS
-from adjudge.errors import BadData, shown
+from adjudge.data.source import Source, count_of
+from adjudge.data.synonyms import NAMED, NOT_A_LABEL, PAIR_SYNONYMS, SYNONYMS, Synonyms
+from adjudge.errors import BadData, name_columns, shown
 
 Columns = Callable[[list[str]], list[str]]  # which of the columns that are there to read
 _NEVER_IDS = ("label", "gold")  # an id is neither: a name counts only as a whole
@@ -29,7 +29,7 @@ def letters_of(name: str) -> str:
 
 def roles_of(
     columns: list[str],
-    synonyms: dict[str, tuple[str, ...]] = SYNONYMS,
+    synonyms: Synonyms = SYNONYMS,
     named: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Which column plays which role: as ``named``, else by name or synonym, the first that fits.
@@ -140,6 +140,32 @@ def named_columns(given: Mapping[str, str], columns: list[str], source: str) -> 
     return found
 
 
+def need_columns(
+    where: dict[str, str],
+    columns: list[str],
+    place: Source,
+    wanted: Sequence[str] = ("item", "judge", "label"),
+    synonyms: Synonyms = SYNONYMS,
+) -> None:
+    """Refuse the first role without a column; topic and document, or one alone, serve as item."""
+    if "item" not in where and "document" in where and "topic" not in where:
+        where["item"] = where["document"]
+    pair = {"topic", "document"} <= where.keys()
+    for role in wanted:
+        if role in where or (role == "item" and pair):
+            continue
+        also = " (or topic and document)" if role == "item" else ""
+        raise place.error(
+            None,
+            f"no column {role!r}{also}; the columns are {', '.join(columns) or 'none'}; "
+            f"also accepted: {', '.join(synonyms[role][1:])}",
+            column=role,
+            expected=role,
+            code="missing-column",
+            remedies=(name_columns(role),) if "judge" in wanted else (),
+        )
+
+
 def text_of(rows: Any, name: str, place: Source) -> Any:
     """A column of a table as text, or an error where its kind cannot be."""
     try:
@@ -186,18 +212,15 @@ def numbers(column: Any, place: Source, name: str, *, strict: bool = False) -> N
             values = text.to_pylist()
             found = [None if v is None else as_number(v) for v in values]
             wrong = [r for r, v in enumerate(values) if v is not None and found[r] is None]
+            value = values[wrong[0]] if wrong else None
             if wrong and strict:
-                value = values[wrong[0]]
                 problem = f"{shown(value)} is no number"
                 raise place.error(
                     wrong[0], problem, column=name, value=value, expected="a number"
                 ) from None
             if wrong:
-                place.remark(
-                    f"column {name}: {len(wrong):,} of its values "
-                    f"{'is' if len(wrong) == 1 else 'are'} no number, such as "
-                    f"{shown(values[wrong[0]])}, and left out"
-                )
+                many = count_of(len(wrong), "value", "is", "are")
+                place.remark(f"column {name}: {many} left out, such as {shown(value)}: no number")
             return np.array([np.nan if v is None else v for v in found], dtype=np.float64)
     try:
         return np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan))
@@ -231,26 +254,17 @@ def _as_arrow(table: Any, place: Source) -> pa.Table:
         reason = "; ".join(str(part) for part in fault.args)
     columns = _columns(table)
     if not columns or len({len(values) for _, values in columns}) != 1:
-        raise _refused(table, reason, place)
-    found: dict[str, Any] = {}
-    for name, values in columns:
-        if name in found:
-            raise place.error(None, f"two columns are called {name!r}; wanted each name once")
-        column = _column(values)
-        if column is None:
-            place.remark(f"column {name} left out: Arrow has no type for its values")
-        else:
-            found[name] = column
-    return pa.table(found)
-
-
-def _refused(table: Any, reason: str, place: Source) -> BadData:
-    return place.error(
-        None,
-        f"this {type(table).__name__} cannot be read as a table ({reason}); wanted columns item, "
-        "judge and label of one length, as pandas, Polars, Arrow or a dict of lists have them",
-        expected="a table",
-    )
+        raise place.error(
+            None,
+            f"this {type(table).__name__} cannot be read as a table ({reason}); wanted columns of "
+            "one length, as pandas, Polars, Arrow or a dict of lists have them",
+            expected="a table",
+        )
+    found = [(name, _column(values)) for name, values in columns]
+    for name in (name for name, column in found if column is None):
+        place.remark(f"column {name} left out: Arrow has no type for its values")
+    found = [(name, column) for name, column in found if column is not None]
+    return pa.table([column for _, column in found], names=[name for name, _ in found])
 
 
 def _columns(table: Any) -> list[tuple[str, Sequence[Any]]]:
@@ -312,11 +326,6 @@ def _is_view(kind: Any) -> bool:
 
 def _without_view(column: Any) -> Any:
     """A text column whose strings lie one after the other."""
-    if not pa.types.is_dictionary(column.type):
-        return column.cast(pa.large_string())
-    chunks = [
-        pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(pa.large_string()))
-        for chunk in column.chunks
-    ]
-    kind = pa.dictionary(column.type.index_type, pa.large_string())
-    return pa.chunked_array(chunks, kind)
+    if pa.types.is_dictionary(column.type):
+        return column.cast(pa.dictionary(column.type.index_type, pa.large_string()))
+    return column.cast(pa.large_string())

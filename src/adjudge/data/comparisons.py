@@ -20,13 +20,13 @@ from adjudge.data._reshaping import (
     join_names,
     name_families,
 )
-from adjudge.data.columns import comparison_roles, roles_of, take_in, text_of
+from adjudge.data.columns import comparison_roles, need_columns, roles_of, take_in, text_of
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Coded, Codes, Named, Names, encode
 from adjudge.data.scale import Scale
 from adjudge.data.source import Fault, Source, count_of, warn_of
 from adjudge.data.synonyms import PAIR_SYNONYMS
-from adjudge.errors import BadData, BadSetting, shown
+from adjudge.errors import BadSetting, shown
 
 LEFT, RIGHT, TIE, CANNOT_SAY = range(4)
 OUTCOMES = ("left", "right", "tie", "cannot say")  # by code
@@ -80,19 +80,11 @@ class Comparisons(Named):
         With several files, a judge of one file is the judge of that name in another. What was left
         out or guessed is warned of (``ReadingWarning``) and kept in ``notes``.
         """
-        from adjudge.data.formats import read
+        from adjudge.data.formats import read_part
 
         found = []
         for path in paths:
-            content = read(path, wanted="comparisons", **options)
-            if content.comparisons is None:
-                raise BadData(
-                    f"there are no comparisons in this file: it is read as {content.format}",
-                    source=str(path),
-                    expected="comparisons",
-                )
-            notes = warn_of(Path(path).name, content.notes, content.bad)
-            found.append(replace(content.comparisons, notes=notes))
+            found.append(read_part(path, "comparisons", **options))  # noqa: PERF401 - a frame less
         return cls.join(found)
 
     @classmethod
@@ -268,7 +260,9 @@ def load_comparisons(
     rows = take_in(table, place)
     where = comparison_roles(rows.column_names) if roles is None else dict(roles)
     if not where:
-        raise _missing(rows.column_names, place)
+        known = PAIR_SYNONYMS | {"label": PAIR_SYNONYMS["outcome"]}
+        where = roles_of(rows.column_names, known)
+        need_columns(where, rows.column_names, place, ("left", "right", "label"), known)
     if len(rows) == 0:
         raise place.error(None, "there are no comparisons: the table has a header and no rows")
     coded, items, outcome = _coded(rows, where, place, judge)
@@ -298,19 +292,6 @@ def load_comparisons(
         families=families,
         family=family,
         kind=kind_column(coded, where, place),
-    )
-
-
-def _missing(columns: list[str], place: Source) -> BadData:
-    found = roles_of(columns, PAIR_SYNONYMS)
-    role = next((role for role in ("left", "right", "outcome") if role not in found), "left")
-    name = "label" if role == "outcome" else role
-    return place.error(
-        None,
-        f"no column {name!r}; the columns are {', '.join(columns)}; wanted left, right and label, "
-        f"or winner and loser; also accepted: {', '.join(PAIR_SYNONYMS[role][1:])}",
-        column=name,
-        expected=name,
     )
 
 

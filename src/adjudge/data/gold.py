@@ -84,13 +84,10 @@ class Gold:
         What was left out, merged or guessed is warned of (``ReadingWarning``) and kept in
         ``notes``.
         """
-        from adjudge.data.formats import read
+        from adjudge.data.formats import read_part
 
-        loaded = read(path, wanted="gold", **options)
-        if loaded.gold is None:
-            raise BadData("there is no gold in this file", source=str(path), expected="gold")
-        name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
-        return replace(loaded.gold, notes=warn_of(name, loaded.notes, loaded.bad))
+        found: Gold = read_part(path, "gold", **options)
+        return found
 
     def texts(self) -> list[str]:
         """The truth of each gold item, as text."""

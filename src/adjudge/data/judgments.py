@@ -21,7 +21,7 @@ from adjudge.data.gold import Gold, take_gold
 from adjudge.data.names import Codes, Named, Names
 from adjudge.data.scale import Scale, canonical
 from adjudge.data.source import Source, count_of, warn_of
-from adjudge.errors import BadData
+from adjudge.errors import BadData, BadSetting, shown
 
 PERSON, MODEL = 0, 1  # kinds of judges; -1 where it is not known
 _BLOCK = 1_000_000  # judgments counted at a time
@@ -86,17 +86,10 @@ class Judgments(Named):
         bad rows out. What was left out, merged or guessed is warned of (``ReadingWarning``) and
         kept in ``notes``.
         """
-        from adjudge.data.formats import read
+        from adjudge.data.formats import read_part
 
-        name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
-        loaded = read(path, wanted="judgments", **options)
-        if loaded.judgments is None:
-            raise BadData(
-                f"there are no judgments in this file: it is read as {loaded.format}",
-                source=str(path),
-                expected="judgments",
-            )
-        return replace(loaded.judgments, notes=warn_of(name, loaded.notes, loaded.bad))
+        found: Judgments = read_part(path, "judgments", **options)
+        return found
 
     def __len__(self) -> int:
         return len(self.judge)
@@ -174,7 +167,13 @@ class Judgments(Named):
 
     def with_scale(self, scale: Scale) -> Judgments:
         """The same judgments on another scale that has every label they use."""
-        return _reshaping.put_on_scale(self, scale)
+        table = np.array([scale.label_code(label) for label in self.scale.labels])
+        used = np.bincount(self.label, minlength=len(table)) > 0
+        missing = np.flatnonzero(used & (table < 0))
+        if missing.size:
+            name = self.scale.labels[int(missing[0])]
+            raise BadData(f"label {shown(name)} is not on the scale {scale}", value=name)
+        return replace(self, scale=scale, label=table.astype(scale.label_dtype)[self.label])
 
     def collapse(self) -> Judgments:
         """The judgments on the binary scale 0 < 1, by the scale's binary collapse."""
@@ -183,7 +182,11 @@ class Judgments(Named):
 
     def with_families(self, names: Sequence[str | None]) -> Judgments:
         """The same judgments, each judge with the family named for them, in their order."""
-        return _reshaping.put_into_families(self, names)
+        if len(names) != self.judge_count:
+            wanted = f"a name for each of {self.judge_count} judges"
+            raise BadSetting("families", len(names), wanted)
+        families, family = _reshaping.code_families(names)
+        return replace(self, families=families, family=family)
 
     def with_family_rule(self, pattern: str) -> Judgments:
         """Judges whose names share what a pattern finds are one family.

@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.build import load_table
-from adjudge.data.columns import as_text, letters_of, numbers, roles_of
+from adjudge.data.columns import as_text, letters_of, need_columns, numbers, roles_of
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
-from adjudge.data.names import as_names, encode, look_up, pair_names
+from adjudge.data.names import Names, as_names, encode, look_up, pair_names
 from adjudge.data.scale import Scale
 from adjudge.data.source import BadRow, Source, warn_of
 from adjudge.data.synonyms import SYNONYMS
@@ -90,7 +90,10 @@ class ModelAnswers:
         judgments, gold = load_table(rows, scale=scale, source=place)
         if place.row_of is not None:
             rows = rows.take(pa.array(place.row_of))
-        order = _order(rows, judgments)
+        roles = roles_of(rows.column_names)
+        need_columns(roles, rows.column_names, place)
+        items = look_up(_item_names(rows, roles), judgments.items)
+        order = np.argsort(items, kind="stable")  # by item, those of one item as they came
         judgments = _pooled(rows, judgments, order)
         beside = {
             role: numbers(rows[name], place, name, strict=True)[order]
@@ -172,17 +175,8 @@ class ModelAnswers:
         """The same with texts and lengths from a table of items, by their names."""
         rows = pa.table(table)
         roles = roles_of(rows.column_names)
-        if "item" in roles:
-            names = as_names(as_text(rows[roles["item"]]))
-        elif {"topic", "document"} <= roles.keys():
-            names = pair_names(*(as_text(rows[roles[role]]) for role in ("topic", "document")))
-        else:
-            raise BadData(
-                f"no column 'item' (or topic and document); the columns are "
-                f"{', '.join(rows.column_names)}",
-                source=source,
-                column="item",
-            )
+        need_columns(roles, rows.column_names, Source(source), ["item"])
+        names = _item_names(rows, roles)
         at = look_up(self.judgments.items, names)
         if (at < 0).all():
             raise BadData("none of its items was judged; wanted texts of the items", source=source)
@@ -198,15 +192,11 @@ class ModelAnswers:
         )
 
 
-def _order(rows: Any, judgments: Judgments) -> NDArray[np.int64]:  # (judgment,) -> row
-    """The rows in the order of the judgments: by item, those of one item as they came."""
-    roles = roles_of(rows.column_names)
-    name = roles.get("item", roles.get("document") if "topic" not in roles else None)
-    if name is not None:
-        items = as_names(as_text(rows[name]))
-    else:
-        items = pair_names(as_text(rows[roles["topic"]]), as_text(rows[roles["document"]]))
-    return np.argsort(look_up(items, judgments.items), kind="stable")
+def _item_names(rows: Any, roles: dict[str, str]) -> Names:  # (row,)
+    """The item of each row: as named, or its topic and document."""
+    if "item" in roles:
+        return as_names(as_text(rows[roles["item"]]))
+    return pair_names(as_text(rows[roles["topic"]]), as_text(rows[roles["document"]]))
 
 
 _SAMPLES = ("sample", "samplenumber", "repetition", "repeat", "seed")

@@ -150,14 +150,18 @@ class Source:
         return tuple(sorted(self.bad, key=lambda bad: bad.row))
 
 
-def warn_of(name: str, notes: Iterable[str], bad: tuple[BadRow, ...] = ()) -> tuple[str, ...]:
-    """Warn once of what readers remarked; return the notes with settings as Python has them."""
+def warn_of(
+    name: str, notes: Iterable[str], bad: tuple[BadRow, ...] = (), *, depth: int = 3
+) -> tuple[str, ...]:
+    """Warn once of what readers remarked; return the notes with settings as Python has them.
+
+    ``depth``: how many calls up the warning points, 3 for who called the caller.
+    """
     told = [advise(note, remedies_of(note)) for note in notes]
     if bad:
         rows = f"{count_of(len(bad), 'bad row')} left out"
         first = "; ".join(f"{row.place}: {row.problem}" for row in bad[:_LISTED])
         told.append(f"{rows}, {'the first at ' if len(bad) > _LISTED else 'at '}{first}")
     if told:
-        # Warn whoever called Judgments.read or from_table, not the two lines that led here.
-        warnings.warn(f"{name}: {'; '.join(told)}", ReadingWarning, stacklevel=3)
+        warnings.warn(f"{name}: {'; '.join(told)}", ReadingWarning, stacklevel=depth)
     return tuple(told)

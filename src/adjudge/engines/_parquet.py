@@ -21,8 +21,8 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from adjudge.data._second_questions import tell_label
-from adjudge.data.build import load_table, need_columns
-from adjudge.data.columns import named_columns, roles_of, text_of
+from adjudge.data.build import load_table
+from adjudge.data.columns import named_columns, need_columns, roles_of, text_of
 from adjudge.data.formats.format import Content, Options
 from adjudge.data.formats.uris import is_uri, name_of, open_uri
 from adjudge.data.gold import Gold

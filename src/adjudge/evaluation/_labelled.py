@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.columns import as_text, numbers, roles_of
+from adjudge.data.columns import as_text, need_columns, numbers, roles_of
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.names import Names, as_names, encode, pair_names
@@ -109,18 +109,8 @@ def _of_table(table: Any, scale: Scale, source: str) -> Labelled:
 def _columns(table: Any, source: str) -> dict[str, str]:
     """The columns of items and labels; an error names those that are there."""
     found = roles_of(table.column_names)
-    if "item" not in found and "document" in found and "topic" not in found:
-        found["item"] = found["document"]
-    named = "item" in found or {"topic", "document"} <= found.keys()
-    if named and "label" in found:
-        return found
-    missing = "label" if named else "item"
-    raise BadData(
-        f"no column {missing!r}; the columns are {', '.join(table.column_names)}; "
-        "wanted item (or topic and document) and label",
-        source=source,
-        column=missing,
-    )
+    need_columns(found, table.column_names, Source(source), ("item", "label"))
+    return found
 
 
 def _check_items(items: Names, source: str) -> None:

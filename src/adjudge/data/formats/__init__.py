@@ -18,7 +18,7 @@ from typing import Any
 
 from adjudge.data.formats.format import Content, Format, Kind, Options
 from adjudge.data.formats.opening import AUTO, File, is_uri, not_text
-from adjudge.data.source import BadRow
+from adjudge.data.source import BadRow, warn_of
 from adjudge.errors import BadData, Note, Remedy, UnknownName
 from adjudge.plugins import plugins
 
@@ -33,6 +33,7 @@ __all__ = [
     "named",
     "read",
     "read_file",
+    "read_part",
     "write",
 ]
 _PLAIN = ("csv", "tsv", "jsonl", "parquet", "json", "headerless")
@@ -159,6 +160,24 @@ def read(
 
         return read_folder(files[0], chosen)
     return read_file(files[0], format, chosen)
+
+
+def read_part(path: str | Path | Sequence[str | Path], wanted: Kind, **options: Any) -> Any:
+    """The judgments, comparisons or gold of a file, with what was remarked in their notes.
+
+    A ``ReadingWarning`` says what was left out or guessed, to who called the caller.
+    """
+    content = read(path, wanted=wanted, **options)
+    part = getattr(content, wanted)
+    if part is None:
+        problem = f"there are no {wanted}" if wanted != "gold" else "there is no gold"
+        raise BadData(
+            f"{problem} in this file: it is read as {content.format}",
+            source=str(path),
+            expected=wanted,
+        )
+    name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
+    return replace(part, notes=warn_of(name, content.notes, content.bad, depth=4))
 
 
 def _is_elsewhere(place: str | Path) -> bool:
