@@ -31,26 +31,25 @@ def refuse_mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn
     at = next(n for n, (_, _, text) in enumerate(found) if (as_number(text) is None) is numeric)
     role, code, value = found[at]
     seen = list(dict.fromkeys(text for _, _, text in found[:at]))
+    lost = next((text for text in (value, *seen) if text.casefold() in MISSING), None)
     kinds = ("text", "numbers") if numeric else ("a number", "text")
     problem = (
         f"{shown(value)} is {kinds[0]}, but the labels before it are {kinds[1]} "
         f"({', '.join(seen[:3])}); wanted labels of one kind"
     )
-    error_code, remedies = "mixed-labels", (Remedy("labels"),)
-    lost = [text for text in (value, *seen) if text.casefold() in MISSING]
-    if lost:
-        value, error_code = lost[0], "missing-label"
-        problem = f"{shown(value)} beside numbers looks like a label that is missing"
+    remedies = [Remedy("labels")]
+    if lost is not None:
+        problem = f"{shown(lost)} beside numbers looks like a label that is missing"
         numbers = sorted({t for *_, t in found if as_number(t) is not None}, key=float)
-        named = "<".join(numbers[:_LISTED]) + ("<..." if len(numbers) > _LISTED else "")
-        remedies = (Remedy("labels", named), Remedy("skip-bad-rows"))
+        named = "<".join(numbers[:_LISTED]) + "<..." * (len(numbers) > _LISTED)
+        remedies = [Remedy("labels", named), Remedy("skip-bad-rows")]
     raise place.error(
         int(np.argmax(coded[role][0] == code)),
         problem,
         column=where[role],
-        value=value,
+        value=lost or value,
         expected="labels of one kind",
-        code=error_code,
+        code="missing-label" if lost else "mixed-labels",
         remedies=remedies,
     )
 
@@ -69,7 +68,7 @@ def leave_out_bad(
 def _list_faults(
     coded: Coded, where: dict[str, str], scale: Scale | None, skip_bad: bool
 ) -> list[Fault]:
-    faults = []
+    faults: list[Fault] = []
 
     def look(role: str, flags: Any, problem: str, *, missing: bool = False, **more: Any) -> None:
         """Mark the rows of the names flagged, and those without a name if that is a fault."""
@@ -79,7 +78,7 @@ def _list_faults(
             rows = np.append(flags, missing)[codes]
 
             def value_of(row: int) -> str:
-                return names[int(codes[row])].as_py() if codes[row] >= 0 else ""
+                return str(names[int(codes[row])]) if codes[row] >= 0 else ""
 
             def describe(row: int) -> str:
                 return problem.replace("VALUE", shown(value_of(row).strip()))
@@ -102,7 +101,7 @@ def _list_faults(
                 votes = zip(scale.labels, scale.truth_of, strict=True)
                 known = {"", *scale.truths, *(label for label, truth in votes if truth >= 0)}
             off = [text not in known for text in texts]
-            more = {"expected": str(scale)}
+            more: dict[str, Any] = {"expected": str(scale)}
             look(role, off, f"VALUE is not on the scale {scale}", code="label-off-scale", **more)
             if role == "label":
                 blank = [not text for text in texts]

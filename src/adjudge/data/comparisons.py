@@ -352,7 +352,7 @@ def _list_faults(
     left, right = coded["left"][0], coded["right"][0]
     names = [*items.to_pylist(), ""]
     columns = {side: where.get(plain, where.get(won)) for side, plain, won in _SIDES}
-    faults = []
+    faults: list[Fault] = []
 
     def look(role: str, names: list[str]) -> None:
         codes = coded[role][0]
@@ -367,7 +367,7 @@ def _list_faults(
 
     def said(row: int) -> str:
         codes, texts = coded["outcome"]
-        return texts[int(codes[row])].as_py().strip() if codes[row] >= 0 else ""
+        return str(texts[int(codes[row])]).strip() if codes[row] >= 0 else ""
 
     def describe_outcome(row: int) -> str:
         problem = f"{shown(said(row))} is no outcome" if said(row) else "there is no outcome"

@@ -291,9 +291,8 @@ def _diagnosed(name: str, values: NDArray[Any]) -> dict[str, Any]:
     moving = _moving(values)
     if moving is None:
         return row
+    row["r_hat"] = _worst(values)
     with np.errstate(all="ignore"):
-        if len(moving) > 1:  # one chain alone cannot disagree
-            row["r_hat"] = float(np.nanmax(stats.rhat(moving, chain_axis=0, draw_axis=1)))
         bulk = stats.ess(moving, method="bulk", chain_axis=0, draw_axis=1)
         tail = stats.ess(moving, method="tail", prob=_TAILS, chain_axis=0, draw_axis=1)
         row["ess_bulk"], row["ess_tail"] = float(np.nanmin(bulk)), float(np.nanmin(tail))

@@ -206,37 +206,44 @@ def _from_counts(
     of label minus truth, in grades. Shares are null where nothing can be compared and there is no
     gold.
     """
-    right = _right(scale)
-    total = counts.sum(axis=(1, 2))
-    columns: dict[str, Any] = {
-        "judge": names,
-        "judgments": pa.array(np.rint(total).astype(np.int64)),
-    }
+    right, total = _right(scale), counts.sum(axis=(1, 2))
     rest = np.maximum(counts - gold, 0.0)  # counts include gold
-
-    def add(name: str, rows: slice | int) -> None:
-        pick = np.zeros_like(right)
-        pick[rows] = 1.0
-        hits, every = right * pick, pick
+    columns = _begin_table(names, total)
+    places: dict[str, Any] = {"accuracy": slice(None)}
+    if len(scale.truths) == 2:
+        places |= {"sensitivity": 1, "specificity": 0}
+    for name, rows in places.items():
+        every = np.zeros_like(right)
+        every[rows] = 1.0
+        sums = [
+            np.einsum("jkl,kl->j", table, cells)
+            for table in (rest, gold)
+            for cells in (right * every, every)
+        ]
         evidence = Evidence(
-            hits=np.einsum("jkl,kl->j", rest, hits),
-            total=np.einsum("jkl,kl->j", rest, every),
-            compared=compared,
-            gold_hits=np.einsum("jkl,kl->j", gold, hits),
-            gold_total=np.einsum("jkl,kl->j", gold, every),
+            hits=sums[0], total=sums[1], compared=compared, gold_hits=sums[2], gold_total=sums[3]
         )
         _share(columns, name, evidence, level)
-
-    add("accuracy", slice(None))
-    columns["bits"] = pa.array(information(counts, prevalence))
-    if len(scale.truths) == 2:
-        add("sensitivity", 1)
-        add("specificity", 0)
-    elif scale.ordinal and scale.truths == scale.labels:
-        place = np.arange(len(scale.labels), dtype=np.float64)
-        shift = np.einsum("jkl,kl->j", counts, place[None, :] - place[:, None])
+        if name == "accuracy":
+            columns["bits"] = pa.array(information(counts, prevalence))
+    if _has_bias(scale):
+        shift = np.einsum("jkl,kl->j", counts, _distances(scale))
         columns["bias"] = _or_null(shift / np.maximum(total, 1e-300), total > 0)
     return pa.table(columns)
+
+
+def _begin_table(names: Names, total: NDArray[np.float64]) -> dict[str, Any]:
+    return {"judge": names, "judgments": pa.array(np.rint(total).astype(np.int64))}
+
+
+def _has_bias(scale: Scale) -> bool:
+    return len(scale.truths) > 2 and scale.ordinal and scale.truths == scale.labels
+
+
+def _distances(scale: Scale) -> NDArray[np.float64]:  # (truth, label)
+    """How many grades a label is above a truth."""
+    place = np.arange(len(scale.labels), dtype=np.float64)
+    return np.asarray(place[None, :] - place[:, None])
 
 
 def _from_draws(
@@ -254,10 +261,7 @@ def _from_draws(
     """
     right = _right(scale)
     hits = np.einsum("sjkl,kl->sjk", confusion, right)  # (draw, judge, truth)
-    columns: dict[str, Any] = {
-        "judge": names,
-        "judgments": pa.array(np.rint(counts.sum(axis=(1, 2))).astype(np.int64)),
-    }
+    columns = _begin_table(names, counts.sum(axis=(1, 2)))
     _drawn(columns, "accuracy", hits @ prevalence)
     few = confusion[:: max(1, len(confusion) // _FOR_BITS)].astype(np.float64)
     mixed = np.einsum("k,sjkl->sjl", prevalence, few)[:, :, None, :]
@@ -268,10 +272,9 @@ def _from_draws(
     if len(scale.truths) == 2:
         _drawn(columns, "sensitivity", hits[:, :, 1])
         _drawn(columns, "specificity", hits[:, :, 0])
-    elif scale.ordinal and scale.truths == scale.labels:
-        place = np.arange(len(scale.labels), dtype=np.float64)
-        shift = place[None, :] - place[:, None]
-        _drawn(columns, "bias", np.einsum("k,sjkl,kl->sj", prevalence, confusion, shift))
+    elif _has_bias(scale):
+        shift = np.einsum("k,sjkl,kl->sj", prevalence, confusion, _distances(scale))
+        _drawn(columns, "bias", shift)
     return pa.table(columns)
 
 

@@ -132,28 +132,19 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
                 Remedy("labels", "<".join(ordered)),
             )
         return
-    _remark_above(scale, [number or 0.0 for number in numbers], column, place)
-    below = [
-        label for label, number in zip(scale.labels, numbers, strict=True) if (number or 0.0) < 0
-    ]
-    if below and len(below) < len(scale.labels):
-        told = ", ".join(below)
-        place.remark(
-            f"column {column}: {told} {'is a grade' if len(below) == 1 else 'are grades'} below 0 "
-            f"and taken as the lowest, but may be a code, such as a broken page",
-            Remedy("drop-label", tuple(below)),
-        )
-
-
-def _remark_above(scale: Scale, numbers: list[float], column: str, place: Source) -> None:
-    """Tell of a grade so far above the others that it may be a code, such as 99."""
-    if len(numbers) > 2 and numbers[-1] >= _CODE and numbers[-1] > _APART * max(numbers[-2], 1.0):
-        code = scale.labels[-1]
-        place.remark(
-            f"column {column}: {code} is far above the other grades and taken as the highest, "
-            "but may be a code, such as no answer",
-            Remedy("drop-label", (code,)),
-        )
+    grades = [number or 0.0 for number in numbers]
+    far = len(grades) > 2 and grades[-1] >= _CODE and grades[-1] > _APART * max(grades[-2], 1.0)
+    below = scale.labels[: sum(grade < 0 for grade in grades)]
+    for codes, told in (
+        (scale.labels[-1:] if far else (), "far above the other grades and taken as the highest"),
+        (below if len(below) < len(grades) else (), "below 0 and taken as the lowest"),
+    ):
+        if codes:
+            place.remark(
+                f"column {column}: {', '.join(codes)} {'is' if len(codes) == 1 else 'are'} {told}, "
+                "but may be a code, such as no answer or a broken page",
+                Remedy("drop-label", codes),
+            )
 
 
 _LEAST, _MOST = 3, 9  # labels: two need no order, and many that seem to have one are rather codes
