@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.columns import letters_of
-from adjudge.data.names import Codes, Named, Names, as_names, look_up
+from adjudge.data.names import Codes, Named, Names, as_names, keep_rows, look_up
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.errors import BadData, BadSetting, shown
 
@@ -26,6 +26,11 @@ _KINDS = {
     0: ("person", "people", "human", "expert", "crowd", "worker", "annotator", "assessor"),
     1: ("model", "llm", "machine", "ai", "bot", "automatic", "languagemodel"),
 }
+
+
+_OF_JUDGMENTS = ("judge", "label", "time", "seconds")
+_OF_ITEMS = ("items", "topic", "documents", "fields")
+_OF_JUDGES = ("judges", "family", "kind")
 
 
 def select(
@@ -44,36 +49,22 @@ def select(
         counts = np.bincount(given.item[kept], minlength=given.item_count)
     if not keep_empty:
         chosen = chosen & (counts > 0)
-    judges, judge, family, kind = given.judges, given.judge[kept], given.family, given.kind
+    found = {name: keep_rows(getattr(given, name), kept) for name in _OF_JUDGMENTS}
+    found |= {name: keep_rows(getattr(given, name), chosen) for name in _OF_ITEMS}
     if not keep_empty:
-        present = np.bincount(judge, minlength=given.judge_count) > 0
-        judge = (np.cumsum(present) - 1).astype(np.int32)[judge]
-        judges = judges.filter(pa.array(present))
-        family = None if family is None else family[present]
-        kind = None if kind is None else kind[present]
-    topics, topic = given.topics, given.topic
-    if topics is not None and topic is not None:
-        topic = topic[chosen]
-        present = np.bincount(topic, minlength=len(topics)) > 0
-        topic = (np.cumsum(present) - 1).astype(np.int32)[topic]
-        topics = topics.filter(pa.array(present))
-    mask = pa.array(chosen)
-    return replace(
-        given,
-        items=given.items.filter(mask),
-        judges=judges,
-        family=family,
-        kind=kind,
-        offsets=np.concatenate([[0], np.cumsum(counts[chosen])]).astype(np.int64),
-        judge=judge,
-        label=given.label[kept],
-        topics=topics,
-        topic=topic,
-        documents=None if given.documents is None else given.documents.filter(mask),
-        time=None if given.time is None else given.time[kept],
-        seconds=None if given.seconds is None else given.seconds[kept],
-        fields=None if given.fields is None else given.fields.filter(mask),
-    )
+        present = np.bincount(found["judge"], minlength=given.judge_count) > 0
+        found |= {name: keep_rows(getattr(given, name), present) for name in _OF_JUDGES}
+        found["judge"] = _renumbered(found["judge"], present)
+    if given.topics is not None and given.topic is not None:
+        present = np.bincount(found["topic"], minlength=given.topic_count) > 0
+        found |= {"topics": keep_rows(given.topics, present)}
+        found["topic"] = _renumbered(found["topic"], present)
+    offsets = np.append(0, np.cumsum(counts[chosen])).astype(np.int64)
+    return replace(given, offsets=offsets, **found)
+
+
+def _renumbered(codes: Codes, present: NDArray[np.bool_]) -> Codes:
+    return (np.cumsum(present) - 1).astype(np.int32)[codes]
 
 
 def drop_labels(given: Judgments, dropped: set[str]) -> Judgments:

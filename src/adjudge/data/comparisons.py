@@ -155,15 +155,9 @@ class Comparisons(Named):
 
     def select(self, chosen: NDArray[np.bool_] | NDArray[np.integer]) -> Comparisons:
         """Some of the comparisons, of all items by all judges; an index may name one twice."""
-        return replace(
-            self,
-            left=self.left[chosen],
-            right=self.right[chosen],
-            judge=self.judge[chosen],
-            outcome=self.outcome[chosen],
-            topic=None if self.topic is None else self.topic[chosen],
-            first=None if self.first is None else self.first[chosen],
-        )
+        names = ("left", "right", "judge", "outcome", "topic", "first")
+        held = {name: getattr(self, name) for name in names}
+        return replace(self, **{n: None if v is None else v[chosen] for n, v in held.items()})
 
     def with_family_rule(self, pattern: str) -> Comparisons:
         """Judges whose names share what a pattern finds are one family, as among judgments."""

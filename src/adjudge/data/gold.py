@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.names import Codes, Names, as_names, encode, look_up
+from adjudge.data.names import Codes, Names, as_names, encode, keep_rows, look_up
 from adjudge.data.scale import Scale, canonical
 from adjudge.data.source import Source, count_of, warn_of
 from adjudge.errors import BadData, shown
@@ -170,13 +170,9 @@ class Gold:
 
     def select(self, mask: NDArray[np.bool_]) -> Gold:  # (gold,)
         """The gold items under the mask."""
-        left: dict[str, Any] = {}
-        for name in ("items", "topics", "documents", "reasons"):
-            names = getattr(self, name)
-            left[name] = None if names is None else names.filter(pa.array(mask))
-        for name in ("value", "honeypot", "sampling", "round", "stratum"):
-            array = getattr(self, name)
-            left[name] = None if array is None else array[mask]
+        names = ("items", "topics", "documents", "reasons")
+        arrays = ("value", "honeypot", "sampling", "round", "stratum")
+        left = {name: keep_rows(getattr(self, name), mask) for name in (*names, *arrays)}
         return replace(self, **left, notes=())
 
     def relabel(self, mapping: dict[str, str]) -> Gold:

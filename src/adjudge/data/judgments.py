@@ -238,21 +238,14 @@ _TAKEN: dict[str, Callable[[Any], Any]] = {"judgments": take_judgments, "gold": 
 
 def takes_tables(function: _Function) -> _Function:
     """Let ``judgments`` and ``gold`` of a function be whatever holds them, or None."""
-    places = [
-        (place, name)
-        for place, name in enumerate(inspect.signature(function).parameters)
-        if name in _TAKEN
-    ]
+    signature = inspect.signature(function)
 
     @wraps(function)
     def called(*args: Any, **named: Any) -> Any:
-        given = list(args)
-        for place, name in places:
-            if place < len(given):
-                if given[place] is not None:
-                    given[place] = _TAKEN[name](given[place])
-            elif named.get(name) is not None:
-                named[name] = _TAKEN[name](named[name])
-        return function(*given, **named)
+        bound = signature.bind(*args, **named)
+        for name, take in _TAKEN.items():
+            if bound.arguments.get(name) is not None:
+                bound.arguments[name] = take(bound.arguments[name])
+        return function(*bound.args, **bound.kwargs)
 
     return called  # type: ignore[return-value]  # the same signature

@@ -24,7 +24,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, as_names, encode, look_up, pair_names
 from adjudge.data.scale import Scale
 from adjudge.data.source import BadRow, Source, warn_of
-from adjudge.data.synonyms import SYNONYMS
+from adjudge.data.synonyms import SYNONYMS, split_names
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
@@ -34,16 +34,22 @@ if TYPE_CHECKING:
 _Floats = NDArray[np.float64]
 _PLAIN = {"csv", "tsv", "jsonl", "parquet"}
 
-_BESIDE: dict[str, tuple[str, ...]] = {
-    "confidence": ("confidence", "certainty", "probability"),
-    "logprob": ("logprob", "logprobability", "labellogprob"),
-    "cost": ("cost", "price", "money", "costusd", "costeur", "totalcost"),
-    "tokens": ("tokens", "totaltokens"),
-    "position": ("position", "place", "order"),
-    "length": ("length", "words", "characters", "doclength"),
-}
-_TEXTS = ("title", "text", "snippet", "body", "description", "passage", "content", "contents",
-          "documenttext", "producttitle", "productdescription", "abstract")  # fmt: skip
+_BESIDE = split_names(
+    {
+        "confidence": "confidence certainty probability",
+        "logprob": "logprob logprobability labellogprob",
+        "cost": "cost price money costusd costeur totalcost",
+        "tokens": "tokens totaltokens",
+        "position": "position place order",
+        "length": "length words characters doclength",
+        "texts": (
+            "title text snippet body description passage content contents documenttext "
+            "producttitle productdescription abstract"
+        ),
+        "sample": "sample samplenumber repetition repeat seed",
+    }
+)
+_TEXTS, _SAMPLES = _BESIDE.pop("texts"), _BESIDE.pop("sample")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -155,19 +161,20 @@ class ModelAnswers:
         """The answers of plain tables; each by itself first, so that errors have lines."""
         from adjudge.data.formats.plain import read_rows
 
-        tables, sources, found = [], [], None
+        tables = []
+        notes: list[str] = []
+        bad: list[BadRow] = []
         for file in files:
             table, source = read_rows(file, options, list)
             found = cls.from_table(table, scale=options.scale, source=source)
+            if len(files) == 1:
+                return found
             kept = table if source.row_of is None else table.take(pa.array(source.row_of))
             flat = [name for name in kept.column_names if not pa.types.is_nested(kept[name].type)]
             tables.append(pa.table({name: as_names(as_text(kept[name])) for name in flat}))
-            sources.append(source)
-        if found is not None and len(files) == 1:
-            return found
+            notes += [note for note in source.notes if note not in notes]
+            bad += source.bad
         whole = pa.concat_tables(tables, promote_options="default")
-        notes = list(dict.fromkeys(note for one in sources for note in one.notes))
-        bad = [bad for one in sources for bad in one.bad]
         source = Source(f"{len(files)} files", bad=bad, notes=notes)
         return cls.from_table(whole, scale=options.scale, source=source)
 
@@ -199,9 +206,6 @@ def _item_names(rows: Any, roles: dict[str, str]) -> Names:  # (row,)
     return pair_names(as_text(rows[roles["topic"]]), as_text(rows[roles["document"]]))
 
 
-_SAMPLES = ("sample", "samplenumber", "repetition", "repeat", "seed")
-
-
 def _pooled(rows: Any, judgments: Judgments, order: NDArray[np.int64]) -> Judgments:
     """The judgments with judges who differ only in their sample put together.
 
@@ -211,11 +215,8 @@ def _pooled(rows: Any, judgments: Judgments, order: NDArray[np.int64]) -> Judgme
         return judgments
     given = rows.take(pa.array(order))
     parts = [_of_judges(given, judgments, role) for role in ("model", "prompt", "version")]
-    names = [
-        "/".join(part for part in of_judge if part) if of_judge[0] else judge
-        for judge, of_judge in zip(judgments.judges.to_pylist(), zip(*parts, strict=True),
-                                   strict=True)
-    ]  # fmt: skip
+    judged = zip(judgments.judges.to_pylist(), *parts, strict=True)
+    names = ["/".join(filter(None, said)) if said[0] else judge for judge, *said in judged]
     code, judges = encode(pa.array(names, pa.large_string()))
     if len(judges) == judgments.judge_count:
         return judgments
@@ -250,24 +251,20 @@ def _of_judges(rows: Any, judgments: Judgments, role: str) -> tuple[str, ...]:
 
 def _confidence(beside: dict[str, _Floats], place: Source) -> _Floats | None:
     """How sure the model was of its label, from 0 to 1."""
-    if "confidence" in beside:
-        given = beside["confidence"]
-        if np.nanmax(given, initial=0.0) > 1 and np.nanmax(given, initial=0.0) <= 100:
-            given = given / 100.0  # in percent
-        wrong = (given < 0) | (given > 1)
-    elif "logprob" in beside:
-        given = np.exp(np.minimum(beside["logprob"], 0.0))
-        wrong = beside["logprob"] > 1e-6
-    else:
+    column = next((name for name in ("confidence", "logprob") if name in beside), None)
+    if column is None:
         return None
+    given, wanted = beside[column], "from 0 to 1, or in percent"
+    sure = given / 100.0 if 1 < np.nanmax(given, initial=0.0) <= 100 else given
+    wrong = (sure < 0) | (sure > 1)
+    if column == "logprob":
+        wanted = "at most 0"
+        sure, wrong = np.exp(np.minimum(given, 0.0)), given > 1e-6
     if wrong.any():
-        column = "confidence" if "confidence" in beside else "logprob"
-        value = float(beside[column][np.argmax(wrong)])
-        wanted = "from 0 to 1, or in percent" if column == "confidence" else "at most 0"
-        raise place.error(
-            None, f"{value:g} is no {column}; wanted a number {wanted}", column=column, value=value
-        )
-    return given
+        value = float(given[np.argmax(wrong)])
+        problem = f"{value:g} is no {column}; wanted a number {wanted}"
+        raise place.error(None, problem, column=column, value=value, expected=wanted)
+    return np.asarray(sure)
 
 
 def _texts(rows: Any, first: NDArray[np.int64] | None) -> Any:

@@ -84,3 +84,10 @@ def pair_names(topic: Names, document: Names) -> Names:
     """The item ids of (topic, document) pairs: ``topic/document``."""
     slash = pa.scalar("/", pa.large_string())
     return pc.binary_join_element_wise(as_names(topic), as_names(document), slash)
+
+
+def keep_rows(values: Any, mask: NDArray[np.bool_]) -> Any:
+    """The rows under a mask of a NumPy array or an Arrow array or table; None stays None."""
+    if values is None or isinstance(values, np.ndarray):
+        return values if values is None else values[mask]
+    return values.filter(pa.array(mask))

@@ -101,9 +101,8 @@ class Preferences:
         """The probability that each of the first items is above the second one, by their codes."""
         a, b = np.asarray(first), np.asarray(second)
         if self.covariance is not None:
-            cov, diag = self.covariance, np.diag(self.covariance)
-            spread = np.sqrt(np.maximum(diag[a] + diag[b] - 2.0 * cov[a, b], 1e-300))
-            return np.asarray(ndtr((self._mean[a] - self._mean[b]) / spread))
+            gap, spread = self.difference(a, b)
+            return np.asarray(ndtr(gap / np.maximum(spread, 1e-150)))
         if self.draws is None:
             return np.full(np.broadcast(a, b).shape, np.nan)
         ahead = self.draws[:, a] - self.draws[:, b]

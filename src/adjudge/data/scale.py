@@ -62,13 +62,15 @@ class Scale:
     grades: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.labels:
-            raise BadSetting("labels", self.labels, "at least one label")
-        if len(set(self.labels)) < len(self.labels):
-            raise BadSetting("labels", self.labels, "each label once")
-        if len(self.labels) > MOST_LABELS and not self._are_numbers():
-            wanted = f"at most {MOST_LABELS:,} labels, or numbers"
-            raise BadSetting("labels", f"{len(self.labels)} labels", wanted)
+        count = len(self.labels)
+        too_many = count > MOST_LABELS and not self._are_numbers()
+        for wrong, value, wanted in (
+            (not count, self.labels, "at least one label"),
+            (len(set(self.labels)) < count, self.labels, "each label once"),
+            (too_many, f"{count} labels", f"at most {MOST_LABELS:,} labels, or numbers"),
+        ):
+            if wrong:
+                raise BadSetting("labels", value, wanted)
         if not self.truths:
             if self.truth_of:
                 raise BadSetting("truth_of", self.truth_of, "truths beside it")

@@ -5,7 +5,8 @@ from __future__ import annotations
 Synonyms = dict[str, tuple[str, ...]]
 
 
-def _split(words: dict[str, str]) -> Synonyms:
+def split_names(words: dict[str, str]) -> Synonyms:
+    """The names of each role, which are separated by blanks."""
     return {role: tuple(names.split()) for role, names in words.items()}
 
 
@@ -46,7 +47,7 @@ _JUDGMENTS = {
     "time": "time timestamp createdat submittedat datetime submittime date",
     "seconds": "seconds duration leadtime worktimeinseconds",
 }
-SYNONYMS = _split(_JUDGMENTS)
+SYNONYMS = split_names(_JUDGMENTS)
 
 # Roles for which a person may name a column, besides those that every table has.
 NAMED = ("item", "topic", "document", "judge", "label", "gold", "time", "seconds")
@@ -86,7 +87,7 @@ _ITEMS = {
     "left_image": "leftimage imagea",
     "right_image": "rightimage imageb",
 }
-ITEM_SYNONYMS = _split(_ITEMS)
+ITEM_SYNONYMS = split_names(_ITEMS)
 
 # The columns of comparisons.
 _COMPARISONS = {
@@ -99,7 +100,7 @@ _COMPARISONS = {
     "first": "first shownfirst shown",
     "family": "family judgefamily",
 }
-PAIR_SYNONYMS = _split(_COMPARISONS) | {
+PAIR_SYNONYMS = split_names(_COMPARISONS) | {
     "judge": tuple(name for name in SYNONYMS["judge"] if name != "model"),
     "kind": SYNONYMS["kind"],
 }
