@@ -2,7 +2,7 @@
 
 The paper's data are private, and only the numbers in its text are known here: what it says in words
 is checked as claims. Its synthetic data are simulated with matrices of our own (see
-``adjudge.simulation.panels``), its monitoring set is a simulated panel of the same shape, and the
+``papers.panels``), its monitoring set is a simulated panel of the same shape, and the
 same curves are drawn on the real ``web-relevance`` judgments.
 """
 
@@ -28,10 +28,9 @@ from scipy.stats import binomtest
 import adjudge
 from adjudge import BadData, Consensus, Gold, Judgments
 from adjudge.report.theme import LIGHT
-from adjudge.simulation import monitoring_panel, three_judges
-from adjudge.simulation.panels import GRADES
 from papers.charts import curves
 from papers.data import both, find_file, read_content
+from papers.panels import GRADES, monitoring_panel, three_judges
 from papers.results import Figure, Finding, Options, Replication, check, compare
 from papers.stats import gap, hold_all, is_above, listed, standard_error
 

@@ -27,7 +27,7 @@ from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.evaluation.against_gold import evaluate
 from adjudge.evaluation.crossvalidation import cross_validate
 from adjudge.evaluation.predictive import predictive_checks
-from adjudge.simulation import three_judges
+from papers.panels import three_judges
 from sizes import FULL, sized
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 
 from adjudge import DawidSkene, Gold, HybridConfusion, Judgments, Scale, SingleConfusion
 from adjudge.models._relabelling import order_of, separate
-from adjudge.simulation.panels import three_judges
+from papers.panels import three_judges
 from papers.truelabel import stack_runs
 
 SCALE = Scale(labels=("a", "b", "c"))

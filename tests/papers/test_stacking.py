@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adjudge import DawidSkene, HybridConfusion, MajorityVote, SingleConfusion
-from adjudge.simulation import monitoring_panel, three_judges
+from papers.panels import monitoring_panel, three_judges
 from papers.truelabel import (
     DAWID_SKENE,
     HYBRID,

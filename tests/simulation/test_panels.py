@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from adjudge import BadSetting, UnknownName
-from adjudge.simulation import copy_judge, demo, monitoring_panel, three_judges
-from adjudge.simulation.panels import GRADES, MODEL, MODEL_NAME, PREVALENCE, THREE
+from adjudge.simulation import copy_judge, demo
+from adjudge.simulation.panels import MODEL, MODEL_NAME
+from papers.panels import GRADES, PREVALENCE, THREE, monitoring_panel, three_judges
 
 
 def test_the_three_matrices_are_what_the_documentation_says() -> None:

@@ -10,7 +10,7 @@ Judgments(5,000 judgments, 1,000 items, 40 judges, 20 topics, scale 0 < 1 < 2)
 >>> made.kinds.count("spammer"), len(made.truth), len(made.gold)
 (4, 1000, 100)
 
-``panels`` has the ready-made data of the demonstration and of a study. ``behaviours`` has simulated
+``panels`` has the ready-made data of the demonstration. ``behaviours`` has simulated
 judges who act and learn, sheet by sheet, wherever judgments are collected; ``http_client`` lets
 them judge at a server, and ``crowd_spec`` says how many of which kind.
 """
@@ -34,8 +34,6 @@ from adjudge.simulation.panels import (
     MODEL_NAME,
     copy_judge,
     demo,
-    monitoring_panel,
-    three_judges,
 )
 
 __all__ = [
@@ -56,7 +54,5 @@ __all__ = [
     "TwoCoin",
     "copy_judge",
     "demo",
-    "monitoring_panel",
     "number_names",
-    "three_judges",
 ]
