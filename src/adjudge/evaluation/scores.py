@@ -107,6 +107,12 @@ def reals(values: Any) -> Any:
     return pa.array(values, pa.float64(), from_pandas=True)
 
 
+def name_codes(names: tuple[str, ...], codes: NDArray[np.integer[Any]]) -> Any:
+    """Names by their codes as an Arrow column, null for a code below 0."""
+    known = pa.array(codes, mask=codes < 0)
+    return pa.array(names, pa.large_string()).take(known)
+
+
 def interval_columns(name: str, values: Iterable[Any], first: str | None = None) -> dict[str, Any]:
     """Return a value, its lower and its upper bound as columns, null for NaN."""
     names = (first or name, f"{name}_low", f"{name}_high")

@@ -149,11 +149,13 @@ def _golds_to_tell(good: float, bad: float, error: float) -> tuple[int | None, f
     """
     if good <= bad:
         return None, None
-    for golds in range(1, _MOST_GOLDS + 1):
-        least = int(binom.ppf(error, golds, good))  # P(fewer | good) <= error
-        if binom.cdf(least - 1, golds, good) <= error and binom.sf(least - 1, golds, bad) <= error:
-            return golds, least / golds
-    return None, None
+    golds = np.arange(1, _MOST_GOLDS + 1)
+    least = binom.ppf(error, golds, good)  # P(fewer | good) <= error
+    fails, passes = binom.cdf(least - 1, golds, good), binom.sf(least - 1, golds, bad)
+    enough = np.flatnonzero((fails <= error) & (passes <= error))
+    if not enough.size:
+        return None, None
+    return int(golds[enough[0]]), float(least[enough[0]] / golds[enough[0]])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from adjudge import HybridConfusion, Judgments, Scale
+from adjudge.data.build import load_table
 from adjudge.evaluation.diagnosis._drift import find_drift
 from adjudge.simulation import Crowd, Population
 
@@ -50,11 +51,7 @@ def test_a_judge_who_stops_looking_is_found() -> None:
                 assert row["change"] == pytest.approx(row["accuracy_late"] - row["accuracy_early"])
                 span = (row["end"] - row["begin"]).total_seconds()
                 assert abs(row["changed_at"].timestamp() - moment) < 0.2 * span
-                when = f"{row['changed_at']:%Y-%m-%d %H:%M}"
-                assert row["sentence"] == (
-                    f"right in {row['accuracy_before']:.0%} before {when}, "
-                    f"in {row['accuracy_after']:.0%} since"
-                )
+                assert f"{row['changed_at']:%Y-%m-%d %H:%M}" in row["sentence"]
     assert found >= 4
     assert others <= 1
 
@@ -74,10 +71,8 @@ def test_the_statistic_by_hand() -> None:
         "time": [1_000_000 + 60 * n for n in range(40)],
         "gold": [n % 2 for n in range(40)],
     }
-    from adjudge.data.build import load_table
-
     given, gold = load_table(rows, source="table")[:2]
-    table, history, notes = find_drift(EM.fit(given, gold))
+    table, history, _ = find_drift(EM.fit(given, gold))
     assert table is not None
     assert history is not None
     (row,) = table.to_pylist()
@@ -88,7 +83,6 @@ def test_the_statistic_by_hand() -> None:
     assert row["changed_at"] == datetime.fromtimestamp(1_000_000 + 60 * 20, UTC)
     assert (row["accuracy_early"], row["accuracy_late"]) == (1.0, 0.0)
     assert (row["accuracy_before"], row["accuracy_after"]) == (1.0, 0.0)
-    assert notes == ("drift was looked for in 1 judge, and found in 1",)
     assert history["block"].to_pylist() == [1, 2, 3, 4]
     assert history["accuracy"].to_pylist() == [1.0, 1.0, 0.0, 0.0]
     assert history["judgments"].to_pylist() == [10] * 4
@@ -97,10 +91,8 @@ def test_the_statistic_by_hand() -> None:
 
 def test_no_times_and_too_few() -> None:
     given = crowd_of(0)
-    note = "no times: drift was not looked for; a column 'time' adds it"
-    assert find_drift(EM.fit(replace(given, time=None))) == (None, None, (note,))
-    never = np.full(len(given), np.nan)
-    assert find_drift(EM.fit(replace(given, time=never))) == (None, None, (note,))
+    for times in (None, np.full(len(given), np.nan)):
+        assert find_drift(EM.fit(replace(given, time=times)))[:2] == (None, None)
     assert given.time is not None
     once = np.where(given.judge < 2, 5.0, np.nan)  # two judges, all at one time
     some = np.flatnonzero(given.judge == 2)[:19]
@@ -110,10 +102,7 @@ def test_no_times_and_too_few() -> None:
     assert len(table) == 0
     assert history is not None
     assert set(history["judge"].to_pylist()) == {"judge-0001", "judge-0002", "judge-0003"}
-    assert notes == (
-        "drift was looked for in 0 judges, and found in 0; "
-        "22 have fewer than 20 judgments at different times",
-    )
+    assert "22 have fewer than 20 judgments" in notes[0]
 
 
 def test_judgments_of_one_time_have_no_order() -> None:
@@ -141,8 +130,6 @@ def test_a_run_of_harder_truths_is_no_drift() -> None:
     truth = np.repeat([0, 1], 150)
     rate = np.array([0.95, 0.55])
     label = np.where(rng.random(300) < rate[truth], truth, 1 - truth)
-    from adjudge.data.build import load_table
-
     given, gold = load_table(
         {
             "item": [f"i{n}" for n in range(300)],

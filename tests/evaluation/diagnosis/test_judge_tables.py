@@ -248,6 +248,13 @@ def test_advice(limits: dict[str, Any], changed: dict[str, Any], advice: str, wh
     assert why in found[1]
 
 
+@pytest.mark.parametrize("advice", ADVICE)
+def test_who_is_flagged_is_watched_at_best(advice: str) -> None:
+    worst = "drop" if advice == "drop" else "watch"
+    assert Limits.heed_flags(advice, "why", ("fast",)) == (worst, "fast; why")
+    assert Limits.heed_flags(advice, "why", ()) == (advice, "why")
+
+
 @pytest.mark.parametrize(
     ("settings", "setting"),
     [

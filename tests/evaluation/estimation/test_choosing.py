@@ -153,6 +153,9 @@ def test_a_batch_and_another(panel: Panel) -> None:
     told = dict(zip(known.items.to_pylist(), known.sampling, strict=True))
     for row in second.to_pylist()[:40]:
         assert row["sampling_probability"] == told[row["item"]]
+    without_chances = drawn(gold, 60, 1)  # a random draw
+    table = choose_items(fit, "mean-grade", 20, gold=without_chances)
+    assert table["sampling_probability"].to_pylist()[:60] == [0.1] * 60
 
 
 def test_strata_of_two_go_through_files(panel: Panel) -> None:
@@ -166,15 +169,10 @@ def test_strata_of_two_go_through_files(panel: Panel) -> None:
     assert again.stratum.tolist() == table["sampling_stratum"].to_pylist()
     assert set(known.select(known.stratum == 2).stratum.tolist()) == {2}  # type: ignore[union-attr]
     more = choose_items(fit, "mean-grade", 10, gold=again, plan=Plan(seed=4))
-    assert more["sampling_stratum"].to_pylist()[:41] == sorted_by_item(table, more)
+    strata = dict(zip(*(table[n].to_pylist() for n in ("item", "sampling_stratum")), strict=True))
+    assert all(row["sampling_stratum"] == strata[row["item"]] for row in more.to_pylist()[:41])
     of_runs = choose_items(fit, "nDCG@5", 20, runs=runs)
     assert set(of_runs["sampling_stratum"].to_pylist()) == {1}
-
-
-def sorted_by_item(table: Any, like: Any) -> list[int]:
-    """Strata of a table in the order of another's items."""
-    of = dict(zip(table["item"].to_pylist(), table["sampling_stratum"].to_pylist(), strict=True))
-    return [of[item] for item in like["item"].to_pylist()[: len(table)]]
 
 
 def test_documents_in_no_place_that_counts_have_a_fifth_of_the_chances(panel: Panel) -> None:
@@ -188,11 +186,6 @@ def test_documents_in_no_place_that_counts_have_a_fifth_of_the_chances(panel: Pa
         at = look_up(table["item"], judgments.items)
         counts.append(sum(place in outside for place in at.tolist()))
     assert np.mean(counts) >= 0.18 * 30
-
-
-def test_gold_without_chances_was_a_random_draw(panel: Panel) -> None:
-    table = choose_items(panel[2], "mean-grade", 20, gold=drawn(panel[1], 60, 1))
-    assert table["sampling_probability"].to_pylist()[:60] == [0.1] * 60
 
 
 @pytest.mark.parametrize("target", ["nDCG@5", "share:2"])

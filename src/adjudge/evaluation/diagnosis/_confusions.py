@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.judges import LEVEL
 from adjudge.data.scale import Scale
-from adjudge.evaluation.scores import beta_interval
+from adjudge.evaluation.scores import beta_interval, name_codes
 
 TAILS = ((1.0 - LEVEL) / 2, (1.0 + LEVEL) / 2)
 _FEWEST = 0.5  # judgments that a mistake must be expected to have been made in, to be listed
@@ -171,9 +171,3 @@ def pool_rates(counts: _Floats) -> _Floats:  # (truth, label)
     """The confusion of all judgments (judge, truth, label) together, whoever gave them."""
     pooled = counts.sum(axis=0) + 0.5
     return np.asarray(pooled / pooled.sum(axis=1, keepdims=True))
-
-
-def name_codes(names: tuple[str, ...], codes: NDArray[np.integer[Any]]) -> Any:
-    """Names by their codes as an Arrow column, null for a code below 0."""
-    known = pa.array(codes, mask=codes < 0)
-    return pa.array(names, pa.large_string()).take(known)

@@ -51,8 +51,8 @@ def weigh_gold(consensus: Consensus, gold: Gold | None, least: int) -> GoldEvide
     fitted = given if consensus.known is None else consensus.known
     if gold is not None:
         given = gold.align(judgments)
-    golds = _count(consensus, np.where(given >= 0, given, fitted))
-    new = _count(consensus, np.where(fitted >= 0, np.int16(-1), given))
+    golds = count_known(consensus, np.where(given >= 0, given, fitted))
+    new = count_known(consensus, np.where(fitted >= 0, np.int16(-1), given))
     decides = golds.sum(axis=(1, 2)) >= max(least, 1)
     evidence = consensus.evidence
     lacking = np.maximum(least - golds.sum(axis=2), 0.0)
@@ -69,7 +69,7 @@ def weigh_gold(consensus: Consensus, gold: Gold | None, least: int) -> GoldEvide
     )
 
 
-def _count(consensus: Consensus, known: NDArray[np.int16]) -> _Floats:  # (judge, truth, label)
+def count_known(consensus: Consensus, known: NDArray[np.int16]) -> _Floats:  # (judge, truth, label)
     """The judgments of items whose truth is known."""
     judgments, shape = consensus.judgments, consensus.counts.shape
     truth = known[judgments.item].astype(np.int64)

@@ -21,13 +21,13 @@ from adjudge.evaluation.diagnosis._confusions import (
     list_common_mistakes,
     list_mistakes,
     measure_confusions,
-    name_codes,
     pool_rates,
 )
 from adjudge.evaluation.diagnosis._drift import find_drift
 from adjudge.evaluation.diagnosis.advice import Limits
 from adjudge.evaluation.diagnosis.judge_tables import list_judges
 from adjudge.evaluation.diagnosis.next_judges import FewJudges, find_few_judges
+from adjudge.evaluation.scores import name_codes
 from adjudge.evaluation.stopping import gain_of
 from adjudge.models.dependence import count_further
 from adjudge.models.model import Progress, Step

@@ -22,22 +22,26 @@ from adjudge.data.judges import LEVEL, information
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.data.source import count_of
-from adjudge.engines.threads import ThreadsEngine
 from adjudge.evaluation.diagnosis._confusions import (
     Commonest,
     Confusions,
     confusions_from,
     find_commonest,
     keep_draws,
-    name_codes,
     pool_rates,
     summarise,
 )
-from adjudge.evaluation.diagnosis._evidence import GoldEvidence, Skill, measure_skill, weigh_gold
+from adjudge.evaluation.diagnosis._evidence import (
+    GoldEvidence,
+    Skill,
+    count_known,
+    measure_skill,
+    weigh_gold,
+)
 from adjudge.evaluation.diagnosis.advice import Limits
-from adjudge.evaluation.scores import interval_columns, jeffreys, reals
+from adjudge.evaluation.scores import interval_columns, jeffreys, name_codes, reals
 from adjudge.models.hybrid_confusion import HybridConfusion
-from adjudge.models.model import pick
+from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.weighting import available, measure_features
 
 _ONE_LABEL = Limits().single
@@ -291,9 +295,9 @@ def _measure_bias(consensus: Consensus) -> _Floats:  # (3, judge)
     """
     scale = consensus.scale
     drawn = keep_draws(consensus)
-    if drawn is None or not _has_order(scale):
-        return _bias_from_counts(consensus.evidence, scale)
     shift, graded = _shift(scale)
+    if drawn is None or np.isnan(shift).all():
+        return _bias_from_counts(consensus.evidence, scale)
     prevalence = consensus.overall_prevalence
     values = np.einsum("k,sjkl,kl->sj", prevalence, drawn, shift)
     share = np.einsum("k,sjkl,l->sj", prevalence, drawn, graded)
@@ -301,15 +305,13 @@ def _measure_bias(consensus: Consensus) -> _Floats:  # (3, judge)
     return summarise(values)
 
 
-def _has_order(scale: Scale) -> bool:
-    return len(scale.truths) == 2 or (scale.ordinal and len(scale.truths) > 2)
-
-
 def _shift(scale: Scale) -> tuple[_Floats, _Floats]:  # (truth, label), (label,)
-    """Grades between truth and label, and which labels stand for a truth."""
-    stands = np.array(scale.truth_of)
+    """Grades between truth and label, NaN without an order, and which labels stand for a truth."""
+    stands, truths = np.array(scale.truth_of), len(scale.truths)
     graded = (stands >= 0).astype(np.float64)
-    return (stands[None, :] - np.arange(len(scale.truths))[:, None]) * graded, graded
+    if truths < 2 or (truths > 2 and not scale.ordinal):
+        return np.full((truths, len(stands)), np.nan), graded
+    return (stands - np.arange(truths)[:, None]) * graded, graded
 
 
 def _bias_from_counts(every: _Floats, scale: Scale) -> _Floats:  # (3, judge)
@@ -318,8 +320,6 @@ def _bias_from_counts(every: _Floats, scale: Scale) -> _Floats:  # (3, judge)
     The error is that of a mean, as if half a judgment a grade too high and half a one too low had
     been seen too: a judge of three judgments, all right, may still be biased.
     """
-    if not _has_order(scale):
-        return np.full((3, len(every)), np.nan)
     shift, graded = _shift(scale)
     counts = every * graded
     total = counts.sum(axis=(1, 2))
@@ -389,7 +389,8 @@ def feature_table(
 
 def _beyond(judgments: Judgments, gold: Gold | None, seed: int) -> dict[str, Any]:
     """What the paper does not have: kappa with the majority, bits, label shares, seconds."""
-    against = _against_majority(judgments, seed)  # (judge, truth, label)
+    vote = MajorityVote(seed=seed).fit(judgments)
+    against = count_known(vote, vote.choice)  # (judge, truth, label)
     columns: dict[str, Any] = {"kappa-majority": _kappa(judgments, against)}
     fit = HybridConfusion(method="em", seed=seed).fit(judgments, gold)
     kept = fit.counts[: judgments.judge_count]
@@ -402,14 +403,6 @@ def _beyond(judgments: Judgments, gold: Gold | None, seed: int) -> dict[str, Any
     if judgments.seconds is not None:
         columns["median-seconds"] = median_seconds(judgments)
     return columns
-
-
-def _against_majority(judgments: Judgments, seed: int) -> NDArray[np.float64]:
-    """Counts of each judge's labels under the majority's truth."""
-    sweeps = ThreadsEngine().load(judgments)
-    votes, _ = sweeps.posterior(None, own=True)
-    choice, _ = pick(votes, judgments, ties="random", seed=seed)
-    return sweeps.against(choice, votes.shape[1]).astype(np.float64)
 
 
 def _kappa(judgments: Judgments, counts: NDArray[np.float64]) -> Any:

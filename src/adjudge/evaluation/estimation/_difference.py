@@ -172,9 +172,7 @@ def _best_power(sample: Sample, ahead: _Floats, beyond: _Floats, shares: _Floats
 
 
 def rogan_gladen(
-    labelled: NDArray[
-        np.bool_
-    ],  # (member,) all items, by labels in which their own gold had no part
+    labelled: NDArray[np.bool_],  # (member,) by labels in which their own gold had no part
     item: NDArray[np.int64],  # (gold,)
     truly: NDArray[np.bool_],  # (gold,)
     level: float,
@@ -204,11 +202,6 @@ def rogan_gladen(
     shift = 2 * z**2 * (wrong - false)
     reach = z * float(np.sqrt(left * (share * wrong + (1 - share) * false))) / slope
     low, high = share + shift - reach, share + shift + reach
-    value = (q + _plain(~found & ~truly, no) - 1.0) / max(
-        _plain(found & truly, yes) + _plain(~found & ~truly, no) - 1.0, slope / 2
-    )
+    hits, spared = found[truly].mean(), 1.0 - found[~truly].mean()
+    value = (q + spared - 1.0) / max(hits + spared - 1.0, slope / 2)
     return float(np.clip(value, 0, 1)), max(low, 0.0), min(high, 1.0)
-
-
-def _plain(hits: NDArray[np.bool_], of: int) -> float:
-    return float(hits.sum()) / of

@@ -35,7 +35,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.runs import Run, distinct_names
@@ -52,6 +51,7 @@ _DRAWS = 32  # of the truths around which a measure is expanded
 _WIDE = 2.0  # sd of a move: wide, so that a handful of gold items decides
 _SPREADS = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5)  # tau
 _STEPS = 30
+_FAR = 2.0  # that a step may go: where all gold contradicts beliefs, the curvature says too much
 _CLOSE = 1e-6
 
 
@@ -121,8 +121,7 @@ def _draw(
     mean = belief if levels is None else np.zeros_like(belief)
     moves = [None] * draws if levels is None else levels.draw(draws, random)
     for number, level in enumerate(moves):
-        moved = belief if level is None else belief * np.exp(level)[topics]
-        moved = moved / moved.sum(axis=1, keepdims=True)
+        moved = _shares(belief if level is None else belief * np.exp(level)[topics])
         if level is not None:
             mean += moved / draws
         edges = np.cumsum(moved, axis=1)
@@ -180,35 +179,22 @@ def by_kind(
     seed: int,
 ) -> _Floats:  # (member, truth)
     """The beliefs, moved for each kind by what gold says of it."""
-    safe = np.maximum(belief, _CLOSE)
-    safe = safe / safe.sum(axis=1, keepdims=True)
-    found = safe.copy()
+    own = _shares(np.maximum(belief, _CLOSE))
+    told = np.eye(belief.shape[1])[sample.truth]
     fold = np.random.default_rng([seed, 13]).permutation(len(sample)) % folds
-    for one in np.unique(kind):
-        own = kind[sample.item] == one
-        every = np.flatnonzero(kind == one)
-        found[every] = _moved(safe[every], safe[sample.item[own]], sample.truth[own])
-        for part in range(folds):
-            out, others = own & (fold == part), own & (fold != part)
-            at = sample.item[out]
-            found[at] = _moved(safe[at], safe[sample.item[others]], sample.truth[others])
-    return np.asarray(found)
+    found = own.copy()
+    for part in range(-1, folds):  # everybody by all gold, then gold items by that of other folds
+        members = np.arange(len(own)) if part < 0 else sample.item[fold == part]
+        by = fold != part
+        at = sample.item[by]
+        _, levels = _fitted(own[at], told[by], kind[at], int(kind.max()) + 1, _WIDE)
+        found[members] = _shares(own[members] * np.exp(levels.mean)[kind[members]])
+    return found
 
 
-def _moved(belief: _Floats, known: _Floats, truth: NDArray[np.int16]) -> _Floats:
-    """Move beliefs as the known ones (gold, truth) have to be for their truths."""
-    told = np.eye(belief.shape[1])[truth]
-
-    def loss(move: _Floats) -> tuple[float, _Floats]:
-        tilted = known * np.exp(move)
-        total = tilted.sum(axis=1, keepdims=True)
-        value = -np.log((tilted * told).sum(axis=1) / total[:, 0]).sum()
-        slope = (tilted / total - told).sum(axis=0)
-        return float(value + 0.5 * (move**2).sum() / _WIDE**2), slope + move / _WIDE**2
-
-    found = minimize(loss, np.zeros(belief.shape[1]), jac=True, options={"gtol": 1e-8}).x
-    moved = belief * np.exp(found)
-    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+def _shares(weights: _Floats) -> _Floats:  # (member, truth)
+    """Rows that sum to 1."""
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,8 +218,7 @@ def levels_of(
     topics: int,
 ) -> Levels | None:
     """The levels that gold asks for; none where topics are no more apart than believed."""
-    own = np.maximum(belief, _CLOSE)
-    own = own / own.sum(axis=1, keepdims=True)
+    own = _shares(np.maximum(belief, _CLOSE))
     told = np.eye(belief.shape[1])[truth]
     best, found = float(np.log((own * told).sum(axis=1)).sum()), None
     for tau in _SPREADS:
@@ -252,15 +237,14 @@ def _fitted(
     level = np.zeros((topics, truths))
     bend = np.broadcast_to(prior, (topics, truths, truths))
     for _ in range(_STEPS):
-        p = own * np.exp(level[topic])
-        p /= p.sum(axis=1, keepdims=True)
+        p = _shares(own * np.exp(level[topic]))
         slope = -level / tau**2
         np.add.at(slope, topic, told - p)
         each = np.einsum("ik,kl->ikl", p, np.eye(truths)) - np.einsum("ik,il->ikl", p, p)
         bend = np.zeros((topics, truths, truths))
         np.add.at(bend, topic, each)
         bend += prior
-        step = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
+        step = np.clip(np.linalg.solve(bend, slope[:, :, None])[:, :, 0], -_FAR, _FAR)
         level = level + step
         if np.abs(step).max() < _CLOSE:
             break

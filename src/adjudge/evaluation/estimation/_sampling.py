@@ -35,8 +35,10 @@ _FEWEST = 2  # gold items in a stratum from which a spread can be told
 _BELIEVED = 2.0  # degrees of freedom that a believed spread counts for
 
 
-def align_judged(gold: Gold, judgments: Judgments) -> NDArray[np.int16]:  # (item,)
+def align_judged(gold: Gold | None, judgments: Judgments) -> NDArray[np.int16]:  # (item,)
     """The truth of each item that has gold and that somebody judged, else -1."""
+    if gold is None:
+        return np.full(judgments.item_count, -1, dtype=np.int16)
     return np.where(judgments.counts_per_item > 0, gold.align(judgments), -1).astype(np.int16)
 
 

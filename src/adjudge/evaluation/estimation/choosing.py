@@ -43,6 +43,7 @@ from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.estimation._sampling import align_judged, by_item
 from adjudge.evaluation.estimation._targets import RANGE, Target
 from adjudge.evaluation.estimation.estimate import Plan
+from adjudge.evaluation.scores import name_codes
 from adjudge.models.cross_calibration import CrossFit
 
 _Floats = NDArray[np.float64]
@@ -73,14 +74,14 @@ def choose_items(
     how = plan if plan is not None else Plan()
     target = how.target(name, fit.consensus, runs)
     consensus = fit.consensus
-    known = _known(consensus.judgments, gold)
+    known = align_judged(gold, consensus.judgments)
     chance, row, variance = _chances(fit, target, known, budget, how)
     taken, part = _draw(chance, how.seed, row)
-    earlier = _earlier(consensus.judgments, gold, known, len(target.item))
-    rows = _append(earlier, target.item[taken], chance[taken], part)
+    drawn = (target.item[taken], chance[taken], part)
+    rows = _with_earlier(consensus.judgments, gold, len(target.item), drawn)
     item = rows[0]
     believed = {
-        "believed": _truths(consensus.judgments).take(pa.array(consensus.choice[item])),
+        "believed": name_codes(consensus.scale.truths, consensus.choice[item]),
         "probability": pa.array(consensus.probability[item]),
     }
     chosen = _table(consensus.judgments, known, rows, believed)
@@ -106,7 +107,7 @@ def draw_gold(
     out, since they would influence the person. Earlier gold comes first, then the drawn items in
     random order.
     """
-    known = _known(judgments, gold)
+    known = align_judged(gold, judgments)
     row = None
     if by_doubt is None:
         item = np.flatnonzero(judgments.counts_per_item > 0)
@@ -123,15 +124,8 @@ def draw_gold(
     taken, part = _draw(chance, seed, row)
     order = np.random.default_rng([seed, 8]).permutation(len(taken))
     taken, part = taken[order], part[order]
-    earlier = _earlier(judgments, gold, known, len(item))
-    return _table(judgments, known, _append(earlier, item[taken], chance[taken], part))
-
-
-def _known(judgments: Judgments, gold: Gold | None) -> NDArray[np.int16]:  # (item,)
-    """The gold of each judged item, -1 where there is none."""
-    if gold is None:
-        return np.full(judgments.item_count, -1, dtype=np.int16)
-    return align_judged(gold, judgments)
+    drawn = (item[taken], chance[taken], part)
+    return _table(judgments, known, _with_earlier(judgments, gold, len(item), drawn))
 
 
 def _at_random(chance: _Floats, variance: _Floats) -> int:  # (member,), (member,)
@@ -265,32 +259,29 @@ def _along(chance: _Floats, random: np.random.Generator) -> NDArray[np.int64]:  
     return np.sort(np.array(drawn, dtype=np.int64))
 
 
-def _earlier(judgments: Judgments, gold: Gold | None, known: NDArray[np.int16], size: int) -> _Rows:
-    """Earlier gold: items, chances, rounds, strata; without chances, a random draw of them all."""
-    item = np.flatnonzero(known >= 0)
-    ones = np.ones(len(item), dtype=np.int64)
-    if gold is None or gold.sampling is None:
-        return item, np.full(len(item), len(item) / max(size, 1)), ones, ones
-    found: list[NDArray[Any]] = [
-        ones if values is None else by_item(values, gold, judgments)[item]
-        for values in (gold.sampling, gold.round, gold.stratum)
-    ]
-    return item, found[0], found[1], found[2]
-
-
-def _append(
-    earlier: _Rows, item: NDArray[np.int64], chance: _Floats, stratum: NDArray[np.int64]
+def _with_earlier(
+    judgments: Judgments,
+    gold: Gold | None,
+    size: int,
+    drawn: tuple[NDArray[np.int64], _Floats, NDArray[np.int64]],  # items, chances, strata
 ) -> _Rows:
-    """Append the drawn items to earlier gold, as the next round."""
-    turn = np.full(len(item), int(earlier[2].max(initial=0)) + 1)
-    drawn = (item, chance, turn, stratum)
-    items, chances, rounds, strata = map(np.append, earlier, drawn)
-    return items, chances, rounds, strata
-
-
-def _truths(judgments: Judgments) -> Any:
-    """The names of the truths."""
-    return pa.array(judgments.scale.truths, pa.large_string())
+    """Earlier gold, a random draw of all where it has no chances, then the drawn as a round."""
+    item = np.flatnonzero(align_judged(gold, judgments) >= 0)
+    ones = np.ones(len(item), dtype=np.int64)
+    chance, turn, stratum = np.full(len(item), len(item) / max(size, 1)), ones, ones
+    if gold is not None and gold.sampling is not None:
+        found: list[NDArray[Any]] = [
+            ones if values is None else by_item(values, gold, judgments)[item]
+            for values in (gold.sampling, gold.round, gold.stratum)
+        ]
+        chance, turn, stratum = found
+    rounds = np.append(turn, np.full(len(drawn[0]), int(turn.max(initial=0)) + 1))
+    return (
+        np.append(item, drawn[0]),
+        np.append(chance, drawn[1]),
+        rounds,
+        np.append(stratum, drawn[2]),
+    )
 
 
 def _table(
@@ -308,7 +299,7 @@ def _table(
     if judgments.documents is not None:
         columns["document"] = judgments.documents.take(at)
     end = {
-        "gold": _truths(judgments).take(pa.array(known[item], mask=known[item] < 0)),
+        "gold": name_codes(judgments.scale.truths, known[item]),
         **(believed or {}),
         "sampling_probability": pa.array(chance),
         "sampling_round": pa.array(rounds),
