@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from adjudge.data.formats import Content, read
-from adjudge.errors import BadData
-from faults import fault_of
+from adjudge.data.formats import read
+from reading import complaint, judged, judgments_in
 
 
 def record(
@@ -39,12 +38,6 @@ def records(folder: Path, *entries: object, lines: bool = False) -> Path:
     return path
 
 
-def judged(content: Content) -> set[tuple[Any, ...]]:
-    assert content.judgments is not None
-    rows = content.judgments.to_table().to_pylist()
-    return {(row["item"], row["judge"], row["label"]) for row in rows}
-
-
 @pytest.mark.parametrize("lines", [False, True])
 def test_submitted_responses_are_judgments(tmp_path: Path, lines: bool) -> None:
     path = records(
@@ -66,8 +59,7 @@ def test_submitted_responses_are_judgments(tmp_path: Path, lines: bool) -> None:
     content = read(path)
     assert content.format == "argilla"
     assert judged(content) == {("r1", "u1", "yes"), ("r1", "u2", "no"), ("r2", "u1", "no")}
-    judgments = content.judgments
-    assert judgments is not None
+    judgments = judgments_in(content)
     assert judgments.topics.to_pylist() == ["red dress"]
     assert judgments.fields.to_pylist() == [
         {"query": "red dress", "text": "text r1", "score": "0.5"},
@@ -95,9 +87,7 @@ def test_suggestions_of_an_agent_are_judgments(tmp_path: Path) -> None:
 def test_several_questions_want_one_named(tmp_path: Path) -> None:
     other = {"mood.responses": ["good"], "mood.responses.users": ["u1"]}
     path = records(tmp_path, record(1, [("u1", 2, "submitted")], **other))
-    with pytest.raises(BadData) as caught:
-        read(path)
-    assert fault_of(caught.value) == "records.json: several-questions"
+    assert complaint(read, path) == "records.json: several-questions"
     assert judged(read(path, question="mood")) == {("1", "u1", "good")}
 
 
@@ -116,9 +106,7 @@ def test_faults_name_their_record(tmp_path: Path) -> None:
         "records.json, record 2, response 1",
         *(f"records.json, record {number}" for number in (3, 4, 5, 6)),
     ]
-    with pytest.raises(BadData) as caught:
-        read(path)
-    assert fault_of(caught.value) == f"{places[0]}: not-one-label"
+    assert complaint(read, path) == f"{places[0]}: not-one-label"
     content = read(path, skip_bad=True)
     assert judged(content) == {("1", "u2", "a")}
     assert [bad.place for bad in content.bad] == places
@@ -126,15 +114,11 @@ def test_faults_name_their_record(tmp_path: Path) -> None:
 
 def test_nothing_submitted_is_an_error(tmp_path: Path) -> None:
     path = records(tmp_path, record(1, [("u1", "a", "draft")]))
-    with pytest.raises(BadData) as caught:
-        read(path)
-    assert fault_of(caught.value) == "records.json: no-judgments"
+    assert complaint(read, path) == "records.json: no-judgments"
 
 
 def test_a_broken_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     good = json.dumps(record(1, [("u1", "a", "submitted")]))
     path.write_text(f"{good}\n\n{{broken\n")
-    with pytest.raises(BadData) as caught:
-        read(path)
-    assert fault_of(caught.value) == "records.jsonl, line 3: invalid-json"
+    assert complaint(read, path) == "records.jsonl, line 3: invalid-json"

@@ -12,8 +12,7 @@ import pytest
 from adjudge.data.build import load_table
 from adjudge.data.formats import Content, beir, read, write
 from adjudge.data.gold import Gold
-from adjudge.errors import BadData
-from faults import fault_of
+from reading import complaint, gold_in
 
 _HEADER = "query-id\tcorpus-id\tscore\n"
 
@@ -35,12 +34,6 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-def _complaint(path: Path, **options: Any) -> str:
-    with pytest.raises(BadData) as raised:
-        read(path, **options)
-    return fault_of(raised.value)
-
-
 def _labels() -> Any:
     return pa.table(
         {
@@ -58,8 +51,7 @@ def test_qrels_alone(tmp_path: Path) -> None:
     content = read(path)
     assert content.format == "beir"
     assert content.texts is None
-    assert content.gold is not None
-    assert content.gold.to_table().to_pydict() == {
+    assert gold_in(content).to_table().to_pydict() == {
         "item": ["q1/d1", "q1/d2"],
         "topic": ["q1", "q1"],
         "document": ["d1", "d2"],
@@ -69,9 +61,8 @@ def test_qrels_alone(tmp_path: Path) -> None:
 
 def test_a_folder(folder: Path) -> None:
     content = read(folder)
-    assert content.gold is not None
-    assert content.gold.to_table()["item"].to_pylist() == ["q2/d1", "q1/d1", "q1/d2"]
-    assert content.gold.texts() == ["1", "2", "0"]
+    assert gold_in(content).to_table()["item"].to_pylist() == ["q2/d1", "q1/d1", "q1/d2"]
+    assert gold_in(content).texts() == ["1", "2", "0"]
     assert content.texts.to_pydict() == {
         "topic": ["q2", "q1", "q1"],
         "document": ["d1", "d1", "d2"],
@@ -83,7 +74,7 @@ def test_a_folder(folder: Path) -> None:
 
 def test_one_split_of_a_folder(folder: Path) -> None:
     assert Gold.read(folder, question="test").items.to_pylist() == ["q1/d1", "q1/d2"]
-    assert _complaint(folder, question="train") == f"{folder}: missing-file"
+    assert complaint(read, folder, question="train") == f"{folder}: missing-file"
 
 
 def test_a_folder_without_words(folder: Path) -> None:
@@ -106,12 +97,12 @@ def test_a_folder_without_words(folder: Path) -> None:
 )
 def test_a_bad_row_of_a_folder(folder: Path, text: str, message: str) -> None:
     (folder / "qrels" / "test.tsv").write_text(text)
-    assert _complaint(folder) == message
+    assert complaint(read, folder) == message
 
 
 def test_two_files_that_contradict_each_other(folder: Path) -> None:
     (folder / "qrels" / "dev.tsv").write_text(f"{_HEADER}q1\td2\t0\nq1\td1\t1\n")
-    assert _complaint(folder) == "gold, row 3, column gold: bad-data"
+    assert complaint(read, folder) == "gold, row 3, column gold: bad-data"
 
 
 @pytest.mark.parametrize(
@@ -119,20 +110,19 @@ def test_two_files_that_contradict_each_other(folder: Path) -> None:
 )
 def test_a_bad_line_of_a_corpus(folder: Path, line: str, shown: str) -> None:
     (folder / "corpus.jsonl").write_text(f'{{"_id": "d1"}}\n\n{line}\n')
-    assert _complaint(folder) == "corpus.jsonl, line 3: invalid-json"
+    assert complaint(read, folder) == "corpus.jsonl, line 3: invalid-json"
 
 
 def test_latin_1_in_a_corpus(folder: Path) -> None:
     text = '{"_id": "d1", "text": "café"}\n'.encode("latin-1")
     (folder / "corpus.jsonl").write_bytes(text)
-    assert _complaint(folder, encoding="utf-8") == "corpus.jsonl, line 1: bad-encoding"
+    assert complaint(read, folder, encoding="utf-8") == "corpus.jsonl, line 1: bad-encoding"
 
 
 def test_bad_rows_are_skipped_and_listed(folder: Path) -> None:
     (folder / "qrels" / "test.tsv").write_text(f"{_HEADER}q1\td1\t2\nq1\td2\tx\nq1\n")
     content = read(folder, skip_bad=True)
-    assert content.gold is not None
-    assert content.gold.items.to_pylist() == ["q2/d1", "q1/d1"]
+    assert gold_in(content).items.to_pylist() == ["q2/d1", "q1/d1"]
     assert [bad.place for bad in content.bad] == [
         "test.tsv, line 3, column score",
         "test.tsv, line 4",
@@ -148,9 +138,7 @@ def test_a_folder_comes_back_as_it_was(folder: Path, tmp_path: Path) -> None:
     content = read(folder)
     write(content, tmp_path / "out", format="beir")
     again = read(tmp_path / "out")
-    assert again.gold is not None
-    assert content.gold is not None
-    assert again.gold.to_table().equals(content.gold.to_table())
+    assert gold_in(again).to_table().equals(gold_in(content).to_table())
     assert again.texts["query"].equals(content.texts["query"])
     assert again.texts["text"].equals(content.texts["text"])
     assert sorted(path.name for path in (tmp_path / "out").rglob("*")) == [
@@ -195,9 +183,9 @@ def test_a_folder_of_an_earlier_run_is_replaced_and_no_other(folder: Path, tmp_p
     write(read(folder), tmp_path / "out", format="beir")
     write(Content(labels=_labels()), tmp_path / "out", format="beir")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["qrels"]
-    with pytest.raises(BadData) as raised:
-        write(Content(labels=_labels()), folder, format="beir")
-    assert fault_of(raised.value) == (f"{folder}: folder-not-empty")
+    assert complaint(write, Content(labels=_labels()), folder, format="beir") == (
+        f"{folder}: folder-not-empty"
+    )
 
 
 def test_a_crash_leaves_no_half_folder(

@@ -16,8 +16,7 @@ from adjudge.data.formats.consensus_table import scale_of_labels
 from adjudge.data.formats.trec_2011 import _relevance
 from adjudge.data.gold import Gold
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData
-from faults import fault_of
+from reading import complaint
 from sizes import sized
 
 _KINDS = {"consensus": ".csv", "consensus-jsonl": ".jsonl", "consensus-parquet": ".parquet"}
@@ -32,12 +31,6 @@ def _file(folder: Path, text: str, name: str = "labels.csv") -> Path:
     path = folder / name
     path.write_text(text)
     return path
-
-
-def _complaint(path: Path, **options: Any) -> str:
-    with pytest.raises(BadData) as raised:
-        read(path, **options)
-    return fault_of(raised.value)
 
 
 def test_columns_have_their_types(tmp_path: Path) -> None:
@@ -110,47 +103,14 @@ def test_a_list_where_a_number_should_be(tmp_path: Path) -> None:
     labels = pa.table({"item": ["a"], "label": ["1"], "probability": [[0.5]]})
     path = tmp_path / "labels.parquet"
     write(Content(labels=labels), path, format="consensus-parquet")
-    assert _complaint(path) == "labels.parquet, column probability: bad-data"
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("c,1,high,0,1,3,1,no", "line 3, column probability: not-a-number"),
-        ("c,1,1.5,0,1,3,1,no", "line 3, column probability: not-a-number"),
-        ("c,1,1,0,-1,3,1,no", "line 3, column p_1: not-a-number"),
-        ("c,1,1,0,1,2.5,1,no", "line 3, column judgments: not-a-number"),
-        ("c,1,1,0,1,3,first,no", "line 3, column rank: not-a-number"),
-        ("c,1,1,0,1,3,1,perhaps", "line 3, column fallback: not-true-or-false"),
-        (" ,1,1,0,1,3,1,0", "line 3, column item: missing-id"),
-        ("a,1,1,0,1,3,1,0", "line 3, column item: repeated-row"),
-        ("c,1,1,0,1,3,1", "line 3: wrong-width"),
-    ],
-)
-def test_a_bad_row(tmp_path: Path, row: str, message: str) -> None:
-    header = "item,label,probability,p_0,p_1,judgments,rank,fallback\n"
-    path = _file(tmp_path, f"{header}a,1,1,0,1,3,1,false\n{row}\n")
-    assert _complaint(path) == f"labels.csv, {message}"
+    assert complaint(read, path) == "labels.parquet, column probability: bad-data"
 
 
 def test_a_table_without_labels(tmp_path: Path) -> None:
-    assert _complaint(_file(tmp_path, "item,label,probability\n")) == "labels.csv: no-rows"
-    assert _complaint(_file(tmp_path, "item,probability\na,1\n"), format="consensus") == (
+    assert complaint(read, _file(tmp_path, "item,label,probability\n")) == "labels.csv: no-rows"
+    assert complaint(read, _file(tmp_path, "item,probability\na,1\n"), format="consensus") == (
         "labels.csv, column label: missing-column"
     )
-
-
-def test_bad_rows_are_skipped_and_listed(tmp_path: Path) -> None:
-    path = _file(tmp_path, "item,label,probability\na,1,1\nb,1,x\nc,1\na,0,1\nd,0,0.5\n")
-    content = read(path, skip_bad=True, wanted="gold")
-    assert content.labels["item"].to_pylist() == ["a", "d"]
-    assert content.gold is not None
-    assert content.gold.texts() == ["1", "0"]
-    assert [bad.place for bad in content.bad] == [
-        "labels.csv, line 3, column probability",
-        "labels.csv, line 4",
-        "labels.csv, line 5, column item",
-    ]
 
 
 def test_what_is_written(tmp_path: Path) -> None:
@@ -176,12 +136,6 @@ def test_a_formula_for_an_item_is_disarmed_in_csv_alone(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").read_text() == "item,label,probability\n'=cmd,-2,1\n''=x,'@,1\n"
 
 
-def test_nothing_to_write(tmp_path: Path) -> None:
-    with pytest.raises(BadData) as raised:
-        write(Content(gold=Gold.of({"a": 1})), tmp_path / "out.csv", format="consensus")
-    assert fault_of(raised.value) == "nothing-to-write"
-
-
 def test_the_scale_of_a_table() -> None:
     table = pa.table({"item": ["a"], "label": ["good"], "p_poor": [0.1], "p_good": [0.9]})
     assert scale_of_labels(table) == Scale(labels=("poor", "good"))
@@ -196,9 +150,7 @@ def test_the_scale_of_a_table() -> None:
 
 def test_relevance_without_a_binary_collapse() -> None:
     table = pa.table({"item": ["a"], "label": ["cat"], "p_cat": [0.5], "p_dog": [0.5]})
-    with pytest.raises(BadData) as raised:
-        _relevance(table, None)
-    assert fault_of(raised.value) == "no-relevant-labels"
+    assert complaint(_relevance, table, None) == "no-relevant-labels"
 
 
 _PIECE = st.text(

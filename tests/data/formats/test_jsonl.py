@@ -11,8 +11,7 @@ import pytest
 from adjudge.data.formats import read
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData
-from faults import fault_of
+from reading import complaint, judgments_in
 
 
 def _file(folder: Path, text: str | bytes, name: str = "judgments.jsonl") -> Path:
@@ -24,12 +23,6 @@ def _file(folder: Path, text: str | bytes, name: str = "judgments.jsonl") -> Pat
 def _items(path: Path, **options: Any) -> list[str]:
     items: list[str] = Judgments.read(path, **options).items.to_pylist()
     return items
-
-
-def _complaint(path: Path, **options: Any) -> str:
-    with pytest.raises(BadData) as raised:
-        read(path, **options)
-    return fault_of(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +67,7 @@ def test_other_keys_may_hold_anything(tmp_path: Path) -> None:
 
 def test_objects_over_several_lines(tmp_path: Path) -> None:
     text = '{\n"item": "a",\n"judge": "w", "label": 1}\n{"item": "b", "judge": "w", "label": 5}'
-    assert _complaint(_file(tmp_path, text), scale=Scale.parse("0<1")) == (
+    assert complaint(read, _file(tmp_path, text), scale=Scale.parse("0<1")) == (
         "judgments.jsonl, line 2, column label: label-off-scale"
     )
 
@@ -82,36 +75,35 @@ def test_objects_over_several_lines(tmp_path: Path) -> None:
 def test_a_broken_line(tmp_path: Path) -> None:
     good = '{"item": "a", "judge": "w", "label": 1}\n'
     path = _file(tmp_path, good + "\n" + good + '{"item": "b", "judge": "w", "label"\n')
-    assert _complaint(path) == "judgments.jsonl, line 4: invalid-json"
+    assert complaint(read, path) == "judgments.jsonl, line 4: invalid-json"
 
 
 def test_a_line_that_is_no_object(tmp_path: Path) -> None:
     path = _file(tmp_path, '{"item": "a", "judge": "w", "label": 1}\n[1, 2]\n')
-    assert _complaint(path) == "judgments.jsonl, line 2: invalid-json"
+    assert complaint(read, path) == "judgments.jsonl, line 2: invalid-json"
 
 
 def test_a_list_where_a_label_should_be(tmp_path: Path) -> None:
     row = '{{"item": "a", "judge": "w", "label": {}}}\n'
     path = _file(tmp_path, row.format(1) + row.format([1, 2]))
-    assert _complaint(path) == "judgments.jsonl, line 2, column label: not-one-value"
+    assert complaint(read, path) == "judgments.jsonl, line 2, column label: not-one-value"
 
 
 def test_a_key_that_is_missing_from_a_line(tmp_path: Path) -> None:
     path = _file(tmp_path, '{"item": "a", "judge": "w", "label": 1}\n{"item": "b", "label": 1}\n')
-    assert _complaint(path) == "judgments.jsonl, line 2, column judge: bad-id"
+    assert complaint(read, path) == "judgments.jsonl, line 2, column judge: bad-id"
 
 
 def test_a_key_that_is_missing_from_every_line(tmp_path: Path) -> None:
     path = _file(tmp_path, '{"item": "a", "label": 1, "note": 0}\n')
-    assert _complaint(path) == "judgments.jsonl, column judge: missing-column"
+    assert complaint(read, path) == "judgments.jsonl, column judge: missing-column"
 
 
 def test_bad_lines_are_skipped_and_listed_with_those_after_them(tmp_path: Path) -> None:
     row = '{{"item": "{}", "judge": "w", "label": {}}}\n'
     text = row.format("a", 1) + "nonsense\n\n" + row.format("b", 7) + row.format("c", [0]) + "{}\n"
     content = read(_file(tmp_path, text), scale=Scale.parse("0<1"), skip_bad=True)
-    assert content.judgments is not None
-    assert content.judgments.items.to_pylist() == ["a"]
+    assert judgments_in(content).items.to_pylist() == ["a"]
     assert [(bad.row, bad.place) for bad in content.bad] == [
         (1, "judgments.jsonl, line 2"),
         (2, "judgments.jsonl, line 4, column label"),
@@ -124,7 +116,7 @@ def test_latin_1(tmp_path: Path) -> None:
     text = '\n{"item": "café", "judge": "w", "label": 1}\n'.encode("latin-1")
     path = _file(tmp_path, text)
     assert _items(path, encoding="latin-1") == ["café"]
-    assert _complaint(path, encoding="utf-8") == "judgments.jsonl, line 2: bad-encoding"
+    assert complaint(read, path, encoding="utf-8") == "judgments.jsonl, line 2: bad-encoding"
 
 
 def test_gz(tmp_path: Path) -> None:

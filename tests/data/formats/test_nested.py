@@ -14,6 +14,7 @@ import pytest
 from adjudge.data.formats import detect, read
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData
+from reading import judgments_in
 
 JUDGES = ("ann", "bob", "cem")
 GIVEN = {f"d{n}": dict(zip(JUDGES, "012" if n % 2 else "110", strict=True)) for n in range(6)}
@@ -56,8 +57,7 @@ def test_judgments_inside_items(kind: str, records: list[dict[str, Any]], tmp_pa
         whole = json.dumps(records) if kind == "json" else "\n".join(map(json.dumps, records))
         path.write_text(whole)
     assert detect(path).name == "nested"
-    found = read(path).judgments
-    assert found is not None
+    found = judgments_in(read(path))
     assert judgments_of(found) == WANTED
 
 
@@ -83,8 +83,7 @@ def test_several_lists_are_questions_and_drafts_are_left_out(tmp_path: Path) -> 
     with pytest.raises(BadData, match=r"there are 2 questions .tone, use."):
         read(path)
     content = read(path, question="use")
-    assert content.judgments is not None
-    assert len(content.judgments) == 2
+    assert len(judgments_in(content)) == 2
     assert "2 judgments left out: draft" in content.notes
 
 

@@ -1,4 +1,4 @@
-"""OpenSearch judgment lists."""
+"""Ratings of search tools: OpenSearch and Kaggle."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 
 from adjudge.data.formats import Content, read, write
+from adjudge.data.gold import Gold
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
-from faults import fault_of
+from reading import complaint, gold_in
 
 
 def labels_of(*rows: tuple[str, str, str]) -> pa.Table:
@@ -61,25 +62,27 @@ def test_words_on_an_ordered_scale_are_their_places(tmp_path: Path) -> None:
 def test_words_without_order_are_refused(tmp_path: Path) -> None:
     table = labels_of(("q1", "a", "cat"))
     path = tmp_path / "judgments.json"
-    with pytest.raises(BadData) as caught:
-        write(Content(labels=table, scale=Scale.parse("cat,dog")), path, format="opensearch")
-    assert fault_of(caught.value) == "labels-not-numbers"
+    assert (
+        complaint(
+            write, Content(labels=table, scale=Scale.parse("cat,dog")), path, format="opensearch"
+        )
+        == "labels-not-numbers"
+    )
     assert not path.exists()
 
 
 def test_items_without_document_are_refused(tmp_path: Path) -> None:
     table = labels_of(("q1", "a", "1")).drop_columns(["document"])
-    with pytest.raises(BadData) as caught:
-        write(Content(labels=table), tmp_path / "j.json", format="opensearch")
-    assert fault_of(caught.value) == "column document: missing-column"
+    assert (
+        complaint(write, Content(labels=table), tmp_path / "j.json", format="opensearch")
+        == "column document: missing-column"
+    )
 
 
 def test_a_file_without_ratings(tmp_path: Path) -> None:
     path = tmp_path / "j.json"
     path.write_text("{}")
-    with pytest.raises(BadData) as caught:
-        read(path, format="opensearch")
-    assert fault_of(caught.value) == "j.json: no-judgments"
+    assert complaint(read, path, format="opensearch") == "j.json: no-judgments"
 
 
 def test_ratings_come_back_as_gold(tmp_path: Path) -> None:
@@ -89,8 +92,7 @@ def test_ratings_come_back_as_gold(tmp_path: Path) -> None:
     write(Content(labels=table, scale=scale), path, format="opensearch")
     found = read(path)
     assert found.format == "opensearch"
-    assert found.gold is not None
-    rows = found.gold.to_table().select(["topic", "document", "gold"]).to_pylist()
+    rows = gold_in(found).to_table().select(["topic", "document", "gold"]).to_pylist()
     assert [tuple(row.values()) for row in rows] == [
         ("red lamp", "a", "3"), ("red lamp", "b", "0"), ("sofa", "a", "1.5"),
     ]  # fmt: skip
@@ -101,3 +103,57 @@ def test_a_rating_that_is_missing_is_named(tmp_path: Path) -> None:
     path.write_text('{"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a"}]}]}')
     with pytest.raises(BadData, match=r"j\.json"):
         read(path)
+
+
+KAGGLE = (
+    '"id","query","product_title","product_description","median_relevance","relevance_variance"'
+)
+
+
+def test_median_is_gold(tmp_path: Path) -> None:
+    path = tmp_path / "train.csv"
+    path.write_text(
+        f"{KAGGLE}\n"
+        '1,"bridal shower","A ""very"" white box","Multi\nline",1,0\n'
+        '2,"led lights","String of lights","",4,0.471\n'
+    )
+    content = read(path)
+    assert content.format == "kaggle"
+    assert content.judgments is None
+    assert gold_in(content).to_table().to_pylist() == [
+        {"item": "1", "topic": "bridal shower", "document": "1", "gold": "1"},
+        {"item": "2", "topic": "led lights", "document": "2", "gold": "4"},
+    ]
+    assert content.texts.to_pylist() == [
+        {
+            "topic": "bridal shower",
+            "document": "1",
+            "query": "bridal shower",
+            "title": 'A "very" white box',
+            "text": "Multi\nline",
+        },
+        {
+            "topic": "led lights",
+            "document": "2",
+            "query": "led lights",
+            "title": "String of lights",
+            "text": "",
+        },
+    ]
+
+
+def test_items_alone_have_no_gold(tmp_path: Path) -> None:
+    path = tmp_path / "test.csv"
+    path.write_text('"id","query","product_title","product_description"\n3,"q","t","d"\n')
+    content = read(path)
+    assert content.format == "kaggle"
+    assert content.gold is None
+    assert content.texts["document"].to_pylist() == ["3"]
+    with pytest.raises(BadData, match="there is no gold in this file"):
+        Gold.read(path)
+
+
+def test_two_values_for_one_item(tmp_path: Path) -> None:
+    path = tmp_path / "train.csv"
+    path.write_text(f'{KAGGLE}\n1,"q","t","d",1,0\n1,"q","t","d",2,0\n')
+    assert complaint(read, path) == "train.csv, line 3, column median_relevance: bad-data"

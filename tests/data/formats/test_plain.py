@@ -21,9 +21,9 @@ from adjudge.data.formats.writing import write_table
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
-from adjudge.errors import AdjudgeError, BadData
+from adjudge.errors import BadData
 from adjudge.simulation import demo
-from faults import fault_of
+from reading import complaint, gold_in, judgments_in
 
 THREE = Scale.parse("0<1<2")
 
@@ -32,12 +32,6 @@ def _file(folder: Path, text: str | bytes, name: str = "judgments.csv") -> Path:
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
-
-
-def _complaint(path: Path, **options: Any) -> str:
-    with pytest.raises(AdjudgeError) as raised:
-        read(path, **options)
-    return fault_of(raised.value)
 
 
 def _rows(judgments: Judgments | None) -> list[tuple[str, ...]]:
@@ -52,9 +46,8 @@ def test_item_judge_and_label(tmp_path: Path) -> None:
     content = read(_file(tmp_path, "item,judge,label\na,w,1\nb,w,2\na,v,1.0\n"))
     assert content.format == "csv"
     assert content.gold is None
-    assert content.judgments is not None
-    assert str(content.judgments.scale) == "1 < 2"
-    assert _rows(content.judgments) == [("a", "w", "1"), ("a", "v", "1"), ("b", "w", "2")]
+    assert str(judgments_in(content).scale) == "1 < 2"
+    assert _rows(judgments_in(content)) == [("a", "w", "1"), ("a", "v", "1"), ("b", "w", "2")]
 
 
 def test_topic_and_document_make_an_item(tmp_path: Path) -> None:
@@ -67,8 +60,7 @@ def test_topic_and_document_make_an_item(tmp_path: Path) -> None:
 
 def test_gold_beside_judgments(tmp_path: Path) -> None:
     content = read(_file(tmp_path, "item,judge,label,gold\na,w,1,\nb,w,2,2\na,v,1,1\n"))
-    assert content.gold is not None
-    assert content.gold.to_table().to_pydict() == {"item": ["a", "b"], "gold": ["1", "2"]}
+    assert gold_in(content).to_table().to_pydict() == {"item": ["a", "b"], "gold": ["1", "2"]}
 
 
 def test_gold_alone(tmp_path: Path) -> None:
@@ -103,8 +95,7 @@ def test_labels_where_labels_are_wanted(tmp_path: Path) -> None:
 def test_labels_beside_gold(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,label,gold\na,1,0\n,1,1\nb,0,\n")
     content = read(path, wanted="labels", skip_bad=True)
-    assert content.gold is not None
-    assert content.gold.to_table().to_pydict() == {"item": ["a"], "gold": ["0"]}
+    assert gold_in(content).to_table().to_pydict() == {"item": ["a"], "gold": ["0"]}
     assert content.labels.to_pydict() == {"item": ["a", "b"], "label": ["1", "0"]}
     assert [bad.place for bad in content.bad] == ["judgments.csv, line 3, column item"]
 
@@ -215,35 +206,39 @@ def test_latin_1_where_it_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_file(tmp_path: Path, text: str, message: str) -> None:
-    assert _complaint(_file(tmp_path, text)) == message
+    assert complaint(read, _file(tmp_path, text)) == message
 
 
 def test_a_label_off_the_scale(tmp_path: Path) -> None:
     rows = "".join(f"i{n},w,{n % 3}\n" for n in range(15))
     path = _file(tmp_path, f"item,judge,label\n{rows}x,w,4\n")
-    assert _complaint(path, scale=THREE) == (
+    assert complaint(read, path, scale=THREE) == (
         "judgments.csv, line 17, column label: label-off-scale"
     )
 
 
 def test_a_gold_off_the_scale(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,judge,label,gold\na,w,1,\nb,w,1,5\n")
-    assert _complaint(path, scale=THREE) == "judgments.csv, line 3, column gold: label-off-scale"
+    assert (
+        complaint(read, path, scale=THREE) == "judgments.csv, line 3, column gold: label-off-scale"
+    )
 
 
 def test_the_line_after_quoted_newlines(tmp_path: Path) -> None:
     path = _file(tmp_path, 'item,judge,label\n"a\nb\r\nc",w,1\n\n"d",w,2\ne,w,3\n')
-    assert _complaint(path, scale=THREE) == "judgments.csv, line 7, column label: label-off-scale"
+    assert (
+        complaint(read, path, scale=THREE) == "judgments.csv, line 7, column label: label-off-scale"
+    )
 
 
 def test_latin_1_not_named(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,judge,label\na,w,1\ncafé,w,1\n".encode("latin-1"))
-    assert _complaint(path, encoding="utf-8") == "judgments.csv, line 3: bad-encoding"
+    assert complaint(read, path, encoding="utf-8") == "judgments.csv, line 3: bad-encoding"
 
 
 def test_contradictory_gold_in_a_gold_file(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,gold\na,1\nb,\na,2\n", "gold.csv")
-    assert _complaint(path) == "gold.csv, line 4, column gold: bad-data"
+    assert complaint(read, path) == "gold.csv, line 4, column gold: bad-data"
 
 
 def test_gold_wanted_and_not_there(tmp_path: Path) -> None:
@@ -264,26 +259,26 @@ def test_parquet_cut_short(tmp_path: Path) -> None:
     file = io.BytesIO()
     pa.parquet.write_table(pa.table({"item": ["a"], "judge": ["w"], "label": [1]}), file)
     path = _file(tmp_path, file.getvalue()[:-20], "judgments.parquet")
-    assert _complaint(path) == "judgments.parquet: broken-file"
+    assert complaint(read, path) == "judgments.parquet: broken-file"
 
 
 def test_parquet_without_a_column(tmp_path: Path) -> None:
     path = tmp_path / "judgments.parquet"
     pa.parquet.write_table(pa.table({"item": ["a"], "label": [1], "note": ["x"]}), path)
-    assert _complaint(path) == "judgments.parquet, column judge: missing-column"
+    assert complaint(read, path) == "judgments.parquet, column judge: missing-column"
 
 
 def test_parquet_with_a_list_for_a_label(tmp_path: Path) -> None:
     path = tmp_path / "judgments.parquet"
     pa.parquet.write_table(pa.table({"item": ["a"], "judge": ["w"], "label": [[1]]}), path)
-    assert _complaint(path) == "judgments.parquet, column label: bad-data"
+    assert complaint(read, path) == "judgments.parquet, column label: bad-data"
 
 
 def test_parquet_speaks_of_rows(tmp_path: Path) -> None:
     path = tmp_path / "judgments.parquet"
     table = pa.table({"item": ["a", "b"], "judge": ["w", None], "label": [1, 2]})
     pa.parquet.write_table(table, path)
-    assert _complaint(path) == "judgments.parquet, row 2, column judge: bad-id"
+    assert complaint(read, path) == "judgments.parquet, row 2, column judge: bad-id"
 
 
 # Bad rows skipped
@@ -321,14 +316,13 @@ def test_a_row_of_another_topic_is_skipped(tmp_path: Path) -> None:
 
 def test_bad_gold_rows_are_skipped_and_listed(tmp_path: Path) -> None:
     content = read(_file(tmp_path, "item,gold\na,1\nb,\n,2\nc,0\n", "gold.csv"), skip_bad=True)
-    assert content.gold is not None
-    assert content.gold.to_table().to_pydict() == {"item": ["a", "c"], "gold": ["1", "0"]}
+    assert gold_in(content).to_table().to_pydict() == {"item": ["a", "c"], "gold": ["1", "0"]}
     assert [(bad.row, bad.place) for bad in content.bad] == [(2, "gold.csv, line 4, column item")]
 
 
 def test_nothing_left_after_skipping(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,judge,label\na,,1\n,w,1\n")
-    assert _complaint(path, skip_bad=True) == "judgments.csv: bad-data"
+    assert complaint(read, path, skip_bad=True) == "judgments.csv: bad-data"
 
 
 # Tables of other libraries
@@ -363,27 +357,30 @@ def test_duckdb_relations() -> None:
 
 
 def test_a_bad_row_of_a_table() -> None:
-    with pytest.raises(BadData) as raised:
-        Judgments.from_table(pd.DataFrame({**_COLUMNS, "label": [1.0, None, 2.0]}))
-    assert fault_of(raised.value) == "table, row 2, column label: missing-label"
+    assert (
+        complaint(Judgments.from_table, pd.DataFrame({**_COLUMNS, "label": [1.0, None, 2.0]}))
+        == "table, row 2, column label: missing-label"
+    )
 
 
 def test_a_table_with_labels_of_two_types() -> None:
-    with pytest.raises(BadData) as raised:
-        Judgments.from_table(pd.DataFrame({**_COLUMNS, "label": [1, "x", 2]}), source="frame")
-    assert fault_of(raised.value) == "frame, row 2, column label: mixed-labels"
+    assert (
+        complaint(
+            Judgments.from_table, pd.DataFrame({**_COLUMNS, "label": [1, "x", 2]}), source="frame"
+        )
+        == "frame, row 2, column label: mixed-labels"
+    )
 
 
 def test_what_is_no_table() -> None:
-    with pytest.raises(BadData) as raised:
-        Judgments.from_table(3)
-    assert fault_of(raised.value) == "table: bad-data"
+    assert complaint(Judgments.from_table, 3) == "table: bad-data"
 
 
 def test_a_column_of_lists() -> None:
-    with pytest.raises(BadData) as raised:
-        Judgments.from_table(pl.DataFrame({**_COLUMNS, "label": [[1], [2], [3]]}))
-    assert fault_of(raised.value) == "table, column label: bad-data"
+    assert (
+        complaint(Judgments.from_table, pl.DataFrame({**_COLUMNS, "label": [[1], [2], [3]]}))
+        == "table, column label: bad-data"
+    )
 
 
 @pytest.mark.parametrize("order", ["grouped", "shuffled"])
@@ -411,7 +408,5 @@ def test_a_large_file_is_read_as_dictionaries_and_is_the_same(
     large = read(path)
     assert len(seen) == 3
     assert all(pa.types.is_dictionary(kind) for kind in seen)
-    assert small.judgments is not None
-    assert large.judgments is not None
-    assert large.judgments.to_table().equals(small.judgments.to_table())
-    assert large.judgments.judges.equals(small.judgments.judges)
+    assert judgments_in(large).to_table().equals(judgments_in(small).to_table())
+    assert judgments_in(large).judges.equals(judgments_in(small).judges)

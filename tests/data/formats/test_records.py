@@ -1,4 +1,4 @@
-"""JSON exports walked record by record."""
+"""Exports walked record by record, and which of their columns has which role."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from adjudge.data.formats.records import (
     read_records,
     single,
 )
+from adjudge.data.formats.tables import choose_question, pair_columns
 from adjudge.errors import BadData
-from faults import fault_of
+from reading import complaint
 
 
 def test_values_as_text() -> None:
@@ -67,17 +68,13 @@ def test_records_of_an_array_or_of_lines(tmp_path: Path) -> None:
 def test_files_that_are_no_json(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_bytes(b'{"a":\n"\xff"}')
-    with pytest.raises(BadData) as caught:
-        read_json(File.at(path, "utf-8"))
-    assert fault_of(caught.value) == "r.json, line 2: bad-encoding"
+    assert complaint(read_json, File.at(path, "utf-8")) == "r.json, line 2: bad-encoding"
     assert read_json(File.at(path, "latin-1")) == {"a": "ÿ"}
     path.write_text("[" * 100_000)
     with pytest.raises(BadData):
         read_json(File.at(path))
     path.write_bytes(b"")
-    with pytest.raises(BadData) as caught:
-        read_json(File.at(path))
-    assert fault_of(caught.value) == "r.json: empty-file"
+    assert complaint(File.at, path) == "r.json: empty-file"
 
 
 def test_rows_know_their_places() -> None:
@@ -93,3 +90,34 @@ def test_rows_know_their_places() -> None:
     assert str(rows.source.error(1, "no", column="a")) == "r.json, task 3, column a: no"
     assert [(bad.place,) for bad in rows.source.skipped] == [("r.json, task 2",)]
     assert len(rows) == 2
+
+
+def test_the_only_question_needs_no_name() -> None:
+    assert choose_question(["q", "q"], Options(), "f", "answer") == "q"
+
+
+def test_no_question_is_an_error() -> None:
+    assert complaint(choose_question, [], Options(), "f.csv", "answer") == "f.csv: no-question"
+
+
+def test_a_prefix_may_be_said() -> None:
+    found = ["b", "a.b"]
+    assert choose_question(found, Options(question="b"), "f", "answer") == "b"
+    assert choose_question(found, Options(question="a.b"), "f", "answer") == "a.b"
+    assert choose_question(found, Options(question="Answer.a.b"), "f", "answer") == "a.b"
+    assert choose_question(found, Options(question="OUTPUT:b"), "f", "answer") == "b"
+
+
+@pytest.mark.parametrize(
+    ("names", "pair"),
+    [
+        (["query", "docno"], {"topic": "query", "document": "docno"}),
+        (["Topic_ID", "Doc ID", "url"], {"topic": "Topic_ID", "document": "Doc ID"}),
+        (["query", "URL"], {"topic": "query", "document": "URL"}),
+        (["image_url", "text"], {}),
+        (["q"], {"topic": "q"}),
+        ([], {}),
+    ],
+)
+def test_inputs_are_topic_and_document_by_name_only(names: list[str], pair: dict[str, str]) -> None:
+    assert pair_columns(names) == pair

@@ -21,8 +21,7 @@ from adjudge.data.formats.spaced import (
     numbers_of,
     read_spaced,
 )
-from adjudge.errors import BadData
-from faults import fault_of
+from reading import complaint
 
 _NAMES = ("a", "b")
 
@@ -59,9 +58,10 @@ def test_other_white_space_belongs_to_the_cell(tmp_path: Path) -> None:
 
 def test_lines_with_too_few_or_too_many_fields(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("1 2\n3\n4 5 6\n7 8\n")
-    with pytest.raises(BadData) as raised:
-        read_spaced(File.at(tmp_path / "data"), Options(), _NAMES)
-    assert fault_of(raised.value) == "data, line 2: wrong-width"
+    assert (
+        complaint(read_spaced, File.at(tmp_path / "data"), Options(), _NAMES)
+        == "data, line 2: wrong-width"
+    )
     table, source = read_spaced(File.at(tmp_path / "data"), Options(skip_bad=True), _NAMES)
     assert table["a"].to_pylist() == ["1", "7"]
     assert [bad.place for bad in source.skipped] == ["data, line 2", "data, line 3"]
@@ -70,9 +70,10 @@ def test_lines_with_too_few_or_too_many_fields(tmp_path: Path) -> None:
 
 def test_no_line_with_the_right_number_of_fields(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("1\n2\n")
-    with pytest.raises(BadData) as raised:
-        read_spaced(File.at(tmp_path / "data"), Options(skip_bad=True), _NAMES)
-    assert fault_of(raised.value) == "data: no-good-rows"
+    assert (
+        complaint(read_spaced, File.at(tmp_path / "data"), Options(skip_bad=True), _NAMES)
+        == "data: no-good-rows"
+    )
 
 
 def test_numbers() -> None:
@@ -107,12 +108,8 @@ def test_cells_that_cannot_be_written() -> None:
     table = pa.table({"a": ["x", "y"], "b": ["1 1", None]})
     check_cells(table, ("a",), "qrels", " ")
     check_cells(table.slice(0, 1), ("b",), "trec-2011", r"\t")
-    with pytest.raises(BadData) as raised:
-        check_cells(table, ("a", "b"), "qrels", " ")
-    assert fault_of(raised.value) == "row 1, column b: bad-id"
-    with pytest.raises(BadData) as raised:
-        check_cells(table, ("b",), "trec-2011", r"\t")
-    assert fault_of(raised.value) == "row 2, column b: bad-id"
+    assert complaint(check_cells, table, ("a", "b"), "qrels", " ") == "row 1, column b: bad-id"
+    assert complaint(check_cells, table, ("b",), "trec-2011", r"\t") == "row 2, column b: bad-id"
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,17 @@
-"""Toloka assignments."""
+"""Toloka assignments, and the tables of crowd-kit."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from adjudge.data.formats import Content, read
+from adjudge.data.formats import Content, read, write
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData
-from faults import fault_of
+from reading import complaint, gold_in, judged, judgments_in
 
 HEADER = (
     "INPUT:query\tINPUT:docid\tOUTPUT:result\tGOLDEN:result\tHINT:text\tHINT:default_language\t"
@@ -39,12 +41,6 @@ def row(
     return "\t".join([*cells, start, end])
 
 
-def judged(content: Content) -> set[tuple[Any, ...]]:
-    assert content.judgments is not None
-    rows = content.judgments.to_table().to_pylist()
-    return {(row["item"], row["judge"], row["label"]) for row in rows}
-
-
 def test_task_is_the_item_and_knows_its_topic(tmp_path: Path) -> None:
     path = pool(
         tmp_path,
@@ -56,15 +52,13 @@ def test_task_is_the_item_and_knows_its_topic(tmp_path: Path) -> None:
     content = read(path)
     assert content.format == "toloka"
     assert judged(content) == {("t1", "w1", "1"), ("t1", "w2", "0"), ("t2", "w1", "0")}
-    judgments = content.judgments
-    assert judgments is not None
+    judgments = judgments_in(content)
     assert judgments.topics.to_pylist() == ["red dress"]
     assert judgments.documents.to_pylist() == ["dt1", "dt2"]
     assert judgments.fields.to_pylist()[0] == {"query": "red dress", "docid": "dt1"}
     assert judgments.seconds.tolist() == [30.5] * 3
     assert judgments.time[0] == 1589976030.5
-    assert content.gold is not None
-    assert content.gold.to_table().to_pylist() == [
+    assert gold_in(content).to_table().to_pylist() == [
         {
             "item": "t1",
             "topic": "red dress",
@@ -110,9 +104,7 @@ def test_inputs_are_the_item_without_a_task_id(tmp_path: Path) -> None:
     path = pool(tmp_path, "a\tb\tleft\tw1", "a\tc\tright\tw1", header=header)
     assert judged(read(path)) == {("a/b", "w1", "left"), ("a/c", "w1", "right")}
     path = pool(tmp_path, "a/b\tc\tleft\tw1", "a\tb/c\tright\tw1", header=header)
-    with pytest.raises(BadData) as caught:
-        read(path)
-    assert fault_of(caught.value) == "assignments.tsv, column ASSIGNMENT:task_id: missing-column"
+    assert complaint(read, path) == "assignments.tsv, column ASSIGNMENT:task_id: missing-column"
 
 
 def test_pair_of_inputs_is_the_item_without_a_task_id(tmp_path: Path) -> None:
@@ -128,26 +120,21 @@ def test_pair_of_inputs_is_the_item_without_a_task_id(tmp_path: Path) -> None:
     )
     content = read(path)
     assert judged(content) == {("q1/d1", "w1", "1"), ("q1/d2", "w1", "0"), ("q1/d1", "w2", "0")}
-    assert content.gold is not None
-    assert content.gold.items.to_pylist() == ["q1/d1"]
-    assert content.gold.reasons.to_pylist() == ["no verb"]
+    assert gold_in(content).items.to_pylist() == ["q1/d1"]
+    assert gold_in(content).reasons.to_pylist() == ["no verb"]
 
 
 def test_several_outputs_want_one_named(tmp_path: Path) -> None:
     header = "INPUT:image\tOUTPUT:result\tOUTPUT:comment\tASSIGNMENT:worker_id"
     path = pool(tmp_path, "a.png\tcat\tnice\tw1", header=header)
-    with pytest.raises(BadData) as caught:
-        read(path)
-    assert fault_of(caught.value) == "assignments.tsv: several-questions"
+    assert complaint(read, path) == "assignments.tsv: several-questions"
     assert judged(read(path, question="result")) == {("a.png", "w1", "cat")}
     assert judged(read(path, question="OUTPUT:comment")) == {("a.png", "w1", "nice")}
 
 
 def test_nothing_to_tell_items_apart(tmp_path: Path) -> None:
     path = pool(tmp_path, "cat\tw1", header="OUTPUT:result\tASSIGNMENT:worker_id")
-    with pytest.raises(BadData) as caught:
-        read(path)
-    assert fault_of(caught.value) == "assignments.tsv, column ASSIGNMENT:task_id: missing-column"
+    assert complaint(read, path) == "assignments.tsv, column ASSIGNMENT:task_id: missing-column"
 
 
 def test_a_fault_has_its_line(tmp_path: Path) -> None:
@@ -158,11 +145,51 @@ def test_a_fault_has_its_line(tmp_path: Path) -> None:
         "",
         row("t1", "", "1"),
     )
-    with pytest.raises(BadData) as caught:
-        read(path)
-    assert fault_of(caught.value) == (
-        "assignments.tsv, line 5, column ASSIGNMENT:worker_id: bad-id"
-    )
+    assert complaint(read, path) == ("assignments.tsv, line 5, column ASSIGNMENT:worker_id: bad-id")
     content = read(path, skip_bad=True)
     assert judged(content) == {("t1", "w2", "1")}
     assert len(content.bad) == 1
+
+
+def crowd_file(folder: Path, text: str) -> Path:
+    path = folder / "crowd.csv"
+    path.write_text(text)
+    return path
+
+
+def test_judgments_of_crowd_kit(tmp_path: Path) -> None:
+    content = read(crowd_file(tmp_path, "worker,task,label\nw,a,cat\nv,a,dog\nw,b,dog\n"))
+    assert content.format == "crowd-kit"
+    assert judgments_in(content).to_table().to_pydict() == {
+        "item": ["a", "a", "b"],
+        "judge": ["w", "v", "w"],
+        "label": ["cat", "dog", "dog"],
+    }
+
+
+@pytest.mark.parametrize("wanted", [None, "gold"])
+def test_truth_of_crowd_kit(tmp_path: Path, wanted: None) -> None:
+    content = read(crowd_file(tmp_path, "task\ttrue_label\na\tcat\nb\tdog\n"), wanted=wanted)
+    assert gold_in(content).to_table().to_pydict() == {"item": ["a", "b"], "gold": ["cat", "dog"]}
+
+
+def test_labels_are_truth_where_gold_is_wanted(tmp_path: Path) -> None:
+    path = crowd_file(tmp_path, "task,label\na,cat\n")
+    assert Gold.read(path).to_table().to_pydict() == {"item": ["a"], "gold": ["cat"]}
+    with pytest.raises(BadData) as raised:
+        Judgments.read(path)
+    assert raised.value.source == str(path)
+
+
+def test_crowd_kit_is_written(tmp_path: Path) -> None:
+    table = pa.table({"item": ["a", "b,"], "judge": ["w", "v"], "label": ["cat", "dog"]})
+    judgments, gold = Judgments.from_table(table), Gold.of({"a": "cat"})
+    labels = pa.table({"item": ["a"], "label": ["dog"], "probability": [0.9]})
+    path = tmp_path / "out.csv"
+    write(Content(judgments=judgments, gold=gold), path, format="crowd-kit")
+    assert path.read_text() == 'task,worker,label\na,w,cat\n"b,",v,dog\n'
+    assert read(path).judgments is not None
+    write(Content(gold=gold), path, format="crowd-kit")
+    assert path.read_text() == "task,true_label\na,cat\n"
+    write(Content(judgments=judgments, labels=labels), path, format="crowd-kit")
+    assert path.read_text() == "task,true_label\na,dog\n"

@@ -10,8 +10,7 @@ import pytest
 from adjudge.data.formats import Content, read
 from adjudge.data.formats.trec_rf10 import SCALE, gold_subset, trec_2011_subset
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData
-from faults import fault_of
+from reading import complaint, gold_in, judgments_in
 
 _TEXT = """topicID\tworkerID\tdocID\tgold\tlabel
 7\tw1\td1\t-1\t0
@@ -45,16 +44,14 @@ def _counts(content: Content) -> tuple[int, int, int, int, int]:
 
 def test_the_format(small: Content) -> None:
     assert small.format == "trec-rf10"
-    assert small.judgments is not None
-    assert small.judgments.scale == SCALE
+    assert judgments_in(small).scale == SCALE
     assert str(SCALE) == "-2 < 0 < 1 < 2"
     assert SCALE.relevant == ("1", "2")
     assert _counts(small) == (7, 4, 3, 2, 3)
 
 
 def test_gold_that_is_not_known_is_none_and_honeypots_are_marked(small: Content) -> None:
-    assert small.gold is not None
-    assert small.gold.to_table().to_pylist() == [
+    assert gold_in(small).to_table().to_pylist() == [
         {"item": "7/d2", "topic": "7", "document": "d2", "gold": "2", "honeypot": False},
         {"item": "7/d3", "topic": "7", "document": "d3", "gold": "-2", "honeypot": True},
         {"item": "8/d1", "topic": "8", "document": "d1", "gold": "0", "honeypot": False},
@@ -63,16 +60,14 @@ def test_gold_that_is_not_known_is_none_and_honeypots_are_marked(small: Content)
 
 def test_the_binary_subset(small: Content) -> None:
     subset = trec_2011_subset(small)
-    assert subset.judgments is not None
-    assert subset.gold is not None
-    assert subset.judgments.to_table().to_pydict() == {
+    assert judgments_in(subset).to_table().to_pydict() == {
         "item": ["7/d1", "7/d2", "7/d2"],
         "topic": ["7", "7", "7"],
         "document": ["d1", "d2", "d2"],
         "judge": ["w1", "w1", "w2"],
         "label": ["0", "1", "1"],
     }
-    assert dict(zip(subset.gold.items.to_pylist(), subset.gold.texts(), strict=True)) == {
+    assert dict(zip(gold_in(subset).items.to_pylist(), gold_in(subset).texts(), strict=True)) == {
         "7/d2": "1"
     }
 
@@ -80,44 +75,39 @@ def test_the_binary_subset(small: Content) -> None:
 def test_the_graded_subset(small: Content) -> None:
     graded = gold_subset(small)
     assert _counts(graded) == (2, 1, 2, 1, 1)
-    assert graded.judgments is not None
-    assert graded.judgments.scale.labels == ("0", "1", "2")
+    assert judgments_in(graded).scale.labels == ("0", "1", "2")
 
 
 def test_a_subset_of_no_gold() -> None:
-    with pytest.raises(BadData) as raised:
-        trec_2011_subset(Content())
-    assert fault_of(raised.value) == "missing-gold"
+    assert complaint(trec_2011_subset, Content()) == "missing-gold"
 
 
 def test_a_scale_named(tmp_path: Path) -> None:
     (tmp_path / "rf10.tsv").write_text(_TEXT)
-    with pytest.raises(BadData) as raised:
-        read(tmp_path / "rf10.tsv", scale=Scale.parse("0<1<2"))
-    assert fault_of(raised.value) == "rf10.tsv, line 3, column label: label-off-scale"
+    assert (
+        complaint(read, tmp_path / "rf10.tsv", scale=Scale.parse("0<1<2"))
+        == "rf10.tsv, line 3, column label: label-off-scale"
+    )
 
 
 def test_a_label_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "rf10.tsv").write_text(_TEXT + "8\tw3\td2\t0\t3\n")
-    with pytest.raises(BadData) as raised:
-        read(tmp_path / "rf10.tsv")
-    assert fault_of(raised.value) == "rf10.tsv, line 9, column label: label-off-scale"
+    assert (
+        complaint(read, tmp_path / "rf10.tsv") == "rf10.tsv, line 9, column label: label-off-scale"
+    )
 
 
 def test_the_counts_of_the_whole_file(whole: Content) -> None:
     assert _counts(whole) == (98_453, 20_232, 766, 100, 4_460)
-    assert whole.gold is not None
-    assert whole.gold.honeypot is not None
-    assert int(whole.gold.honeypot.sum()) == 1_183
+    assert gold_in(whole).honeypot is not None
+    assert int(gold_in(whole).honeypot.sum()) == 1_183
 
 
 def test_the_counts_of_the_track_of_2011(whole: Content) -> None:
     subset = trec_2011_subset(whole)
     assert _counts(subset) == (89_624, 19_033, 762, 100, 3_275)
-    assert subset.judgments is not None
-    assert subset.gold is not None
-    assert subset.judgments.scale.labels == ("0", "1")
-    known = subset.gold.align(subset.judgments)
+    assert judgments_in(subset).scale.labels == ("0", "1")
+    known = gold_in(subset).align(judgments_in(subset))
     assert int((known >= 0).sum()) == 3_275
     assert set(np.unique(known)) == {-1, 0, 1}
 
@@ -125,6 +115,4 @@ def test_the_counts_of_the_track_of_2011(whole: Content) -> None:
 def test_the_counts_of_graded_items(whole: Content) -> None:
     graded = gold_subset(whole)
     assert _counts(graded)[:3] == (19_699, 3_275, 722)
-    assert graded.judgments is not None
-    assert graded.gold is not None
-    assert set(graded.gold.align(graded.judgments)) == {0, 1, 2}
+    assert set(gold_in(graded).align(judgments_in(graded))) == {0, 1, 2}

@@ -10,6 +10,7 @@ import pytest
 from adjudge.data.formats import read
 from adjudge.errors import BadData
 from faults import fault_of
+from reading import judgments_in
 
 RECORDS = [{"thing": i % 3, "by": f"j{i % 2}", "found": i % 2} for i in range(6)]
 LINES = "".join(json.dumps(record) + "\n" for record in RECORDS)
@@ -75,8 +76,7 @@ def test_columns_that_are_named_make_judgments_of_it(tmp_path: Path, name: str) 
     path = tmp_path / "like.json"
     path.write_text(JSON[name][0])
     columns = {"item": "thing", "judge": "by", "label": "found"}
-    judgments = read(path, columns=columns).judgments
-    assert judgments is not None
+    judgments = judgments_in(read(path, columns=columns))
     assert (len(judgments), judgments.item_count, judgments.judge_count) == (6, 3, 2)
 
 

@@ -22,25 +22,20 @@ from adjudge.data.formats.opening import (
 from adjudge.data.formats.writing import written_folder, written_whole
 from adjudge.errors import BadData, UnknownName
 from faults import fault_of
+from reading import complaint
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(BadData) as raised:
-        _check_readable(tmp_path / "none.csv")
-    assert fault_of(raised.value) == f"{tmp_path}/none.csv: missing-file"
+    assert complaint(_check_readable, tmp_path / "none.csv") == f"{tmp_path}/none.csv: missing-file"
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(BadData) as raised:
-        _check_readable(tmp_path)
-    assert fault_of(raised.value) == f"{tmp_path}: not-a-file"
+    assert complaint(_check_readable, tmp_path) == f"{tmp_path}: not-a-file"
 
 
 def test_a_file_without_a_byte(tmp_path: Path) -> None:
     (tmp_path / "judgments.csv").touch()
-    with pytest.raises(BadData) as raised:
-        _check_readable(tmp_path / "judgments.csv")
-    assert fault_of(raised.value) == "judgments.csv: empty-file"
+    assert complaint(_check_readable, tmp_path / "judgments.csv") == "judgments.csv: empty-file"
 
 
 @pytest.mark.parametrize(
