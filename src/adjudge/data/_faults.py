@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data._items import canonical_codes, compact
-from adjudge.data.names import Coded, Codes
+from adjudge.data.names import Coded, Codes, Names
 from adjudge.data.scale import MISSING, Scale, as_number, canonical
 from adjudge.data.source import Fault, Source, count_of
 from adjudge.errors import Remedy, shown
@@ -65,6 +65,18 @@ def leave_out_bad(
     return coded, rows.take(pa.array(good))
 
 
+def id_faults(what: str, column: str | None, codes: Codes, names: Names) -> list[Fault]:
+    """The rows whose id is missing, blank or has a NUL byte."""
+    nul = np.append(np.asarray(pc.match_substring(names, "\0")), False)
+    blank = np.append(np.asarray(pc.equal(pc.utf8_trim_whitespace(names), "")), True)
+    found = []
+    if nul.any():
+        found.append(Fault(nul[codes], column, lambda _: "a NUL byte in an id"))
+    if blank[:-1].any() or int(codes.min(initial=0)) < 0:
+        found.append(Fault(blank[codes], column, lambda _: f"the {what} id is empty"))
+    return found
+
+
 def _list_faults(
     coded: Coded, where: dict[str, str], scale: Scale | None, skip_bad: bool
 ) -> list[Fault]:
@@ -87,10 +99,7 @@ def _list_faults(
 
     for role in ("item", "topic", "document", "judge"):
         if role in coded:
-            names = coded[role][1]
-            look(role, pc.match_substring(names, "\0"), "a NUL byte in an id")
-            blank = pc.equal(pc.utf8_trim_whitespace(names), "")
-            look(role, blank, f"the {role} id is empty", missing=True)
+            faults += id_faults(role, where[role], *coded[role])
     if "label" in coded:
         look("label", pc.match_substring(coded["label"][1], "\0"), "a NUL byte in a label")
     for role in ("label", "gold"):

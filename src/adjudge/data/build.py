@@ -191,7 +191,7 @@ def _group(
     offsets = _runs(items.by_row, len(items.names))
     if offsets is None:
         for name in about.keys() & {"time", "seconds"}:
-            about[name] = about[name][_order(items)]
+            about[name] = about[name][np.argsort(items.by_row, kind="stable")]
         offsets, judge, label = _sorted_by_item(items, judge, label)
     if not place.samples:
         _remark_repeats(offsets, judge, label, where, place)
@@ -246,12 +246,6 @@ def _sorted_by_item(
         sorted_.indices.astype(np.int32, copy=False),
         sorted_.data,
     )
-
-
-def _order(items: Items) -> NDArray[np.int32]:
-    """The rows by item, those of one item as they came."""
-    rows = np.arange(items.by_row.size, dtype=np.int32)
-    return _sorted_by_item(items, rows, np.ones(rows.size, dtype=np.int8))[1]
 
 
 def _remark_repeats(

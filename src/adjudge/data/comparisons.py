@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from adjudge.data._faults import id_faults
 from adjudge.data._items import family_column, kind_column
 from adjudge.data._reshaping import (
     code_families,
@@ -348,17 +349,6 @@ def _list_faults(
     columns = {side: where.get(plain, where.get(won)) for side, plain, won in _SIDES}
     faults: list[Fault] = []
 
-    def look(role: str, names: list[str]) -> None:
-        codes = coded[role][0]
-        what = role if role in ("judge", "topic") else "item"
-        for flags, problem in (
-            ([not name.strip() for name in names], f"the {what} id is empty"),
-            (["\0" in name for name in names], "a NUL byte in an id"),
-        ):
-            rows = np.array(flags)[codes]
-            column = columns.get(role, where.get(role))
-            faults.append(Fault(rows, column, lambda _, told=problem: told))
-
     def said(row: int) -> str:
         codes, texts = coded["outcome"]
         return str(texts[int(codes[row])]).strip() if codes[row] >= 0 else ""
@@ -370,8 +360,8 @@ def _list_faults(
         pair = f"({shown(names[left[row]])}, {shown(names[right[row]])})"
         return f"{problem}; wanted {_WANTED} {pair}"
 
-    look("left", names)
-    look("right", names)
+    for side, column in columns.items():
+        faults += id_faults("item", column, *coded[side])
     faults.append(
         Fault(
             left == right,
@@ -385,5 +375,5 @@ def _list_faults(
     faults.append(Fault(outcome < 0, column, describe_outcome, said, "an outcome", "bad-outcome"))
     for role in ("judge", "topic"):
         if role in coded:
-            look(role, [*coded[role][1].to_pylist(), ""])
+            faults += id_faults(role, where.get(role), *coded[role])
     return faults

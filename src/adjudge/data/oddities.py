@@ -228,19 +228,20 @@ def _changed(
     told: str,
 ) -> Coded:
     """The coded columns with labels and gold changed; it is told with an example."""
-    new, role = change([text for text in coded["label"][1].to_pylist() if text.strip()]), "label"
-    if not new and change is _as_seen and "gold" in coded:  # labels may have none of its marks
-        new, role = change([t for t in coded["gold"][1].to_pylist() if t.strip()]), "gold"
-    if not new:
-        return coded
-    text, own = next(iter(new.items()))
-    place.remark(f"column {where[role]}: {told}: {text.strip()} is read as {own}")
-    for role in ("label", "gold"):
-        if role in coded:
-            codes, names = coded[role]
-            texts = names.to_pylist()
-            new |= change([t for t in texts if t.strip()]) if role == "gold" else {}
-            coded = {**coded, role: (codes, as_names([new.get(text, text) for text in texts]))}
+    roles = [role for role in ("label", "gold") if role in coded]
+    texts = {role: coded[role][1].to_pylist() for role in roles}
+    new: dict[str, str] = {}
+    for role in roles:
+        # Gold may have marks that labels have not; of other changes it has those of labels.
+        if role == "label" or new or change is _as_seen:
+            own = change([text for text in texts[role] if text.strip()])
+            if own and not new:
+                text, meant = next(iter(own.items()))
+                place.remark(f"column {where[role]}: {told}: {text.strip()} is read as {meant}")
+            new |= own
+    for role in roles if new else ():
+        read = as_names([new.get(text, text) for text in texts[role]])
+        coded = {**coded, role: (coded[role][0], read)}
     return coded
 
 
