@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from adjudge import Comparisons
 from adjudge.data.comparisons import OUTCOMES
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData, BadSetting, ReadingWarning
 
 ROWS = {
     "left": ["a", "b", "a", "c"],
@@ -42,16 +42,16 @@ def test_a_winner_and_a_loser_do_not_say_who_stood_where() -> None:
     assert found.shown_first.tolist() == [-1, -1]
 
 
-@pytest.mark.parametrize("word", ["A", "model_a", "Left", "[[A]]", "1", "a"])
-def test_words_for_left(word: str) -> None:
+WORDS = [
+    *((word, 0) for word in ("A", "model_a", "Left", "[[A]]", "1", "a")),
+    *((word, 2) for word in ("tie (bothbad)", "Draw", "both", "neither")),
+]
+
+
+@pytest.mark.parametrize(("word", "outcome"), WORDS)
+def test_words_for_an_outcome(word: str, outcome: int) -> None:
     table = {"model_a": ["a"], "model_b": ["b"], "winner": [word]}
-    assert Comparisons.from_table(table).outcome.tolist() == [0]
-
-
-@pytest.mark.parametrize("word", ["tie (bothbad)", "Draw", "both", "neither"])
-def test_words_for_a_tie(word: str) -> None:
-    table = {"model_a": ["m"], "model_b": ["n"], "winner": [word]}
-    assert Comparisons.from_table(table).outcome.tolist() == [2]
+    assert Comparisons.from_table(table).outcome.tolist() == [outcome]
 
 
 def test_who_was_shown_first_is_a_side_or_an_item() -> None:
@@ -60,50 +60,41 @@ def test_who_was_shown_first_is_a_side_or_an_item() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "place", "code"),
     [
+        ({"right": ["b", "b", "c", "a"]}, "row 2, column right", "bad-id"),
+        ({"label": ["left", "tie", "d", "left"]}, "row 3, column label", "bad-outcome"),
+        ({"label": ["left", "", "a", "left"]}, "row 2, column label", "bad-outcome"),
+        ({"left": ["a", " ", "a", "c"]}, "row 2, column left", "bad-id"),
+        ({"judge": ["ann", "", "bob", "bob"]}, "row 2, column judge", "bad-id"),
         (
-            {"right": ["b", "b", "c", "a"]},
-            "table, row 2, column right: 'b' is compared with itself; wanted two items",
+            {"left": ["right", "b", "a", "c"], "label": ["right", "left", "a", "left"]},
+            "row 1",
+            "bad-outcome",
         ),
-        (
-            {"label": ["left", "tie", "d", "left"]},
-            "table, row 3, column label: 'd' is no outcome; wanted left, right, tie, cannot say, "
-            "or the name of one of the two ('a', 'c')",
-        ),
-        (
-            {"label": ["left", "", "a", "left"]},
-            "table, row 2, column label: there is no outcome; wanted left, right, tie, cannot say, "
-            "or the name of one of the two ('b', 'c')",
-        ),
-        ({"left": ["a", " ", "a", "c"]}, "table, row 2, column left: the item id is empty"),
-        ({"judge": ["ann", "", "bob", "bob"]}, "table, row 2, column judge: the judge id is empty"),
     ],
 )
-def test_a_bad_row_is_named(change: dict[str, list[str]], message: str) -> None:
+def test_a_bad_row_is_named_or_skipped(change: dict, place: str, code: str) -> None:
     with pytest.raises(BadData) as caught:
         Comparisons.from_table(ROWS | change)
-    assert caught.value.sentence == message
+    assert caught.value.place.startswith(f"table, {place}")
+    assert caught.value.code == code
+    with pytest.warns(ReadingWarning, match=f"1 bad row left out, at table, {place}"):
+        assert len(Comparisons.from_table(ROWS | change, skip_bad=True)) == 3
 
 
-def test_a_word_that_is_the_item_on_the_other_side_is_refused() -> None:
-    with pytest.raises(BadData, match="'right' is a side here and the name of the item on the oth"):
-        Comparisons.from_table(
-            {"left": ["right", "x1"], "right": ["x1", "x2"], "label": ["right", "left"]}
-        )
-
-
-def test_missing_columns_are_named() -> None:
+@pytest.mark.parametrize(
+    ("table", "column", "code"),
+    [
+        ({"left": ["a"], "label": ["left"]}, "right", "missing-column"),
+        ({"left": ["a"], "right": ["b"]}, "label", "missing-column"),
+        ({"left": [], "right": [], "label": []}, None, "bad-data"),
+    ],
+)
+def test_a_table_without_comparisons_is_refused(table: dict, column: str, code: str) -> None:
     with pytest.raises(BadData) as caught:
-        Comparisons.from_table({"left": ["a"], "label": ["left"]})
-    assert caught.value.sentence.startswith(
-        "table, column right: no column 'right'; the columns are l"
-    )
-
-
-def test_a_header_without_rows() -> None:
-    with pytest.raises(BadData, match="there are no comparisons: the table has a header and no r"):
-        Comparisons.from_table({"left": [], "right": [], "label": []})
+        Comparisons.from_table(table)
+    assert (caught.value.column, caught.value.code) == (column, code)
 
 
 def test_joined_by_name() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -18,60 +17,38 @@ def instants_of(*texts: str | None) -> list[datetime | None]:
     return list(instants(pa.array(texts, pa.string()), Source("t.csv"), "SubmitTime").to_pylist())
 
 
-@pytest.mark.parametrize(
-    ("zone", "hours"),
-    [
-        ("PST", -8),
-        ("PDT", -7),
-        ("MST", -7),
-        ("MDT", -6),
-        ("CST", -6),
-        ("CDT", -5),
-        ("EST", -5),
-        ("EDT", -4),
-        ("AKST", -9),
-        ("AKDT", -8),
-        ("HST", -10),
-        ("GMT", 0),
-        ("UTC", 0),
-    ],
-)
+def utc(*parts: int) -> datetime:
+    return datetime(*parts, tzinfo=UTC)
+
+
+ZONES = {"P": -8, "M": -7, "C": -6, "E": -5, "AK": -9}
+HOURS = {f"{zone}ST": hours for zone, hours in ZONES.items()}
+HOURS |= {f"{zone}DT": hours + 1 for zone, hours in ZONES.items()}
+
+
+@pytest.mark.parametrize(("zone", "hours"), [*HOURS.items(), ("HST", -10), ("GMT", 0), ("UTC", 0)])
 def test_zones_of_the_united_states(zone: str, hours: int) -> None:
     local = datetime(2013, 3, 5, 18, 8, 31, tzinfo=timezone(timedelta(hours=hours)))
     assert instants_of(f"Tue Mar 05 18:08:31 {zone} 2013") == [local.astimezone(UTC)]
 
 
-def test_midnight_crosses_the_year() -> None:
-    assert instants_of("Tue Dec 31 23:30:00 EST 2013") == [datetime(2014, 1, 1, 4, 30, tzinfo=UTC)]
-
-
-def test_month_comes_first() -> None:
-    assert instants_of("3/5/2013 8:08:31", "12/31/2015 23:59", "2/29/2012") == [
-        datetime(2013, 3, 5, 8, 8, 31, tzinfo=UTC),
-        datetime(2015, 12, 31, 23, 59, tzinfo=UTC),
-        datetime(2012, 2, 29, tzinfo=UTC),
-    ]
-
-
-def test_iso_with_and_without_zone_even_mixed() -> None:
-    assert instants_of("2021-03-09T22:16:08.728353Z") == [
-        datetime(2021, 3, 9, 22, 16, 8, 728353, tzinfo=UTC)
-    ]
-    assert instants_of("2021-03-09T22:16:08") == [datetime(2021, 3, 9, 22, 16, 8, tzinfo=UTC)]
-    assert instants_of("2021-03-09T22:16:08+02:00", "2021-03-09 22:16:08", "3/9/2021 1:00:00") == [
-        datetime(2021, 3, 9, 20, 16, 8, tzinfo=UTC),
-        datetime(2021, 3, 9, 22, 16, 8, tzinfo=UTC),
-        datetime(2021, 3, 9, 1, 0, 0, tzinfo=UTC),
-    ]
-
-
-def test_blank_is_unknown() -> None:
-    assert instants_of("", None, "  ", "1/2/2020 03:04:05") == [
-        None,
-        None,
-        None,
-        datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC),
-    ]
+@pytest.mark.parametrize(
+    ("texts", "times"),
+    [
+        (["Tue Dec 31 23:30:00 EST 2013"], [utc(2014, 1, 1, 4, 30)]),
+        (["3/5/2013 8:08:31", "2/29/2012"], [utc(2013, 3, 5, 8, 8, 31), utc(2012, 2, 29)]),
+        (["2021-03-09T22:16:08.728353Z"], [utc(2021, 3, 9, 22, 16, 8, 728353)]),
+        (["2021-03-09T22:16:08"], [utc(2021, 3, 9, 22, 16, 8)]),
+        (
+            ["2021-03-09T22:16:08+02:00", "2021-03-09 22:16:08", "3/9/2021 1:00:00"],
+            [utc(2021, 3, 9, 20, 16, 8), utc(2021, 3, 9, 22, 16, 8), utc(2021, 3, 9, 1)],
+        ),
+        (["", None, "  ", "1/2/2020 03:04:05"], [None, None, None, utc(2020, 1, 2, 3, 4, 5)]),
+        (["5.3.2013 18:08", ""], [utc(2013, 3, 5, 18, 8), None]),
+    ],
+)
+def test_forms_of_times(texts: list[str | None], times: list[datetime | None]) -> None:
+    assert instants_of(*texts) == times
 
 
 @pytest.mark.parametrize(
@@ -87,22 +64,18 @@ def test_blank_is_unknown() -> None:
 def test_what_is_no_time_is_left_out_with_a_word(text: str) -> None:
     source = Source("t.csv")
     times = instants(pa.array(["1/2/2020 03:04:05", text]), source, "SubmitTime")
-    assert times.to_pylist() == [datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC), None]
-    assert source.notes == [
-        f"column SubmitTime: 1 of its values is no time, such as {text!r}, and left out"
-    ]
+    assert times.to_pylist() == [utc(2020, 1, 2, 3, 4, 5), None]
+    assert len(source.notes) == 1
+    assert repr(text) in source.notes[0]
 
 
 def test_day_first_where_no_month_fits() -> None:
     source = Source("t.csv")
     given = pa.array(["13/1/2013 10:00:00", "2/1/2013 6:05 PM", "3/1/2013"])
     assert instants(given, source, "t").to_pylist() == [
-        datetime(2013, 1, 13, 10, tzinfo=UTC),
-        datetime(2013, 1, 2, 18, 5, tzinfo=UTC),
-        datetime(2013, 1, 3, tzinfo=UTC),
+        *(utc(2013, 1, 13, 10), utc(2013, 1, 2, 18, 5), utc(2013, 1, 3)),
     ]
-    assert source.notes == ["column t: dates are taken as day first, since some can be no other"]
-    assert instants_of("5.3.2013 18:08", "") == [datetime(2013, 3, 5, 18, 8, tzinfo=UTC), None]
+    assert "day first" in source.notes[0]
 
 
 @given(
@@ -120,9 +93,6 @@ def test_written_dates_read_back(times: list[datetime | None]) -> None:
 
 
 def test_seconds_between_two_columns() -> None:
-    start = pa.array(
-        [datetime(2020, 1, 1, tzinfo=UTC), None, datetime(2020, 1, 2, tzinfo=UTC)], KIND
-    )
-    end = pa.array([datetime(2020, 1, 1, 0, 1, 2, 500000, tzinfo=UTC)] * 3, KIND)
+    start = pa.array([utc(2020, 1, 1), None, utc(2020, 1, 2)], KIND)
+    end = pa.array([utc(2020, 1, 1, 0, 1, 2, 500000)] * 3, KIND)
     assert seconds_between(start, end).to_pylist() == [62.5, None, None]
-    assert np.isclose(seconds_between(start, end)[0].as_py(), 62.5)

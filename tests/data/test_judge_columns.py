@@ -31,24 +31,23 @@ def test_prompts_and_versions_of_a_model_are_judges_of_one_family() -> None:
         label=[0, 1, 0, 1, 1],
     )
     # The long prompt was asked under one version only, so its name needs no version.
-    assert families(judgments) == {
-        "m/short/1": "m",
-        "m/long": "m",
-        "m/short/2": "m",
-        "n": "n",
-    }
-    assert judgments.to_table()["judge"].to_pylist() == [
-        "m/short/1",
-        "m/long",
-        "m/short/2",
-        "m/short/1",
-        "n",
-    ]
+    assert families(judgments) == {"m/short/1": "m", "m/long": "m", "m/short/2": "m", "n": "n"}
+    names = ["m/short/1", "m/long", "m/short/2", "m/short/1", "n"]
+    assert judgments.to_table()["judge"].to_pylist() == names
 
 
-def test_what_never_varies_changes_no_name() -> None:
-    judgments = read(item=["a", "b"], model=["m", "n"], version=["1", "2"], label=[0, 1])
-    assert families(judgments) == {"m": None, "n": None}
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"item": ["a", "b"], "model": ["m", "n"], "version": ["1", "2"]},  # one version each
+        {"item": ["a", "a"], "judge": ["m", "m"], "prompt": ["p", "q"]},  # of no model
+        {"item": [*"abc"], "model": ["m"] * 3, "prompt": ["how", "why", "who"]},  # of items
+    ],
+)
+def test_prompts_and_versions_of_other_things_change_no_name(columns: dict[str, Any]) -> None:
+    found = families(read(**columns, label=[0, 1, 1][: len(columns["item"])]))
+    assert set(found) <= {"m", "n"}
+    assert set(found.values()) == {None}
 
 
 def test_beside_judge_and_model_the_judge_is_parted_and_the_model_is_the_family() -> None:
@@ -60,20 +59,6 @@ def test_beside_judge_and_model_the_judge_is_parted_and_the_model_is_the_family(
         label=[0, 1, 1],
     )
     assert families(judgments) == {"x/1": "m", "x/2": "m", "ann": None}
-
-
-def test_without_a_model_prompt_and_version_are_of_other_things() -> None:
-    judgments = read(
-        item=["a", "a"], judge=["x", "x"], prompt=["p", "q"], version=["1", "2"], label=[0, 1]
-    )
-    assert families(judgments) == {"x": None}
-
-
-def test_a_prompt_of_its_own_for_each_item_is_the_item_not_the_judge() -> None:
-    judgments = read(
-        item=["a", "b", "c"], model=["m"] * 3, prompt=["how", "why", "who"], label=[0, 1, 1]
-    )
-    assert families(judgments) == {"m": None}
 
 
 def test_a_kind_is_read_from_its_usual_words() -> None:
@@ -91,14 +76,12 @@ def test_a_kind_is_read_from_its_usual_words() -> None:
 
 
 def test_a_column_of_other_kinds_says_nothing() -> None:
-    judgments = read(item=["a"], judge=["x"], kind=["web page"], label=[0])
-    assert judgments.kind is None
+    for kind in ("web page", "work", "training"):
+        assert read(item=["a"], judge=["x"], kind=[kind], label=[0]).kind is None
 
 
 def test_a_judge_of_two_kinds_is_named() -> None:
     with pytest.raises(BadData) as caught:
         read(item=["a", "b"], judge=["x", "x"], kind=["human", "model"], label=[0, 1])
-    assert caught.value.sentence == (
-        "table, row 2, column kind: judge 'x' has kind 'model' here but 'person' at row 1; "
-        "wanted one"
-    )
+    assert (caught.value.row, caught.value.column) == (2, "kind")
+    assert (caught.value.value, caught.value.expected) == ("model", "person")

@@ -59,13 +59,3 @@ def test_balance_counts_judgments() -> None:
     assert kind_balance(table.with_kind_rule("gpt", "model")) == 0.25
     both = table.with_kind_rule("gpt", "model").with_kind_rule("x", "person")
     assert kind_balance(both) == -0.5
-
-
-def test_a_row_kind_of_the_answers_export_is_no_kind_of_judge() -> None:
-    rows = {
-        "item": ["a", "a", "b", "b"],
-        "judge": ["x", "y", "x", "y"],
-        "label": [0, 1, 0, 1],
-        "kind": ["work", "work", "training", "work"],
-    }
-    assert Judgments.from_table(rows).kind is None

@@ -80,33 +80,30 @@ def test_a_file_of_an_earlier_version_is_read(tmp_path: Path) -> None:
         found.predict(MADE.judgments)
 
 
-@pytest.mark.parametrize("body", [b"", b"item,label\na,1\n"])
-def test_another_file_is_told(body: bytes, tmp_path: Path) -> None:
+def stored(folder: Path, value: object, version: int = 1) -> Path:
+    whole = {"what": "adjudge saved consensus", "version": version, "value": value}
+    with zipfile.ZipFile(folder / "stored", "w") as archive:
+        archive.writestr("saved.json", json.dumps(whole))
+    return folder / "stored"
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
-    path.write_bytes(body)
-    with pytest.raises(BadData, match=r"^labels.csv: is no saved consensus, or not a whole one"):
-        Consensus.load(path)
+    for body in (b"", b"item,label\na,1\n"):
+        path.write_bytes(body)
+        with pytest.raises(BadData, match=r"^labels.csv: is no saved consensus"):
+            Consensus.load(path)
     with pytest.raises(BadData, match=r"^none.adjudge: there is no such file"):
         Consensus.load(tmp_path / "none.adjudge")
-
-
-def test_nothing_but_values_of_adjudge_is_made(tmp_path: Path) -> None:
-    """A file from a stranger cannot name what should be called."""
-    path = tmp_path / "bad.adjudge"
-    for name in ("subprocess:Popen", "adjudge.data.saved:Saved", "adjudge.cli:call"):
-        value = {"object": name, "fields": {"args": "true"}}
-        whole = {"what": "adjudge saved consensus", "version": 1, "value": value}
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("saved.json", json.dumps(whole))
-        with pytest.raises(BadData, match="does not know"):
-            Consensus.load(path)
-
-
-def test_a_newer_file_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "new.adjudge"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(
-            "saved.json", json.dumps({"what": "adjudge saved consensus", "version": 9, "value": 0})
-        )
     with pytest.raises(BadData, match="newer adjudge"):
-        Consensus.load(path)
+        Consensus.load(stored(tmp_path, 0, version=9))
+
+
+@pytest.mark.parametrize(
+    "name", ["subprocess:Popen", "adjudge.data.saved:Saved", "adjudge.cli:call"]
+)
+def test_a_file_from_a_stranger_cannot_name_what_should_be_called(
+    name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadData, match="does not know"):
+        Consensus.load(stored(tmp_path, {"object": name, "fields": {"args": "true"}}))

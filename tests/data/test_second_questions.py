@@ -54,25 +54,18 @@ def test_a_second_question_is_told_whatever_the_file(name: str, tmp_path: Path) 
     assert chosen.judgments.scale.labels == ("0", "1", "2", "3")
 
 
-def test_two_rows_an_item_are_enough(tmp_path: Path) -> None:
+def test_two_rows_per_item_are_enough(tmp_path: Path) -> None:
     path = tmp_path / "j.csv"
     path.write_text("item,judge,relevance,fluency\na,x,1,3\na,y,0,2\nb,x,0,3\nb,y,1,2\n")
     assert TOLD in read(path).notes
+    path.write_text("item,judge,label1,label2\na,x,1,2\na,y,0,2\nb,x,0,1\nb,y,1,2\n")
+    assert "column label1 is taken for the label, not label2" in read(path).notes
 
 
 def test_python_is_told_in_its_own_words() -> None:
     table = pa.Table.from_pylist(rows(fluency=lambda n: (n * 5 // 3) % 4))
     with pytest.warns(ReadingWarning, match='columns={"label": "fluency"} names the column'):
         Judgments.from_table(table)
-
-
-def test_labels_with_a_number_each_are_told(tmp_path: Path) -> None:
-    records = [
-        {"item": r["item"], "judge": r["judge"], "label1": r["relevance"], "label2": n * 5 // 3 % 3}
-        for n, r in enumerate(rows())
-    ]
-    notes = read(written(tmp_path, "j.csv", records)).notes
-    assert any("column label1 is taken for the label, not label2" in note for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -107,15 +100,11 @@ def test_what_describes_items_judges_and_labels_is_no_question(
 
 
 def test_judgments_inside_items_may_have_a_second_question(tmp_path: Path) -> None:
+    given = [[(j, (item + j) % 2, item * (j + 1) % 3) for j in range(3)] for item in range(8)]
+    names = ("annotator", "relevance", "fluency")
     records: list[dict[str, object]] = [
-        {
-            "id": item,
-            "annotations": [
-                {"annotator": j, "relevance": (item + j) % 2, "fluency": item * (j + 1) % 3}
-                for j in range(3)
-            ],
-        }
-        for item in range(8)
+        {"id": item, "annotations": [dict(zip(names, one, strict=True)) for one in own]}
+        for item, own in enumerate(given)
     ]
     path = written(tmp_path, "j.json", records)
     assert TOLD in read(path).notes
@@ -130,15 +119,10 @@ def test_a_column_of_a_wide_table_that_is_no_judge_is_named(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["p.csv", "p.json"])
 def test_a_second_outcome_of_comparisons_is_told(name: str, tmp_path: Path) -> None:
+    sides = ("right", "left")
     records: list[dict[str, object]] = [
-        {
-            "left": "a",
-            "right": "b",
-            "judge": f"j{n}",
-            "winner": "left" if n % 2 else "right",
-            "fluency": "left" if n % 3 else "right",
-        }
-        for n in range(12)
+        {"left": "a", "right": "b", "judge": f"j{n}", "winner": sides[n % 2], "fluency": second}
+        for n, second in enumerate(["right", "left", "left"] * 4)
     ]
     path = written(tmp_path, name, records)
     told = read(path)
@@ -147,8 +131,8 @@ def test_a_second_outcome_of_comparisons_is_told(name: str, tmp_path: Path) -> N
     assert chosen.notes == ()
     assert told.comparisons is not None
     assert chosen.comparisons is not None
-    assert told.comparisons.outcome_counts["left"] == 6
-    assert chosen.comparisons.outcome_counts["left"] == 8
+    counts = [one.comparisons.outcome_counts["left"] for one in (told, chosen)]
+    assert counts == [6, 8]
 
 
 @pytest.mark.slow
@@ -157,9 +141,6 @@ def test_no_real_file_has_a_second_question_by_mistake(shared_data: Path) -> Non
         p for folder in ("more", "panels", "rte", "pairs") for p in (shared_data / folder).iterdir()
     ]
     files += [p for p in (shared_data / "files").iterdir() if p.suffix in (".csv", ".parquet")]
-    for path in files:
-        if path.name in ("llmfao-golden.csv", "label-studio-export.csv"):
-            continue
-        assert not [note for note in read(path).notes if "is taken for the label, not" in note], (
-            path.name
-        )
+    known = ("llmfao-golden.csv", "label-studio-export.csv")
+    told = {p.name: "; ".join(read(p).notes) for p in files if p.name not in known}
+    assert not [name for name, notes in told.items() if "is taken for the label, not" in notes]

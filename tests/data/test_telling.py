@@ -15,6 +15,7 @@ from adjudge.data.comparisons import Comparisons
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.model_answers import ModelAnswers
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, Note, ReadingWarning, Remedy, name_columns, remedies_of
 
 FILES = {
@@ -100,3 +101,18 @@ def test_each_front_end_has_its_own_words_for_a_remedy(
     note = pickle.loads(pickle.dumps(Note("is odd", [remedy])))  # as workers send it
     assert remedies_of(note) == (remedy,)
     assert advise_with_flags(note) == f"is odd; {flag} {remedy.effect}"
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ((0, "judge"), "0 judges"),
+        ((2418, "judge"), "2,418 judges"),
+        ((1, "person"), "1 person"),
+        ((3, "person"), "3 people"),
+        ((1, "item", "is", "are"), "1 item is"),
+        ((2, "item", "is", "are"), "2 items are"),
+    ],
+)
+def test_things_are_counted(given: tuple[Any, ...], wanted: str) -> None:
+    assert count_of(*given) == wanted
