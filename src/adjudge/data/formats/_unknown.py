@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from typing import Any
 
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats.opening import File
 from adjudge.errors import BadData, Remedy, name_columns, shown
 
+_CODE = "unknown-format"
 _NEXT = (name_columns("item", "judge", "label"), Remedy("format"))
 _UNPACK = "; unpack it first, or pack it with gzip (.gz), bzip2 (.bz2) or zip"
 _KINDS = (  # how a file begins, and what it is
@@ -35,55 +35,44 @@ def unknown(file: File) -> BadData:
     name = file.name or str(file.path)
     if file.is_folder:
         expected = "a file, or a BEIR folder (qrels/*.tsv, corpus.jsonl, queries.jsonl)"
-        return _error(name, f"no known format fits this folder; expected {expected}", expected)
+        return BadData.at(name, _CODE, f"no known format fits this folder; expected {expected}")
     if not file.text.strip():
         return BadData("there is nothing in the file", source=name, code="empty-file")
     kind = next((kind for start, kind in _KINDS if file.start.startswith(start)), None)
     if kind is not None:
-        return _error(name, f"expected text or Parquet, got {kind}", "text or Parquet", "not-text")
+        return BadData.at(name, "not-text", f"expected text or Parquet, got {kind}")
     if "\0" in file.text:
-        return BadData(
-            "expected text, got NUL bytes",
-            source=name,
-            expected="text",
-            code="bad-encoding",
-            remedies=[Remedy("encoding", "utf-16")],
-        )
+        remedies = [Remedy("encoding", "utf-16")]
+        problem = "expected text, got NUL bytes"
+        return BadData.at(name, "bad-encoding", problem, remedies=remedies)
     if file.is_json:
         keys = "; ".join(_keys(_beginning(file))) or "it has no keys"
         problem = f"no known format fits this JSON: {keys}"
-        return _error(name, problem, "records with item, judge and label", remedies=_NEXT)
+        return BadData.at(name, _CODE, problem, remedies=_NEXT)
     first = shown(file.first.strip())
     below = _header_below(file)
     if below:
         problem = f"expected the header first; line {below} looks like it, line 1 is {first}"
-        return _error(name, problem, "a header", "header-not-first", line=1)
+        return BadData.at(name, "header-not-first", problem, line=1)
     columns = _columns(file.first, file.delimiter)
     person = answered_by(columns) or roles_of(columns).get("judge")
     if person is not None:
-        return _error(
+        return BadData.at(
             name,
+            "survey",
             f"this looks like a survey: a row is what one person ({person}) answered, a column a "
             "question; expected a row per answer, such as 'item,judge,label' (in pandas: "
             f"table.melt(id_vars=[{person!r}], var_name='item', value_name='label'))",
-            "a row per answer",
-            "survey",
         )
     found = f"; its columns are {', '.join(columns)}" if len(columns) > 1 else ""
-    return _error(
+    return BadData.at(
         name,
+        _CODE,
         f"no known format fits a file that begins {first}; expected a header such as "
         f"'item,judge,label' (or topic and document){found}",
-        "a known format",
         line=1,
         remedies=_NEXT,
     )
-
-
-def _error(
-    name: str, problem: str, expected: str, code: str = "unknown-format", **more: Any
-) -> BadData:
-    return BadData(problem, source=name, expected=expected, code=code, **more)
 
 
 def answered_by(header: list[str]) -> str | None:

@@ -45,7 +45,7 @@ from adjudge.data.formats.tables import Table, asked_questions, choose_question,
 from adjudge.data.names import encode
 from adjudge.data.source import Source
 from adjudge.data.synonyms import SYNONYMS
-from adjudge.errors import BadData, Remedy, name_columns
+from adjudge.errors import Remedy, name_columns
 
 _LISTS = ("label", "labels", "cats", "category", "categories")
 
@@ -265,14 +265,9 @@ def _flat_question(table: Any, source: Source, options: Options) -> tuple[Any, s
         both = [name for name in found if name in called]
         found = both if len(both) == 1 else found
         if len(found) != 1:
-            raise BadData(
-                f"which column holds the answers is not clear: {', '.join(found or names)}",
-                source=source.name,
-                value=found or names,
-                expected="a column of answers",
-                code="several-questions",
-                remedies=[name_columns("label")],
-            )
+            problem = f"which column holds the answers is not clear: {', '.join(found or names)}"
+            remedies = [name_columns("label")]
+            raise source.error(None, problem, code="several-questions", remedies=remedies)
         question = found[0]
         others = ", ".join(name for name in names if name != question)
         source.remark(f"the label is {question}; other columns: {others}", name_columns("label"))

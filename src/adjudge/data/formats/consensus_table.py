@@ -19,12 +19,12 @@ from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import read_rows
 from adjudge.data.formats.recognition import columns_of
-from adjudge.data.formats.spaced import Fault, check_rows, repeated_fault, typed_numbers
+from adjudge.data.formats.spaced import cell_fault, check_rows, repeated_fault, typed_numbers
 from adjudge.data.formats.tables import is_blank, is_word, need_columns
 from adjudge.data.formats.writing import write_table
 from adjudge.data.names import as_names
 from adjudge.data.scale import Scale
-from adjudge.data.source import Source
+from adjudge.data.source import Fault, Source
 from adjudge.errors import BadData
 
 _TEXTS = ("item", "topic", "document", "label")
@@ -67,8 +67,8 @@ def _typed(table: Any, source: Source) -> Any:
     typed = pa.table(columns)
     if not len(typed):
         raise source.error(None, "there are no labels: the table has no rows", code="no-rows")
-    blank = Fault(is_blank(typed["item"]), "item", "an item id", "missing-id")
-    return check_rows(typed, source, [blank, repeated_fault(typed, "item"), *faults], table)
+    blank = cell_fault(table, is_blank(typed["item"]), "item", "an item id", "missing-id")
+    return check_rows(typed, source, [blank, repeated_fault(typed, source, "item"), *faults])
 
 
 def _numbers(column: Any, name: str) -> tuple[Any, Fault]:
@@ -84,7 +84,9 @@ def _numbers(column: Any, name: str) -> tuple[Any, Fault]:
 def _flags(column: Any) -> tuple[Any, Fault]:
     """Return a column as true and false, null where it is empty, and which cells are neither."""
     yes, no, blank = is_word(column, "true", "1"), is_word(column, "false", "0"), is_blank(column)
-    fault = Fault(~(yes | no | blank), "fallback", "true or false", "not-true-or-false")
+    cells = pa.table({"fallback": column})
+    odd = ~(yes | no | blank)
+    fault = cell_fault(cells, odd, "fallback", "true or false", "not-true-or-false")
     return pa.array(yes, mask=blank), fault
 
 

@@ -18,6 +18,7 @@ from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.recognition import any_of, columns_are, header
 from adjudge.data.formats.records import single
+from adjudge.data.formats.spaced import check_rows
 from adjudge.data.formats.tables import (
     Table,
     asked_questions,
@@ -25,12 +26,11 @@ from adjudge.data.formats.tables import (
     choose_question,
     is_blank,
     is_word,
-    keep_rows,
     with_column,
 )
 from adjudge.data.formats.writing import write_csv
 from adjudge.data.names import as_names, encode
-from adjudge.data.source import Source
+from adjudge.data.source import Fault, Source
 from adjudge.errors import Remedy
 
 _PACKED = "Answer.taskAnswers"  # JSON with all answers
@@ -88,20 +88,15 @@ def _with_choice(table: Any, source: Source, question: str, choices: list[str]) 
     """Return the table with the choice that is true in each row; more than one is an error."""
     column = f"Answer.{question}"
     true = np.array([is_word(table[f"{column}.{choice}"], "true") for choice in choices])
-    wrong = true.sum(axis=0) > 1
-    for row in np.flatnonzero(wrong).tolist():
-        given = [choice for choice, on in zip(choices, true[:, row], strict=True) if on]
-        error = source.error(
-            row,
-            f"expected one choice, got {', '.join(given)}",
-            column=column,
-            value=given,
-            code="not-one-label",
-        )
-        source.refuse(row, error)
+    marks = np.array(choices)
+
+    def describe(row: int) -> str:
+        return f"expected one choice, got {', '.join(marks[true[:, row]])}"
+
+    wrong = Fault(true.sum(axis=0) > 1, column, describe, code="not-one-label")
     chosen = pa.array(true.argmax(axis=0), mask=~true.any(axis=0))
     labels = pa.array(choices, pa.large_string()).take(chosen)
-    return keep_rows(table.append_column(column, labels), source, ~wrong)
+    return check_rows(table.append_column(column, labels), source, [wrong])
 
 
 def _unpacked(table: Any, source: Source) -> dict[str, Any]:

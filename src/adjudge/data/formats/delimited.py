@@ -101,14 +101,8 @@ class Delimited:
         if any("\0" in name for name in self.header):
             if not self.file.start.isascii():  # packed, it may be
                 raise unknown(self.file)
-            raise BadData(
-                "there is a NUL byte in the header",
-                source=self.file.name,
-                line=line,
-                expected="text",
-                code="bad-encoding",
-                remedies=[Remedy("encoding", "utf-16")],
-            )
+            problem, remedies = "there is a NUL byte in the header", [Remedy("encoding", "utf-16")]
+            raise BadData.at(self.file.name, "bad-encoding", problem, line=line, remedies=remedies)
         twice = [name for name, count in Counter(self.header).items() if count > 1]
         if twice:
             problem = f"the header names the column {shown(twice[0])} twice"

@@ -20,7 +20,7 @@ from adjudge.data.formats.spaced import read_spaced
 from adjudge.data.formats.tables import is_blank, judged_content
 from adjudge.data.formats.wide import FEWEST_ROWS, MOST_LABELS, number_columns, sample_rows
 from adjudge.data.source import Source
-from adjudge.errors import BadData, Remedy, name_columns
+from adjudge.errors import Remedy, name_columns
 
 _CLEAR = 1.25  # how many times more items than judges there have to be
 
@@ -79,15 +79,9 @@ def _roles(table: Any, source: Source) -> dict[str, str]:
         if 1 < counts[label] <= counts[few] and clear:
             return {"judge": few, "item": many, "label": label}
     listed = ", ".join(f"{name} ({count:,} values)" for name, count in counts.items())
-    raise BadData(
-        "there is no header, and which column is the item, the judge and the label is not clear: "
-        f"{listed}",
-        source=source.name,
-        value=counts,
-        expected="named columns",
-        code="unclear-columns",
-        remedies=[Remedy("header", False), name_columns(item="1", judge="2", label="3")],
-    )
+    problem = f"there is no header, and which column is item, judge and label is unclear: {listed}"
+    remedies = [Remedy("header", False), name_columns(item="1", judge="2", label="3")]
+    raise source.error(None, problem, value=counts, code="unclear-columns", remedies=remedies)
 
 
 FORMATS = (

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from adjudge.data.formats.format import Options
 from adjudge.data.names import as_names, encode, pair_names
 from adjudge.data.source import Source
-from adjudge.errors import BadData, Remedy
+from adjudge.errors import Remedy
 
 _ITEM, _LABEL = "unit/option", "chosen"
 _MOST = 50_000_000  # rows
@@ -53,14 +53,9 @@ def split_options(
     if options.question in every:
         every = (str(options.question),)
     if len(table) * len(every) > _MOST:
-        raise BadData(
-            f"{len(every):,} options in {len(table):,} rows are too many to be questions each",
-            source=source.name,
-            column=label,
-            expected="one option",
-            code="too-many-options",
-            remedies=[Remedy("question")],
-        )
+        problem = f"{len(every):,} options in {len(table):,} rows are too many to be questions each"
+        remedies = [Remedy("question")]
+        raise source.error(None, problem, column=label, code="too-many-options", remedies=remedies)
     marks = np.array([[option in chosen for option in every] for chosen in picked])
     rows, which = (at.ravel() for at in np.indices((len(codes), len(every))))
     rows, which = rows[codes[rows] >= 0], which[codes[rows] >= 0]

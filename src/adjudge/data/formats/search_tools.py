@@ -118,12 +118,8 @@ def _read_static(file: File, options: Options) -> Content:
     try:
         rank = np.asarray(position.cast(pa.int64()), dtype=np.int64)
     except pa.ArrowInvalid:
-        raise source.error(
-            None,
-            "a position is not a whole number",
-            column=names["docposition"],
-            code="not-a-whole-number",
-        ) from None
+        problem, column = "a position is not a whole number", names["docposition"]
+        raise source.error(None, problem, column=column, code="not-a-whole-number") from None
     source.remark("documents as they were found, without ratings: nobody judged them yet")
     columns = {
         "topic": as_names(table[names["querytext"]]),

@@ -7,7 +7,7 @@ line.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,22 +18,11 @@ from numpy.typing import NDArray
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File
 from adjudge.data.names import encode
-from adjudge.data.source import Source
+from adjudge.data.source import Fault, Source
 from adjudge.errors import BadData, shown
 
 WHOLE = r"^-?[0-9]{1,18}$"
 _NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Rows at fault: the column, what was expected there, and a code."""
-
-    rows: NDArray[np.bool_]
-    column: str
-    expected: str
-    code: str
-    first: NDArray[np.int64] | None = None  # the row that each row at fault repeats
 
 
 def is_whole(cell: str) -> bool:
@@ -77,56 +66,47 @@ def read_spaced(
         raise BadData("there is nothing in the file", source=file.name, code="empty-file")
     counts = np.asarray(pc.list_value_length(cells))
     good = counts == len(names)
-    for row in np.flatnonzero(~good).tolist():
-        fields = "field" if counts[row] == 1 else "fields"
-        error = source.error(
-            row,
-            f"expected {len(names)} fields ({' '.join(names)}), got {counts[row]} {fields}",
-            value=" ".join(cells[row].as_py()),
-            expected=f"{len(names)} fields",
-            code="wrong-width",
-        )
-        source.refuse(row, error)
-    if not good.all():
-        _need_some(good, source)
-        cells = cells.filter(pa.array(good))
-        source.keep(np.flatnonzero(good))
+    widths = f"{len(names)} fields ({' '.join(names)})"
+    fault = Fault(
+        ~good,
+        None,
+        lambda row: f"expected {widths}, got {counts[row]}",
+        lambda row: " ".join(cells[row].as_py()),
+        widths,
+        "wrong-width",
+    )
+    rows = pa.table({"cells": cells, "line": pa.array(numbers + 1)})
+    rows = check_rows(rows, source, [fault])
+    cells = rows["cells"].combine_chunks()
     flat = cells.flatten()
     starts = np.arange(len(cells), dtype=np.int64) * len(names)
     columns = {name: flat.take(pa.array(starts + at)) for at, name in enumerate(names)}
     if lines:
-        columns["line"] = pa.array(numbers[good] + 1)
+        columns["line"] = rows["line"]
     return pa.table(columns), source
 
 
-def _need_some(good: NDArray[np.bool_], source: Source) -> None:
-    if not good.any():
-        raise BadData.at(source.name, "no-good-rows", f"every one of the {good.size:,} rows is bad")
+def cell_fault(table: Any, rows: NDArray[np.bool_], column: str, expected: str, code: str) -> Fault:
+    """Return the fault of rows whose cell in a column is not what was expected."""
+
+    def value_of(row: int) -> object:
+        return table[column][row].as_py()
+
+    def describe(row: int) -> str:
+        return f"expected {expected}, got {shown(value_of(row))}"
+
+    return Fault(rows, column, describe, value_of, expected, code)
 
 
-def check_rows(table: Any, source: Source, faults: list[Fault], cells: Any = None) -> Any:
-    """Return the table without the rows at fault, which are noted; or raise for the first.
-
-    ``cells``: the table with the values to show, where they are not those of the table.
-    """
-    cells = table if cells is None else cells
-    bad = np.logical_or.reduce([fault.rows for fault in faults])
-    for row in np.flatnonzero(bad).tolist():
-        fault = next(fault for fault in faults if fault.rows[row])
-        value = cells[fault.column][row].as_py()
-        problem = f"expected {fault.expected}, got {shown(value)}"
-        if fault.first is not None:
-            before = source.error(int(fault.first[row]), "").place.removeprefix(f"{source.name}, ")
-            problem += f", which is already at {before}"
-        error = source.error(
-            row, problem, column=fault.column, value=value, expected=fault.expected, code=fault.code
-        )
-        source.refuse(row, error)
-    if not bad.any():
+def check_rows(table: Any, source: Source, faults: list[Fault]) -> Any:
+    """Return the table without the rows at fault, which are noted; or raise for the first."""
+    good = source.sift(faults)
+    if good is None:
         return table
-    _need_some(~bad, source)
-    source.keep(np.flatnonzero(~bad))
-    return table.filter(pa.array(~bad))
+    if not len(good):
+        problem = f"every one of the {len(table):,} rows is bad"
+        raise BadData.at(source.name, "no-good-rows", problem)
+    return table.take(pa.array(good))
 
 
 def numbers_of(column: Any, *, whole: bool = False) -> tuple[Any, NDArray[np.bool_]]:
@@ -155,7 +135,7 @@ def typed_numbers(
     number = values.to_numpy()
     wrong |= (number < least) | (number > most)
     values = pc.if_else(pa.array(given), values, pa.scalar(None, values.type))
-    return values, Fault(wrong & given, column, expected, code)
+    return values, cell_fault(table, wrong & given, column, expected, code)
 
 
 def find_repeated(table: Any, *columns: str) -> NDArray[np.int64]:  # (row,)
@@ -168,17 +148,25 @@ def find_repeated(table: Any, *columns: str) -> NDArray[np.int64]:  # (row,)
     return np.asarray(first[inverse], dtype=np.int64)
 
 
-def repeated_fault(table: Any, *columns: str) -> Fault:
+def repeated_fault(table: Any, source: Source, *columns: str) -> Fault:
     """Return the fault of rows that repeat an earlier one in these columns."""
     first = find_repeated(table, *columns)
     again = first != np.arange(len(table))
-    return Fault(again, columns[-1], f"each {' and '.join(columns)} once", "repeated-row", first)
+    fault = cell_fault(
+        table, again, columns[-1], f"each {' and '.join(columns)} once", "repeated-row"
+    )
+
+    def describe(row: int) -> str:
+        before = source.error(int(first[row]), "").place.removeprefix(f"{source.name}, ")
+        return f"{fault.describe(row)}, which is already at {before}"
+
+    return replace(fault, describe=describe)
 
 
 def nul_fault(table: Any, column: str) -> Fault:
     """Return the fault of rows with a NUL byte in an id."""
     marked = np.asarray(pc.match_substring(table[column], "\0"), dtype=np.bool_)
-    return Fault(marked, column, "an id without NUL bytes", "bad-id")
+    return cell_fault(table, marked, column, "an id without NUL bytes", "bad-id")
 
 
 def check_cells(table: Any, columns: tuple[str, ...], format_name: str, gaps: str) -> None:

@@ -354,14 +354,9 @@ def choose_question(found: Iterable[str], options: Options, source: str, what: s
     if options.question is None:
         if len(names) == 1:
             return names[0]
-        raise BadData(
-            f"there are {len(names)} {what}s ({listed}); expected one",
-            source=source,
-            value=names,
-            expected="one question",
-            code="several-questions",
-            remedies=[Remedy("question")],
-        )
+        problem = f"there are {len(names)} {what}s ({listed}); expected one"
+        remedies = [Remedy("question")]
+        raise BadData.at(source, "several-questions", problem, value=names, remedies=remedies)
     name = options.question
     matches = [
         known for known in names if name == known or name.endswith((f".{known}", f":{known}"))

@@ -127,8 +127,8 @@ def _read_run(file: File, options: Options) -> Content:
     score, odd_score = typed_numbers(table, "score")
     typed = table.set_column(3, "rank", rank).set_column(4, "score", score)
     faults = [nul_fault(table, "topic"), nul_fault(table, "document"), odd_rank, odd_score]
-    table = check_rows(typed, source, faults, table)
-    table = check_rows(table, source, [repeated_fault(table, "topic", "document")])
+    table = check_rows(typed, source, faults)
+    table = check_rows(table, source, [repeated_fault(table, source, "topic", "document")])
     return Content(run=table.drop_columns(["Q0"]), bad=source.skipped)
 
 

@@ -117,8 +117,8 @@ def _read_submission(file: File, options: Options) -> Content:
     )
     typed = table.set_column(2, "rank", rank).set_column(3, "class", share)
     faults = [nul_fault(table, "topic"), nul_fault(table, "document"), odd_rank, odd_share]
-    table = check_rows(typed, source, faults, table)
-    table = check_rows(table, source, [repeated_fault(table, "topic", "document")])
+    table = check_rows(typed, source, faults)
+    table = check_rows(table, source, [repeated_fault(table, source, "topic", "document")])
     _remark_unranked(table, source)
     return Content(labels=_labels(table), scale=SCALE, bad=source.skipped)
 
@@ -177,7 +177,8 @@ def _write_submission(content: Content, file: IO[bytes]) -> None:
 
 def _check_pairs(labels: Any, judgments: Judgments | None) -> None:
     """Refuse a pair that is there twice, or an item of the judgments without a label."""
-    check_rows(labels, Source("labels"), [repeated_fault(labels, "topic", "document")])
+    source = Source("labels")
+    check_rows(labels, source, [repeated_fault(labels, source, "topic", "document")])
     if judgments is not None:
         missing = look_up(judgments.items, labels["item"].combine_chunks()) < 0
         if missing.any():

@@ -28,7 +28,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.labels import remark_scale
 from adjudge.data.names import as_names
 from adjudge.data.source import Source
-from adjudge.errors import BadData, name_columns
+from adjudge.errors import name_columns
 
 NONE = ("", "na", "nan", "null", "none", "-", "?")  # cells that hold no judgment
 MOST_LABELS = 12  # different values that the cells of judges may have
@@ -131,12 +131,9 @@ def _read_wide(file: File, options: Options) -> Content:
     roles = roles_of(columns, named=named_columns(options.columns, columns, source.name))
     judges = judge_columns(columns, [list(row.values()) for row in table[:500].to_pylist()])
     if not judges:
-        raise BadData(
-            f"no columns look like judges of one item; the columns are {', '.join(columns)}",
-            source=source.name,
-            code="unclear-columns",
-            remedies=[name_columns("item", "judge", "label")],
-        )
+        problem = f"no columns look like judges of one item; the columns are {', '.join(columns)}"
+        remedies = [name_columns("item", "judge", "label")]
+        raise source.error(None, problem, code="unclear-columns", remedies=remedies)
     where = _places(roles, columns, judges)
     blank = np.logical_or.reduce([is_blank(table[name]) for name in where.values()])
     table = table.filter(pa.array(~blank))
