@@ -216,7 +216,7 @@ def check_log(url: str) -> None:
         assert "lamps" in slugs
         assert {slug: projects.audit(slug) for slug in slugs} == {slug: [] for slug in slugs}
         moved = ("fit", "plan", "ranking", "new")  # settings that have tables of their own now
-        assert [name for name in RequesterServices(store).settings.find_names("")
+        assert [name for name in RequesterServices(store).settings.find("")
                 if name.startswith(moved)] == []  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.rules.decisions import _is_below
+from adjudge.collect.rules.decisions import is_below
 from adjudge.collect.rules.golds import for_screening, for_training
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
@@ -260,10 +260,9 @@ class Collecting(RuleBasedStateMachine):
         begun = view.pages > 0 or not view.open_items
         if view.stage == "finished" or (view.stage in ("working", "warned") and begun):
             policy = self.bench.services.projects.get_policy(self.bench.slug)[0]
-            low = view.stage != "finished" and _is_below(
-                view.gold_right or 0, view.gold_seen or 0, policy.block_below, trust=policy.trust,
-                confidence=policy.confidence,
-            )  # fmt: skip
+            low = view.stage != "finished" and is_below(
+                view.gold_right or 0, view.gold_seen or 0, policy.block_below, policy
+            )
             assert self.bench.judging.finish(judge).stage == ("blocked" if low else "finished")
         elif view.reason.endswith("when you finished."):
             assert self.bench.judging.finish(judge) == view

@@ -6,19 +6,18 @@ import dataclasses
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
 from adjudge.collect.rules.decisions import (
     Record,
-    _is_below,
-    _probability_below,
     after_page,
     after_regrade,
     after_training,
     block_by_hand,
     first_stage,
+    is_below,
     passes,
     resume,
     training_left,
@@ -26,30 +25,38 @@ from adjudge.collect.rules.decisions import (
     unblock_by_hand,
 )
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.errors import BadSetting
 
-
-def test_share_and_beta_say_below_as_worked_out_by_hand() -> None:
-    assert _is_below(3, 5, 0.7)
-    assert not _is_below(4, 5, 0.7)
-    assert not _is_below(7, 10, 0.7)
-    assert not _is_below(0, 4, 0.7, least=5)
-    # P(accuracy < 0.6 | 0 right of 1) = 1 - 0.4^2 = 0.84
-    assert _probability_below(0, 1, 0.6) == pytest.approx(0.84)
-    assert not _is_below(0, 1, 0.6, trust="beta", confidence=0.9)
-    # 0 of 2: 1 - 0.4^3 = 0.936
-    assert _is_below(0, 2, 0.6, trust="beta", confidence=0.9)
-    assert accuracy_of(0, 0) is None
+BETA = Policy(trust="beta", confidence=0.9)
 
 
-@given(st.integers(0, 60), st.integers(0, 60), st.floats(0, 1))
+@pytest.mark.parametrize(
+    ("right", "seen", "policy", "least", "below"),
+    [
+        (3, 5, Policy(), 1, True),
+        (4, 5, Policy(), 1, False),
+        (7, 10, Policy(), 1, False),
+        (0, 4, Policy(), 5, False),
+        (0, 1, BETA, 1, False),
+        (0, 2, BETA, 1, True),
+    ],
+)
+def test_share_and_beta_say_below_as_worked_out_by_hand(
+    right: int, seen: int, policy: Policy, least: int, below: bool
+) -> None:
+    line = 0.6 if policy.trust == "beta" else 0.7  # 1 - 0.4^2 = 0.84, and 1 - 0.4^3 = 0.936
+    assert is_below(right, seen, line, policy, least) is below
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.floats(0, 1), st.floats(0, 1))
 @settings(deadline=None)
-def test_probability_below_is_the_beta_distribution_of_scipy(
-    right: int, wrong: int, line: float
+def test_the_probability_below_a_line_is_the_beta_distribution_of_scipy(
+    right: int, wrong: int, line: float, confidence: float
 ) -> None:
     expected = beta(1 + right, 1 + wrong).cdf(line)
-    assert _probability_below(right, right + wrong, line) == pytest.approx(expected, abs=1e-12)
+    assume(abs(expected - confidence) > 1e-12)
+    policy = Policy(trust="beta", confidence=confidence)
+    assert is_below(right, right + wrong, line, policy) is bool(expected > confidence)
 
 
 def test_the_first_stage_depends_on_consent_training_and_gold() -> None:

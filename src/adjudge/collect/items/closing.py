@@ -18,13 +18,12 @@ from sqlalchemy import BindParameter, and_, bindparam, select, text, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.counters import (
-    count_again,
+    add_counts,
     lock_items,
     promote,
     set_counters,
     set_needed,
     taken_by_arm,
-    uncount,
 )
 from adjudge.collect.rules.adaptive import Knowledge, needed_of, neutral, order_of, rule_of
 from adjudge.collect.rules.policy import Policy
@@ -43,17 +42,9 @@ _COUNTS = text(
 )
 _JUDGED = (
     select(
-        items.c.id,
-        items.c.leased,
-        items.c.trusted,
-        items.c.surplus,
-        items.c.needed,
-        items.c.asked,
-        items.c.broken,
-        items.c.state,
-        items.c.probability,
-        judgments.c.judge,
-        judgments.c.label,
+        *(items.c.id, items.c.leased, items.c.trusted, items.c.surplus, items.c.needed),
+        *(items.c.asked, items.c.broken, items.c.state, items.c.probability),
+        *(judgments.c.judge, judgments.c.label),
     )
     .select_from(items.outerjoin(judgments, and_(judgments.c.item == items.c.id, _COUNTS)))
     .where(items.c.id.in_(bindparam("ids", expanding=True)))
@@ -253,8 +244,8 @@ def untrust(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
     lost = on.execute(select(judgments.c.item, judgments.c.standing).where(*given)).all()
     trusted = [row.item for row in lost if row.standing == "trusted"]
     surplus = [row.item for row in lost if row.standing == "surplus"]
-    uncount(on, trusted, snapshot.policy, trusted=1)
-    uncount(on, surplus, snapshot.policy, surplus=1)
+    add_counts(on, trusted, snapshot.policy, trusted=-1)
+    add_counts(on, surplus, snapshot.policy, surplus=-1)
     on.execute(update(judgments).where(judgments.c.judge == judge).values(standing="untrusted"))
     promote(on, touched)
     renew_needs(on, snapshot, touched)
@@ -318,7 +309,7 @@ def _count_restored(
     for item in trusted.keys() | surplus.keys():
         alike[trusted[item], surplus[item]].append(item)
     for (more_trusted, more_surplus), ids in alike.items():
-        count_again(on, ids, policy, trusted=more_trusted, surplus=more_surplus)
+        add_counts(on, ids, policy, trusted=more_trusted, surplus=more_surplus)
 
 
 def _check_quota(on: Connection, ids: Iterable[int], policy: Policy) -> None:

@@ -108,37 +108,8 @@ def release(on: Connection, pages: Sequence[int]) -> None:
     on.execute(_RELEASE, {"pages": list(pages)})
 
 
-def count(on: Connection, ids: Iterable[int], policy: Policy) -> None:
-    """Count a trusted judgment on each of these leased items."""
-    _add(on, ids, policy, leased=-1, trusted=1)
-
-
-def count_broken(on: Connection, ids: Iterable[int], policy: Policy) -> None:
-    """Count an answer that could not judge on each of these leased items."""
-    _add(on, ids, policy, leased=-1, broken=1)
-
-
-def count_again(
-    on: Connection, ids: Iterable[int], policy: Policy, *, trusted: int = 0, surplus: int = 0
-) -> None:
-    """Count so many judgments on each of these items, which are not leased for them."""
-    _add(on, ids, policy, trusted=trusted, surplus=surplus)
-
-
-def uncount(
-    on: Connection, ids: Iterable[int], policy: Policy, *, trusted: int = 0, surplus: int = 0
-) -> None:
-    """Count so many judgments on each of these items no more."""
-    _add(on, ids, policy, trusted=-trusted, surplus=-surplus)
-
-
-def set_states(on: Connection, ids: Iterable[int], policy: Policy) -> None:
-    """Set the state of items again from their counters."""
-    _add(on, ids, policy)
-
-
-def _add(on: Connection, ids: Iterable[int], policy: Policy, **more: int) -> None:
-    """Add to counters of items; their states follow."""
+def add_counts(on: Connection, ids: Iterable[int], policy: Policy, **more: int) -> None:
+    """Add to counters of items, by their names; without any, only set the states that follow."""
     added = {f"more_{name}": more.get(name, 0) for name in _COUNTERS}
     for part in batches(ids):
         limit = {"set_aside_after": policy.set_aside_after}
@@ -153,7 +124,7 @@ def put(on: Connection, item: int, state: str) -> None:
 def ask_for(on: Connection, item: int, number: int, policy: Policy) -> None:
     """Let an item need so many trusted judgments, whatever the policy says; its state follows."""
     on.execute(update(items).where(items.c.id == item).values(asked=number, needed=number))
-    set_states(on, [item], policy)
+    add_counts(on, [item], policy)
 
 
 def withdraw(on: Connection, ids: Iterable[int]) -> None:
@@ -166,7 +137,7 @@ def bring_back(on: Connection, ids: Iterable[int], policy: Policy) -> None:
     """Let withdrawn, adjudicated or skipped items be what their counters say."""
     for part in batches(ids):
         on.execute(update(items).where(items.c.id.in_(part)).values(state="open"))
-        set_states(on, part, policy)
+        add_counts(on, part, policy)
 
 
 def set_needed(on: Connection, project: int, policy: Policy) -> list[int]:
@@ -200,9 +171,10 @@ def set_counters(on: Connection, changes: Sequence[dict[str, Any]]) -> None:
 _SURPLUS = (
     select(
         items.c.id,
-        items.c.project,
         (items.c.needed - items.c.leased - items.c.trusted).label("room"),
+        projects.c.policy,
     )
+    .join(projects, projects.c.id == items.c.project)
     .where(
         items.c.id.in_(_IDS),
         items.c.surplus > 0,
@@ -214,23 +186,14 @@ _SURPLUS = (
 
 def promote(on: Connection, ids: Iterable[int]) -> None:
     """Let surplus judgments count where their items have room again."""
-    policies: dict[int, Policy] = {}
     for part in batches(ids):
         for item in on.execute(_SURPLUS, {"ids": part}).all():
-            if item.project not in policies:
-                policies[item.project] = _policy_of(on, item.project)
-            policy = policies[item.project]
+            policy = Policy.from_dict(item.policy)
             chosen = _promotable(on, item, policy.arm_limit)
             if chosen:
                 change = update(judgments).where(judgments.c.id.in_(chosen))
                 on.execute(change.values(standing="trusted"))
-                _add(on, [item.id], policy, trusted=len(chosen), surplus=-len(chosen))
-
-
-def _policy_of(on: Connection, project: int) -> Policy:
-    """The policy of a project as it is stored now."""
-    stored = on.execute(select(projects.c.policy).where(projects.c.id == project)).scalar_one()
-    return Policy.from_dict(stored)
+                add_counts(on, [item.id], policy, trusted=len(chosen), surplus=-len(chosen))
 
 
 def _promotable(on: Connection, item: StoredRow, limit: int | None) -> list[int]:

@@ -11,9 +11,7 @@ from sqlalchemy import select, update
 
 from adjudge.collect.items.closing import counted_items, renew_needs, untrust
 from adjudge.collect.items.counters import (
-    count,
-    count_again,
-    count_broken,
+    add_counts,
     lease,
     lock_items,
     promote,
@@ -188,10 +186,10 @@ def _count(request: JudgeRequest, made: Sequence[dict[str, Any]], late: set[int]
     labelled = sorted(one["item"] for one in made if not one["other"])
     other = sorted(one["item"] for one in made if one["other"])
     policy = request.project.policy
-    count(request.on, labelled, policy)
-    count_broken(request.on, other, policy)
+    add_counts(request.on, labelled, policy, leased=-1, trusted=1)
+    add_counts(request.on, other, policy, leased=-1, broken=1)
     promote(request.on, other)
-    count_again(request.on, late, policy, surplus=1)
+    add_counts(request.on, late, policy, surplus=1)
     if policy.closing == "adaptive":
         renew_needs(request.on, request.project, [*labelled, *other, *late])
 

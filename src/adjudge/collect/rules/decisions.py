@@ -231,44 +231,23 @@ def resume(record: Record, policy: Policy) -> Record:
 
 
 def _below(record: Record, policy: Policy, line: float, least: int | None = None) -> bool:
-    trained = policy.trust_training
-    return _is_below(
-        record.right + (record.training_right if trained else 0),
-        record.seen + (record.training_seen if trained else 0),
-        line,
-        trust=policy.trust,
-        confidence=policy.confidence,
-        least=policy.least_golds if least is None else least,
-    )
+    """Whether a judge counts as below a line, on hidden gold or also on that of the training."""
+    right, seen = record.right, record.seen
+    if policy.trust_training:
+        right, seen = right + record.training_right, seen + record.training_seen
+    return is_below(right, seen, line, policy, policy.least_golds if least is None else least)
 
 
-def _probability_below(right: int, seen: int, line: float) -> float:
-    """P(accuracy < line) given the golds, with a uniform prior: Beta(1 + right, 1 + wrong)."""
-    if line <= 0:
-        return 0.0
-    if line >= 1:
-        return 1.0
-    from scipy.special import betainc
-
-    return float(betainc(1 + right, 1 + seen - right, line))
-
-
-def _is_below(
-    right: int,
-    seen: int,
-    line: float,
-    *,
-    trust: Literal["share", "beta"] = "share",
-    confidence: float = 0.9,
-    least: int = 1,
-) -> bool:
-    """Whether a judge with these golds counts as below the line.
+def is_below(right: int, seen: int, line: float, policy: Policy, least: int = 1) -> bool:
+    """Whether an accuracy on golds counts as below a line; never before ``least`` golds.
 
     ``share``: the share correct so far is below it (the paper's). ``beta``: it is more probable
-    than ``confidence`` that their accuracy is below it. Never before ``least`` golds.
+    than ``confidence`` that the accuracy is below it, by Beta(1 + right, 1 + wrong).
     """
     if seen < least:
         return False
-    if trust == "share":
+    if policy.trust == "share":
         return right < line * seen - 1e-9
-    return _probability_below(right, seen, line) > confidence
+    from scipy.special import betainc
+
+    return bool(betainc(1 + right, 1 + seen - right, line) > policy.confidence)

@@ -5,12 +5,12 @@ Gold is certain and little; the consensus is much, and as good as the other judg
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from adjudge.data.source import count_of
+from adjudge.evaluation.scores import wilson
 
-_Z = 1.645  # 90% intervals, as the consensus has them
+_LEVEL = 0.9  # of intervals, as the consensus has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,7 @@ class Gap:
 
 def gold_interval(right: int, seen: int) -> tuple[float, float]:
     """The 90% interval of an accuracy on gold, by Wilson's score."""
-    if seen == 0:
-        return 0.0, 1.0
-    share, z2 = right / seen, _Z * _Z
-    middle = (share + z2 / (2 * seen)) / (1 + z2 / seen)
-    half = _Z / (1 + z2 / seen) * math.sqrt(share * (1 - share) / seen + z2 / (4 * seen * seen))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return wilson(right, seen, _LEVEL)
 
 
 def explain_gap(

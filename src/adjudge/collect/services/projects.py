@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.closing import change_needed
-from adjudge.collect.items.counters import set_states
+from adjudge.collect.items.counters import add_counts
 from adjudge.collect.items.storing import count_work
 from adjudge.collect.judging.refreshers import counts_of as refresher_counts
 from adjudge.collect.rules.policy import Policy
@@ -396,7 +396,7 @@ def _set_policy(request: Request, changes: Mapping[str, Any]) -> tuple[Policy, i
         change_needed(request.on, request.project.id, policy)
     elif policy.set_aside_after != before.set_aside_after:
         ours = select(items.c.id).where(items.c.project == request.project.id)
-        set_states(request.on, list(request.on.execute(ours).scalars()), policy)
+        add_counts(request.on, list(request.on.execute(ours).scalars()), policy)
     fresh = request.reloaded()
     changed = {name: policy.to_dict()[name] for name in changes}
     figures: dict[str, Any] = {"policy": policy.to_dict(), "changed": changed}

@@ -24,7 +24,6 @@ from adjudge.collect.store.settings import (
     find_settings,
     forget_setting,
     keep_setting,
-    name_settings,
     read_setting,
 )
 from adjudge.collect.store.snapshot import SnapshotCache
@@ -49,11 +48,6 @@ class SettingService(Service):
     def find(self, on: Connection, prefix: str) -> dict[str, Any]:
         """Every setting whose name begins so, by its name."""
         return find_settings(on, prefix)
-
-    @reads_store
-    def find_names(self, on: Connection, prefix: str) -> list[str]:
-        """The names of settings that begin so, in order."""
-        return name_settings(on, prefix)
 
     @writes_store
     def forget(self, on: Connection, name: str) -> None:

@@ -7,6 +7,7 @@ every commit: ``leased`` is the number of open pages it stands on as work, ``tru
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
@@ -37,20 +38,8 @@ from sqlalchemy import (
 from adjudge.collect.values.judging import DRY_RUN
 
 # Migrations, the oldest first.
-VERSIONS = (
-    "0001",
-    "0002",
-    "0004",
-    "0006",
-    "0007",
-    "0011",
-    "0012",
-    "0017",
-    "0018",
-    "0019",
-    "0020",
-    "0021",
-)
+_MIGRATIONS = Path(__file__).parent / "migrations/versions"
+VERSIONS = tuple(sorted(file.name[:4] for file in _MIGRATIONS.glob("[0-9]*.py")))
 HEAD = VERSIONS[-1]  # the store is migrated to it on start
 
 metadata = MetaData(

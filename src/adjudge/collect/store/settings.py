@@ -29,12 +29,6 @@ def find_settings(on: Connection, prefix: str) -> dict[str, Any]:
     return {row.name: row.value for row in on.execute(wanted.order_by(settings.c.name))}
 
 
-def name_settings(on: Connection, prefix: str) -> list[str]:
-    """The names of settings that begin so, in order, without what is kept under them."""
-    wanted = select(settings.c.name).where(settings.c.name.startswith(prefix, autoescape=True))
-    return sorted(on.execute(wanted).scalars())
-
-
 def forget_setting(on: Connection, name: str) -> None:
     """Keep a setting of the server no more."""
     on.execute(delete(settings).where(settings.c.name == name))

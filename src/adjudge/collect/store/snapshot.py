@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import bindparam, select, update
@@ -134,27 +134,14 @@ class ProjectSnapshot:
 
 def scale_to_json(scale: Scale, colours: Mapping[str, str]) -> dict[str, Any]:
     """A scale as it is stored, with the colours of its labels."""
-    return {
-        "colours": {label: colours[label] for label in scale.labels if label in colours},
-        "labels": list(scale.labels),
-        "ordinal": scale.ordinal,
-        "truths": list(scale.truths),
-        "truth_of": list(scale.truth_of),
-        "relevant": list(scale.relevant),
-        "grades": list(scale.grades),
-    }
+    known = {label: colours[label] for label in scale.labels if label in colours}
+    return {**asdict(scale), "colours": known}
 
 
 def scale_from_json(stored: dict[str, Any]) -> Scale:
     """A scale from what is stored."""
-    return Scale(
-        labels=tuple(stored["labels"]),
-        ordinal=stored["ordinal"],
-        truths=tuple(stored["truths"]),
-        truth_of=tuple(stored["truth_of"]),
-        relevant=tuple(stored["relevant"]),
-        grades=tuple(stored.get("grades", ())),  # older projects have none
-    )
+    lists = {name: tuple(value) for name, value in stored.items() if isinstance(value, list)}
+    return Scale(**lists, ordinal=stored["ordinal"])
 
 
 _PROJECT = select(projects).where(projects.c.id == bindparam("project"))
@@ -186,17 +173,11 @@ def load_snapshot(on: Connection, project: int) -> ProjectSnapshot:
         for gold in on.execute(_GOLDS, {"project": project})
     }
     active = [gold for gold in known.values() if gold.active]
-    return ProjectSnapshot(
-        id=row.id,
-        slug=row.slug,
-        name=row.name,
-        state=row.state,
-        version=row.version,
+    return from_row(
+        ProjectSnapshot,
+        row,
         policy=policy,
-        policy_version=row.policy_version,
-        guidelines=row.guidelines,
         scale=scale,
-        seed=row.seed,
         arms={
             arm.name: _StoredArm(
                 arm.name,
@@ -210,7 +191,9 @@ def load_snapshot(on: Connection, project: int) -> ProjectSnapshot:
         screening=[gold.card for gold in active if for_screening(gold.role)],
         allowed=frozenset((*scale.labels, *OTHERS)),
         questions=tuple(FurtherQuestion(**one) for one in row.questions or ()),
+        question="",
         colours=dict(row.scale.get("colours", {})),
+        kept={},
         of_pairs=on.execute(_BESIDE, {"project": project}).scalar() is not None,
     )
 
