@@ -17,9 +17,9 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from adjudge.collect.consensus import planner, refit
 from adjudge.collect.consensus.planner import PlanRow, ProjectPlan
-from adjudge.collect.values.members import MemberRole
 from adjudge.collect.values.project import Arm
 from adjudge.collect.values.questions import FurtherQuestion
+from adjudge.collect.values.requesting import MemberRole
 from compared import better, paired_project
 from sites import PASSWORD, Browser, Site, page_routes, served, small_project
 from sizes import FULL

@@ -111,6 +111,20 @@ class Collecting(RuleBasedStateMachine):
         assert page.kind == "training"
         assert len(page.rows) <= self.made["refresher_pairs"]
 
+    def fetch_if_consented(self, key: str) -> tuple[str, Page | None]:
+        """A judge who came and consented, with the page they get; else no page."""
+        judge = self.judges.get(key)
+        if judge is None or self.bench.judging.state(judge).stage == "consent":
+            return "", None
+        return judge, self.fetch(judge)
+
+    def fetch_if_at_work(self, key: str) -> tuple[str, Page | None]:
+        """A judge who is at work, with the page they get; else no page."""
+        judge = self.judges.get(key)
+        if judge is None or self.bench.judging.state(judge).stage not in ("working", "warned"):
+            return "", None
+        return judge, self.fetch(judge)
+
     @rule(key=KEYS)
     def arrive(self, key: str) -> None:
         view = self.bench.arrive(key, kind="dry-run" if key == "tester" else "person")
@@ -133,12 +147,9 @@ class Collecting(RuleBasedStateMachine):
 
     @rule(key=KEYS, how=st.sampled_from(["right", "wrong", "mixed", "others"]), seed=PLACES)
     def submit(self, key: str, how: str, seed: int) -> None:
-        judge = self.judges.get(key)
-        if judge is None or self.bench.judging.state(judge).stage == "consent":
-            return
-        page = self.fetch(judge)
+        judge, page = self.fetch_if_consented(key)
         if page is None:
-            assert self.bench.judging.state(judge).stage not in ("consent", "training")
+            assert not judge or self.bench.judging.state(judge).stage not in ("consent", "training")
             return
         answers = self.bench.answers(page, right=how in ("right", "others"))
         if how == "mixed":
@@ -174,10 +185,7 @@ class Collecting(RuleBasedStateMachine):
 
     @rule(key=KEYS, upto=st.integers(1, 3))
     def submit_partly(self, key: str, upto: int) -> None:
-        judge = self.judges.get(key)
-        if judge is None or self.bench.judging.state(judge).stage == "consent":
-            return
-        page = self.fetch(judge)
+        judge, page = self.fetch_if_consented(key)
         if page is None or upto >= len(page.rows):
             return
         answers = self.bench.answers(page)[:upto]
@@ -188,10 +196,7 @@ class Collecting(RuleBasedStateMachine):
 
     @rule(key=KEYS, label=st.sampled_from(LABELS))
     def train_row(self, key: str, label: str) -> None:
-        judge = self.judges.get(key)
-        if judge is None or self.bench.judging.state(judge).stage == "consent":
-            return
-        page = self.fetch(judge)
+        judge, page = self.fetch_if_consented(key)
         if page is not None and page.kind == "training":
             done = {answer.row for answer in page.answers}
             row = next((row.row for row in page.rows if row.row not in done), 1)
@@ -237,10 +242,7 @@ class Collecting(RuleBasedStateMachine):
     @rule(key=KEYS)
     def late(self, key: str) -> None:
         """A page that expires before it is sent: kept, since she was given nothing else."""
-        judge = self.judges.get(key)
-        if judge is None or self.bench.judging.state(judge).stage not in ("working", "warned"):
-            return
-        page = self.fetch(judge)
+        judge, page = self.fetch_if_at_work(key)
         if page is None:
             return
         self.bench.clock.forward(minutes=61)
@@ -348,10 +350,7 @@ class Adaptive(Collecting):
     @rule(key=KEYS, label=st.sampled_from(LABELS))
     def submit_one_label(self, key: str, label: str) -> None:
         """So that judges agree on some items and not on others."""
-        judge = self.judges.get(key)
-        if judge is None or self.bench.judging.state(judge).stage not in ("working", "warned"):
-            return
-        page = self.fetch(judge)
+        judge, page = self.fetch_if_at_work(key)
         if page is not None:
             answers = self.bench.answers(page, label=label)
             self.bench.judging.submit(judge, page.page, page.key, answers)
@@ -406,47 +405,34 @@ def run(
     )
 
 
+def plain(gold_topics: str, trust: str) -> dict[str, Any]:
+    return {"kind": Collecting, "gold_topics": gold_topics, "trust": trust, "confidence": 0.6}
+
+
+IN_ARMS = {"kind": InArms, "judgments_per_item": 1}
+ADAPTIVE = {"kind": Adaptive, "closing": "adaptive", "judgments_per_item": 3}
+
+
 @pytest.mark.parametrize(
-    ("gold_topics", "trust"),
+    "machine",
     [
-        ("shared", "beta"),
-        ("apart", "share"),
-        pytest.param("shared", "share", marks=pytest.mark.full),
-        pytest.param("apart", "beta", marks=pytest.mark.full),
+        plain("shared", "beta"),
+        plain("apart", "share"),
+        pytest.param(plain("shared", "share"), marks=pytest.mark.full),
+        pytest.param(plain("apart", "beta"), marks=pytest.mark.full),
+        IN_ARMS,
+        ADAPTIVE,
     ],
 )
 def test_no_sequence_of_events_breaks_an_invariant(
-    sqlite: Database, trust: str, gold_topics: str
+    sqlite: Database, machine: dict[str, Any]
 ) -> None:
-    run(sqlite, EXAMPLES, STEPS, trust=trust, gold_topics=gold_topics, confidence=0.6)
+    run(sqlite, EXAMPLES, STEPS, **machine)
 
 
-def test_no_sequence_of_events_breaks_an_invariant_on_postgresql(postgresql: Database) -> None:
-    run(postgresql, max(1, EXAMPLES // 2), sized(20, full=30))
-
-
-def test_no_sequence_of_events_brings_an_arm_over_its_number(sqlite: Database) -> None:
-    run(sqlite, EXAMPLES, STEPS, InArms, judgments_per_item=1)
-
-
-def test_no_sequence_of_events_brings_an_arm_over_its_number_on_postgresql(
-    postgresql: Database,
+@pytest.mark.parametrize("machine", [{}, IN_ARMS, ADAPTIVE])
+def test_no_sequence_of_events_breaks_an_invariant_on_postgresql(
+    postgresql: Database, machine: dict[str, Any]
 ) -> None:
-    run(postgresql, max(1, EXAMPLES // 2), sized(20, full=30), InArms, judgments_per_item=1)
-
-
-def test_no_sequence_of_events_leaves_an_adaptive_project_wrong(sqlite: Database) -> None:
-    run(sqlite, EXAMPLES, STEPS, Adaptive, closing="adaptive", judgments_per_item=3)
-
-
-def test_no_sequence_of_events_leaves_an_adaptive_project_wrong_on_postgresql(
-    postgresql: Database,
-) -> None:
-    run(
-        postgresql,
-        sized(1, full=2),
-        sized(20, full=25),
-        Adaptive,
-        closing="adaptive",
-        judgments_per_item=3,
-    )
+    examples = sized(1, full=2) if machine is ADAPTIVE else max(1, EXAMPLES // 2)
+    run(postgresql, examples, sized(20, full=30), **machine)

@@ -11,13 +11,12 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
 from adjudge.collect.judging import pages
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.store.database import Database, migration_config
-from adjudge.collect.store.schema import HEAD, metadata
+from adjudge.collect.store.database import Database
+from adjudge.collect.store.schema import metadata
 from adjudge.collect.values.judging import Arrival
 from adjudge.errors import BadSetting, Unavailable
 from collecting import Bench, made_project
@@ -25,11 +24,6 @@ from collecting import Bench, made_project
 
 def unavailable(code: str) -> object:
     return pytest.raises(Unavailable, check=lambda error: error.code == code)
-
-
-def test_the_newest_migration_is_the_one_the_store_wants() -> None:
-    scripts = ScriptDirectory.from_config(migration_config())
-    assert scripts.get_heads() == [HEAD]
 
 
 def test_migrating_from_nothing_gives_the_schema(database: Database) -> None:
@@ -67,24 +61,19 @@ def test_opening_again_keeps_everything_and_migrates_nothing(tmp_path: Path) -> 
     first.close()
     second = Database(f"sqlite:///{path}")
     assert [one.slug for one in RequesterServices(second).projects.get_all()] == [slug]
-    assert second.engine.connect().exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+    with second.read() as on:  # what is stored outlives a power cut
+        assert on.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert on.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
     second.close()
 
 
 @pytest.mark.parametrize(
-    ("url", "message"),
-    [
-        ("mysql://x/y", "database = 'mysql://x/y': wanted a file, sqlite:///FILE or postgresql"),
-        ("://", "database = '://': wanted a file, sqlite:///FILE or postgresql://USER@HOST/NAME"),
-        ("sqlite://", "database = 'sqlite://': wanted a file, so that nothing is lost"),
-        ("sqlite:///:memory:", "database = 'sqlite:///:memory:': wanted a file, so that nothing"),
-        ("/no/such/folder/x.db", "database = '/no/such/folder/x.db': wanted a folder that exists"),
-    ],
+    "url",
+    ["mysql://x/y", "://", "sqlite://", "sqlite:///:memory:", "/no/such/folder/x.db"],
 )
-def test_urls_that_cannot_be_used(url: str, message: str) -> None:
-    with pytest.raises(BadSetting) as error:
+def test_urls_that_cannot_be_used(url: str) -> None:
+    with pytest.raises(BadSetting, match=f"database = '{url}'"):
         Database(url)
-    assert str(error.value).startswith(message)
 
 
 def test_a_password_in_the_url_is_never_shown() -> None:
@@ -235,12 +224,6 @@ def test_a_desk_sees_what_another_process_changed(database: Database) -> None:
     page = second.page(judge)
     assert page is not None
     assert len(page.rows) == 2
-
-
-def test_what_is_stored_outlives_a_power_cut(sqlite: Database) -> None:
-    with sqlite.read() as on:
-        assert on.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
-        assert on.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
 
 
 def test_a_page_that_is_open_is_shown_while_another_changes_the_database(tmp_path: Path) -> None:

@@ -46,11 +46,8 @@ def test_a_plan_is_asked_for_made_and_used(sqlite: Database) -> None:
     assert (asked.wish, asked.tried) == (WISH, 0)
     plan = planner._plan_one(services, slug)
     assert plan is not None
-    assert (plan.problem, planner.find_due(services), planner.read_asked(services, slug)) == (
-        "",
-        [],
-        None,
-    )
+    assert plan.problem == ""
+    assert (planner.find_due(services), planner.read_asked(services, slug)) == ([], None)
     assert planner.read_plan(services, slug) == plan, "as it was kept"
     assert planner._plan_one(services, slug) is None, "nothing is asked any more"
     assert (plan.items, plan.pilot_judges) == (40, 8)
@@ -101,33 +98,35 @@ def test_made_judges_who_are_not_like_the_real_ones_on_gold_are_told(sqlite: Dat
     assert "gold is harder than the work, this plan is too bright" in beside(0.999)[0]
 
 
-def test_another_share_of_gold_is_said_in_fewest_numbers() -> None:
-    plan = planner.ProjectPlan(wish=Wish.checked(0.9, "0", 0.125), per_item=5)
-    assert planner.list_changes(plan, Policy()) == {"screening_golds": 1, "screening_pairs": 7}
-    none = planner.ProjectPlan(wish=Wish.checked(0.9, "0", 0.0), per_item=5)
-    assert planner.list_changes(none, Policy()) == {"screening": False}
-    same = planner.ProjectPlan(wish=Wish.checked(0.9, "0", 0.2), per_item=7)
-    assert planner.list_changes(same, Policy()) == {"judgments_per_item": 7}
+@pytest.mark.parametrize(
+    ("share", "per_item", "changes"),
+    [
+        (0.125, 5, {"screening_golds": 1, "screening_pairs": 7}),
+        (0.0, 5, {"screening": False}),
+        (0.2, 7, {"judgments_per_item": 7}),
+    ],
+)
+def test_another_share_of_gold_is_said_in_fewest_numbers(
+    share: float, per_item: int, changes: dict[str, object]
+) -> None:
+    plan = planner.ProjectPlan(wish=Wish.checked(0.9, "0", share), per_item=per_item)
+    assert planner.list_changes(plan, Policy()) == changes
 
 
 @pytest.mark.parametrize(
-    ("wish", "message"),
+    ("wish", "setting"),
     [
-        ((1.0, "0", 0.2), "accuracy = 1.0: wanted a share above 0 and below 1, such as 0.9"),
-        (
-            (0.9, "much", 0.2),
-            "pay_per_page = 'much': wanted an amount from 0 to 1,000,000, such as 0.20",
-        ),
-        ((0.9, "0", 0.95), "gold_share = 0.95: wanted a share from 0 to 0.9"),
-        ((float("nan"), "0", 0.2), "accuracy = nan: wanted a share above 0 and below 1, such as"),
+        ((1.0, "0", 0.2), "accuracy"),
+        ((float("nan"), "0", 0.2), "accuracy"),
+        ((0.9, "much", 0.2), "pay_per_page"),
+        ((0.9, "0", 0.95), "gold_share"),
     ],
 )
 def test_wishes_that_cannot_be_meant_are_refused(
-    wish: tuple[float, str, float], message: str
+    wish: tuple[float, str, float], setting: str
 ) -> None:
-    with pytest.raises(BadSetting) as raised:
+    with pytest.raises(BadSetting, check=lambda error: error.setting == setting):
         Wish.checked(*wish)
-    assert str(raised.value).startswith(message)
 
 
 def test_what_stands_in_the_way_is_said_and_nothing_is_tried_for_ever(sqlite: Database) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import pytest
 import sqlalchemy as sa
@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from adjudge.collect.items import counters
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import item_state
-from adjudge.collect.store.schema import items, judges, judgments, metadata, pages, projects
+from adjudge.collect.store.schema import (
+    golds,
+    items,
+    judges,
+    judgments,
+    metadata,
+    page_rows,
+    pages,
+    projects,
+)
 
 SMALL = st.integers(0, 6)
 
@@ -32,12 +41,8 @@ class Item:
     def state(self, policy: Policy) -> str:
         if self.withdrawn:
             return "withdrawn"
-        return item_state(
-            trusted=self.trusted,
-            needed=self.needed,
-            broken=self.broken,
-            set_aside_after=policy.set_aside_after,
-        )
+        limits = {"needed": self.needed, "set_aside_after": policy.set_aside_after}
+        return item_state(trusted=self.trusted, broken=self.broken, **limits)
 
     def more(self, **by: int) -> Item:
         return replace(self, **{name: getattr(self, name) + more for name, more in by.items()})
@@ -79,16 +84,11 @@ def stored(on: sa.Connection, kept: list[Item], policy: Policy) -> list[int]:
 
 def read(on: sa.Connection, ids: list[int]) -> list[tuple[Item, str]]:
     rows = on.execute(sa.select(items).where(items.c.id.in_(ids)).order_by(items.c.id))
+    counted = [f.name for f in fields(Item) if f.name != "withdrawn"]
     return [
-        (
-            Item(
-                row.leased, row.trusted, row.surplus, row.broken, row.needed,
-                row.state == "withdrawn",
-            ),
-            row.state,
-        )
+        (Item(*(getattr(row, name) for name in counted), row.state == "withdrawn"), row.state)
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 CHANGES = (
@@ -194,8 +194,6 @@ def test_surplus_judgments_are_promoted_while_there_is_room(
 
 def test_release_takes_back_each_row_of_each_page(engine: sa.Engine) -> None:
     """An item on two of the pages loses two leases; one that stands there as gold loses none."""
-    from adjudge.collect.store.schema import golds, page_rows
-
     policy = Policy()
     with engine.connect() as on, on.begin() as transaction:
         ids = stored(on, [Item(2, 0, 0, 0, 5), Item(1, 0, 0, 0, 5), Item(0, 0, 0, 0, 5)], policy)

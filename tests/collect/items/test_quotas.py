@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from alembic import command
 
-from adjudge.collect.items.counters import taken_by_arm
+from adjudge.collect.items.counters import arm_room, taken_by_arm
 from adjudge.collect.judging import pages
 from adjudge.collect.store.database import Database, migration_config
 from adjudge.collect.values.project import Arm
@@ -85,10 +85,8 @@ def test_who_waits_for_others_of_her_arm_is_not_finished(sqlite: Database) -> No
     bench.judging.page(bench.of("even"))  # all of it in her hands
     second = bench.of("even", 1)
     assert bench.judging.page(second) is None
-    assert (bench.judging.state(second).stage, bench.judging.state(second).open_items) == (
-        "working",
-        False,
-    )
+    view = bench.judging.state(second)
+    assert (view.stage, view.open_items) == ("working", False)
     assert bench.judging.page(bench.of("plain")) is not None
 
 
@@ -127,13 +125,8 @@ def test_numbers_that_an_arm_has_passed_are_refused(sqlite: Database) -> None:
     bench = Halves(sqlite, topics=1, results=2, judgments_per_item=2)
     for place in (0, 1):
         bench.work_off(bench.of("even", place))
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(Refused, check=lambda error: error.code == "quota-passed"):
         bench.services.projects.set_policy(bench.slug, {"judgments_per_item": 1})
-    assert refusal.value.code == "quota-passed"
-    assert str(refusal.value) == (
-        "2 items have more than 1 judgment in one arm already: a quota by arm cannot be lower "
-        "than that"
-    )
     bench.services.projects.set_policy(bench.slug, {"judgments_by_arm": False})
     assert {(item.needed, item.state) for item in bench.work()} == {(2, "closed")}
     bench.services.projects.set_policy(bench.slug, {"judgments_by_arm": True})
@@ -153,9 +146,8 @@ def test_an_arm_that_is_added_brings_its_number(sqlite: Database) -> None:
     bench.check()
     # Three arms with one each are as many judgments as one arm with three.
     by_arm = bench.services.gold.forecast(bench.slug, judges=6)
-    bench.services.projects.set_policy(
-        bench.slug, {"judgments_by_arm": False, "judgments_per_item": 3}
-    )
+    changes = {"judgments_by_arm": False, "judgments_per_item": 3}
+    bench.services.projects.set_policy(bench.slug, changes)
     assert bench.services.gold.forecast(bench.slug, judges=6) == by_arm
 
 
@@ -193,7 +185,7 @@ def test_arms_keep_to_their_numbers_while_many_work_and_are_blocked(database: Da
 
 
 def test_what_an_arm_has_is_counted_by_its_index(sqlite: Database) -> None:
-    text = str(pages._WANTED_IN_ARM.compile(sqlite.engine))
+    text = str(pages._WANTED.where(arm_room).compile(sqlite.engine))
     with sqlite.read() as on:
         plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1,) * text.count("?")).all()
     told = [row[3] for row in plan]

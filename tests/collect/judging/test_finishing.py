@@ -5,21 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import sqlalchemy as sa
 
 from adjudge.collect.rules.decisions import Record, after_regrade, at_finish
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import Database
+from adjudge.collect.store.schema import judgments
 from collecting import Bench, sqlite_first
 
 
 def standings(bench: Bench) -> set[str]:
     """The standings of the judgments of work."""
-    import sqlalchemy as sa
-
-    from adjudge.collect.store.schema import judgments
-
-    found = bench.rows(sa.select(judgments.c.standing).where(judgments.c.kind == "work"))
-    return {row.standing for row in found}
+    wanted = sa.select(judgments.c.standing).where(judgments.c.kind == "work")
+    return {row.standing for row in bench.rows(wanted)}
 
 
 @sqlite_first

@@ -103,12 +103,8 @@ def test_what_a_fit_knows_gives_the_labels_of_the_fit() -> None:
     ids = np.arange(made.judgments.judge_count)[::-1] + 5  # in another order than the fit has them
     knowledge = read_knowledge(fit, ids)
     assert knowledge.judged.tolist() == made.judgments.counts_per_judge[::-1].tolist()
-    found = knowledge.posterior_of(
-        made.judgments.item_count,
-        made.judgments.item,
-        ids[made.judgments.judge],
-        made.judgments.label,
-    )
+    given = made.judgments
+    found = knowledge.posterior_of(given.item_count, given.item, ids[given.judge], given.label)
     assert np.abs(found - fit.posterior).max() < 0.05
     assert np.mean(found.argmax(axis=1) == fit.choice) > 0.99
     rates = rates_of(fit, ids)

@@ -45,31 +45,25 @@ def shape(plan: Plan[str]) -> list[tuple[int, int]]:
     return sorted((len(group), sum(slot.gold for slot in group)) for group in plan)
 
 
-def test_the_papers_page_has_five_queries_of_five_results_one_of_them_all_gold() -> None:
-    golds = golds_of(25, "g{}", 5)  # five queries of five golds
-    plan = compose(work_of(30, 5), golds, Policy(), np.random.default_rng(1))
-    assert shape(plan) == [(5, 0), (5, 0), (5, 0), (5, 0), (5, 5)]
+SPARSE = [*work_of(2, 5), ("x", "x"), *work_of(9, 5)[10:]]
 
 
-def test_gold_under_the_same_queries_is_mixed_in() -> None:
-    plan = compose(work_of(30, 5), golds_of(30, "t{}", 30), Policy(), np.random.default_rng(1))
-    assert shape(plan) == [(5, 1)] * 5
-
-
-def test_gold_that_stands_alone_makes_every_group_one_row() -> None:
-    plan = compose(work_of(30, 5), golds_of(30, "g{}", 30), Policy(), np.random.default_rng(1))
-    assert shape(plan) == [(1, 0)] * 20 + [(1, 1)] * 5
-
-
-def test_one_query_makes_one_long_group() -> None:
-    plan = compose(work_of(1, 60), golds_of(30, "t{}", 1), Policy(), np.random.default_rng(1))
-    assert shape(plan) == [(25, 5)]
-
-
-def test_without_gold_groups_are_as_long_as_they_can_be() -> None:
-    work = [*work_of(2, 5), *[("x", "x")], *work_of(9, 5)[10:]]
-    plan = compose(work, [], Policy(), np.random.default_rng(1))
-    assert shape(plan) == [(1, 0), (5, 0), (5, 0), (5, 0), (5, 0)]
+@pytest.mark.parametrize(
+    ("work", "golds", "groups"),
+    [
+        # The paper's page has five queries of five results, one of them all gold.
+        (work_of(30, 5), golds_of(25, "g{}", 5), [(5, 0)] * 4 + [(5, 5)]),
+        (work_of(30, 5), golds_of(30, "t{}", 30), [(5, 1)] * 5),  # under the same queries
+        (work_of(30, 5), golds_of(30, "g{}", 30), [(1, 0)] * 20 + [(1, 1)] * 5),  # alone
+        (work_of(1, 60), golds_of(30, "t{}", 1), [(25, 5)]),
+        (SPARSE, [], [(1, 0)] + [(5, 0)] * 4),  # as long as they can be
+        ([], golds_of(5, "g{}", 5), []),
+    ],
+)
+def test_the_shape_of_a_page(
+    work: list[tuple[str, str]], golds: list[GoldCard[str]], groups: list[tuple[int, int]]
+) -> None:
+    assert shape(compose(work, golds, Policy(), np.random.default_rng(1))) == groups
 
 
 def test_pages_of_one_row_are_gold_when_it_is_golds_turn() -> None:
@@ -95,10 +89,6 @@ def test_gold_is_due_at_places_that_cannot_be_counted_out() -> None:
     # Each of 50 places is gold for a fifth of the judges: of 2,000 for 400, give or take 18.
     spread = np.sqrt(judges * 0.2 * 0.8)
     assert all(abs(at[row] - judges / 5) < 5 * spread for row in range(50))
-
-
-def test_nothing_to_judge_makes_no_page() -> None:
-    assert compose([], golds_of(5, "g{}", 5), Policy(), np.random.default_rng(1)) == []
 
 
 def test_what_rounding_leaves_over_is_carried_to_the_next_page() -> None:
@@ -180,21 +170,16 @@ def test_every_page_keeps_the_rules(
     seed: int,
 ) -> None:
     work, golds, policy = pile
-    plan = compose(
-        work,
-        golds,
-        policy,
-        np.random.default_rng(seed),
-        shown=shown + golds_shown,
-        golds_shown=golds_shown,
-    )
+    shown += golds_shown
+    rng = np.random.default_rng(seed)
+    plan = compose(work, golds, policy, rng, shown=shown, golds_shown=golds_shown)
     slots = [slot for group in plan for slot in group]
     assert bool(plan) == bool(work)
     if not plan:
         return
     assert len({slot.item for slot in slots}) == len(slots)
     size = len(plan[0])
-    due = _count_scheduled_golds(shown + golds_shown + len(slots), policy, (0,)) - golds_shown
+    due = _count_scheduled_golds(shown + len(slots), policy, (0,)) - golds_shown
     # The last pages may have the usual golds where fewer are due, so that all work fits on them.
     due = max(due, round(policy.screening_share * len(slots)), 0)
     assert sum(slot.gold for slot in slots) <= max(2 * due, due + size / 2) + 1e-9
@@ -367,13 +352,9 @@ def test_arms_of_arrivals_follow_the_seed_and_the_log(sqlite: Database) -> None:
     assert {entry.figures["arm"] for entry in entries} == {"all"}
 
 
-def test_the_state_of_an_item() -> None:
-    def state(trusted: int, broken: int) -> str:
-        return item_state(trusted=trusted, needed=5, broken=broken, set_aside_after=3)
-
-    assert (state(4, 0), state(5, 0), state(4, 3), state(5, 3)) == (
-        "open",
-        "closed",
-        "set aside",
-        "closed",
-    )
+@pytest.mark.parametrize(
+    ("trusted", "broken", "state"),
+    [(4, 0, "open"), (5, 0, "closed"), (4, 3, "set aside"), (5, 3, "closed")],
+)
+def test_the_state_of_an_item(trusted: int, broken: int, state: str) -> None:
+    assert item_state(trusted=trusted, needed=5, broken=broken, set_aside_after=3) == state

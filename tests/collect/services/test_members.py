@@ -10,7 +10,7 @@ import pytest
 
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
-from adjudge.collect.values.members import MemberRole
+from adjudge.collect.values.requesting import MemberRole
 from adjudge.errors import BadSetting, NotFound, Refused
 from collecting import Bench, made_project
 

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.values.members import MEMBER_ROLES
+from adjudge.collect.values.requesting import MEMBER_ROLES
 from adjudge.collect.web.app import API
 from sites import LABELS, PASSWORD, Browser, Site, page_routes, served, small_project
 

@@ -16,13 +16,14 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, and_, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.consensus.refit import run_wanted
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.two_accuracies import gold_interval
-from adjudge.collect.store.database import StoredRow, from_row, put_row
+from adjudge.collect.store.database import StoredRow, find_row, from_row, put_row
 from adjudge.collect.store.schema import plans, projects
 from adjudge.data.source import count_of
 from adjudge.errors import AdjudgeError, BadSetting, Refused
@@ -31,7 +32,6 @@ from adjudge.models.registry import model as build_model
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.values.requesting import ProjectSummary
-    from adjudge.simulation.planning import JudgmentPlan
 
 ENVIRONMENT = "ADJUDGE_PLAN"
 _MOST = 15  # judgments an item that are tried
@@ -147,8 +147,7 @@ def read_asked(services: RequesterServices, slug: str) -> Asked | None:
 def _find(services: RequesterServices, slug: str) -> StoredRow | None:
     """What is stored of the plan of a project."""
     with services.caller.reading(slug) as request:
-        wanted = select(plans).where(plans.c.project == request.project.id)
-        return request.on.execute(wanted).one_or_none()
+        return find_row(request.on, plans, request.project.id)
 
 
 def read_plan(services: RequesterServices, slug: str) -> ProjectPlan | None:
@@ -156,9 +155,7 @@ def read_plan(services: RequesterServices, slug: str) -> ProjectPlan | None:
     row = _find(services, slug)
     if row is None or row.plan is None:
         return None
-    rows = tuple(PlanRow(**one) for one in row.plan["rows"])
-    lists = {"rows": rows, "notes": tuple(row.plan["notes"])}
-    return ProjectPlan(**{**row.plan, "wish": Wish(**row.plan["wish"]), **lists})
+    return TypeAdapter(ProjectPlan).validate_python(row.plan)
 
 
 def find_due(services: RequesterServices) -> list[str]:
@@ -246,17 +243,26 @@ def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked)
         progress=progress,
     )
     policy, _ = services.projects.get_policy(slug)
-    told = _told(services, slug, policy.changed(_settings(asked.wish, policy)), made)
+    policy = policy.changed(_settings(asked.wish, policy))
+    arms = len(services.arms.get_all(slug))
+    rows = tuple(_row(row, policy, arms) for row in made.table.to_pylist())
+    settings = {name: getattr(policy, name) for name in _GOLD}
+    number = made.per_item or rows[-1].per_item
+    golds = services.gold.forecast(slug, settings={**settings, **_fixed(number)})
     few = len(judgments) < _FEW
     notes = [
         f"The pilot has {count_of(len(judgments), 'judgment')} only: the plan is a first guess."
     ] * few
     return {
-        **told,
+        **{name: getattr(made, name) for name in _AS_MADE},
+        "currency": policy.currency,
+        "rows": rows,
+        "golds_needed": golds.typical,
+        "golds_there": golds.have,
         "pilot_judgments": len(judgments),
         "pilot_judges": judgments.judge_count,
         "items": project.items,
-        "notes": (*notes, *made.notes, *_beside_gold(services, slug, told["rows"])),
+        "notes": (*notes, *made.notes, *_beside_gold(services, slug, rows)),
     }
 
 
@@ -282,29 +288,8 @@ def _beside_gold(
     )
 
 
-def _told(
-    services: RequesterServices, slug: str, policy: Policy, made: JudgmentPlan
-) -> dict[str, Any]:
-    """A plan in the terms of the project: its pages, gold and money."""
-    arms = len(services.arms.get_all(slug))
-    rows = [_row(row, policy, arms) for row in made.table.to_pylist()]
-    number = made.per_item or rows[-1].per_item
-    settings = {name: getattr(policy, name) for name in _GOLD}
-    gold = services.gold.forecast(slug, settings={**settings, **_fixed(number)})
-    return {
-        "currency": policy.currency,
-        "per_item": made.per_item,
-        "rows": tuple(rows),
-        "golds_a_judge": made.golds_a_judge,
-        "pass_mark": made.pass_mark,
-        "typical": made.typical,
-        "guessing": made.guessing,
-        "golds_needed": gold.typical,
-        "golds_there": gold.have,
-    }
-
-
 _GOLD = ("screening", "screening_golds", "screening_pairs")
+_AS_MADE = ("per_item", "golds_a_judge", "pass_mark", "typical", "guessing")
 
 
 def _fixed(number: int) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from adjudge.collect.consensus.reports import KeptReport, make_ranking, make_report
-from adjudge.collect.store.database import StoredRow, from_row, put_row
+from adjudge.collect.store.database import StoredRow, find_row, from_row, put_row
 from adjudge.collect.store.schema import fit_labels, fits, projects
-from adjudge.collect.values.members import MemberRole
+from adjudge.collect.values.requesting import MemberRole
 from adjudge.errors import AdjudgeError, UnknownName
 from adjudge.models.registry import DEFAULT, MODELS
 from adjudge.models.registry import model as build_model
@@ -118,10 +118,8 @@ def read_labels(
 ) -> list[dict[str, Any]]:
     """One page of the items of a fit, the least sure first; a final label is what was decided."""
     with services.caller.reading(slug) as request:
-        name = (request.project.id, model, question, page)
-        key = zip(fit_labels.primary_key, name, strict=True)
-        wanted = select(fit_labels.c.rows).where(*(column == value for column, value in key))
-        rows: list[dict[str, Any]] = request.on.execute(wanted).scalar() or []
+        kept = find_row(request.on, fit_labels, request.project.id, model, question, page)
+    rows: list[dict[str, Any]] = kept.rows if kept else []
     final = {} if question else services.items.get_final(slug)
     return [_decided(row, final[row["item"]]) if row["item"] in final else row for row in rows]
 
@@ -304,9 +302,7 @@ def _find(
 ) -> StoredRow | None:
     """What is stored of a fit; None where it was never asked for nor made."""
     with services.caller.reading(slug) as request:
-        key = zip(fits.primary_key, (request.project.id, model, question), strict=True)
-        wanted = select(fits).where(*(column == value for column, value in key))
-        return request.on.execute(wanted).one_or_none()
+        return find_row(request.on, fits, request.project.id, model, question)
 
 
 def _put(

@@ -15,10 +15,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import TypeAdapter
 from sqlalchemy import select
 
 from adjudge.collect.consensus._learning import begin_queue_again, keep_hidden_gold, place_all
-from adjudge.collect.store.database import StoredRow, put_row
+from adjudge.collect.store.database import StoredRow, find_row, put_row
 from adjudge.collect.store.schema import items, rankings
 from adjudge.errors import AdjudgeError
 from adjudge.models.registry import DEFAULT_PAIRS, PAIR_MODELS
@@ -52,8 +53,8 @@ class KeptReport:
     def from_json(cls, kept: dict[str, Any]) -> KeptReport:
         """A report from what is kept."""
         body = zlib.decompress(base64.b85decode(kept["body"])).decode() if kept["body"] else ""
-        sure, more = tuple(kept.get("sure", ())), kept.get("more_gold")
-        return cls(kept["made"], body, kept["problem"], sure, more)
+        about = {name: value for name, value in kept.items() if name != "body"}
+        return TypeAdapter(cls).validate_python({**about, "html": body})
 
     @property
     def policy(self) -> str:
@@ -164,12 +165,8 @@ class _KeptRanking:
     notes: tuple[str, ...] = ()
     problem: str = ""
 
-    @classmethod
-    def from_json(cls, kept: dict[str, Any]) -> _KeptRanking:
-        """A ranking from what is kept."""
-        many = {name: tuple(kept[name]) for name in ("rows", "judges", "notes")}
-        position = None if kept["position"] is None else tuple(kept["position"])
-        return cls(**{**kept, **many, "position": position})
+
+_RANKING = TypeAdapter(_KeptRanking)
 
 
 def make_ranking(
@@ -192,20 +189,18 @@ def make_ranking(
         found = replace(found, notes=plain)
         page = _pack_page(pair_report_html(_in_names(services, slug, found), title=title), made)
     except AdjudgeError as fault:
-        empty = _KeptRanking(made, problem=str(fault))
-        _keep_ranking(services, project, ranking=_to_json(empty))
+        _keep_ranking(services, project, ranking=asdict(_KeptRanking(made, problem=str(fault))))
         return
-    lean = found.parameters.get("position")
     kept = _KeptRanking(
         made=made,
         model=found.model,
         comparisons=len(compared),
-        rows=tuple(found.ranking.slice(0, _MOST).to_pylist()),
+        rows=tuple(map(_finite, found.ranking.slice(0, _MOST).to_pylist())),
         judges=_judges(found, compared),
-        position=lean,
+        position=found.parameters.get("position"),
         notes=found.notes,
     )
-    _keep_ranking(services, project, ranking=_to_json(kept), report=page)
+    _keep_ranking(services, project, ranking=_RANKING.dump_python(kept, mode="json"), report=page)
     _order_by_gain(services, slug, found)
 
 
@@ -258,13 +253,7 @@ def _judges(found: Any, compared: Any) -> tuple[dict[str, Any], ...]:
     kinds = {} if compared.kind is None else dict(
         zip(compared.judges.to_pylist(), compared.kind.tolist(), strict=True)
     )  # fmt: skip
-    return tuple({**row, "is_model": kinds.get(row["judge"]) == 1} for row in rows)
-
-
-def _to_json(ranking: _KeptRanking) -> dict[str, Any]:
-    rows = {"rows": [*map(_finite, ranking.rows)], "judges": [*map(_finite, ranking.judges)]}
-    position = None if ranking.position is None else list(map(float, ranking.position))
-    return {**asdict(ranking), **rows, "position": position}
+    return tuple({**_finite(row), "is_model": kinds.get(row["judge"]) == 1} for row in rows)
 
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:
@@ -279,14 +268,13 @@ def _keep_ranking(services: RequesterServices, project: int, **values: Any) -> N
 
 def _find_ranking(services: RequesterServices, slug: str) -> StoredRow | None:
     with services.caller.reading(slug) as request:
-        wanted = select(rankings).where(rankings.c.project == request.project.id)
-        return request.on.execute(wanted).one_or_none()
+        return find_row(request.on, rankings, request.project.id)
 
 
 def read_ranking(services: RequesterServices, slug: str) -> _KeptRanking | None:
     """The last ranking of a project; None where there is none yet."""
     row = _find_ranking(services, slug)
-    return None if row is None else _KeptRanking.from_json(row.ranking)
+    return None if row is None else _RANKING.validate_python(row.ranking)
 
 
 def read_ranking_report(services: RequesterServices, slug: str) -> KeptReport | None:

@@ -6,7 +6,7 @@ Of a pair, the sides are stored as the requester gave them and shown as they wer
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -64,52 +64,41 @@ def check_answers(
     known = {row.row: row.swapped for row in rows}
     given: dict[int, Answer] = {}
     for answer in answers:
-        if answer.row not in known:
-            raise Refused("bad-form", f"this page has no row {answer.row}", row=answer.row)
-        if answer.row in given:
-            raise Refused("bad-form", f"row {answer.row} is answered twice", row=answer.row)
-        if answer.label not in snapshot.allowed:
-            raise Refused(
-                "bad-form",
-                f"row {answer.row}: {answer.label[:80]!r} is not one of the labels",
-                row=answer.row,
-            )
-        if len(answer.comment) > LONGEST_COMMENT or "\0" in answer.comment:
-            raise Refused(
-                "bad-form",
-                f"row {answer.row}: a comment has at most {LONGEST_COMMENT} characters",
-                row=answer.row,
-            )
-        _check_further(snapshot, answer)
+        row = answer.row
+        if row not in known:
+            raise Refused("bad-form", f"this page has no row {row}", row=row)
+        if row in given:
+            raise Refused("bad-form", f"row {row} is answered twice", row=row)
+        for problem in _problems_of(answer, snapshot):
+            raise Refused("bad-form", f"row {row}{problem}", row=row)
         seconds = answer.seconds
         if seconds is not None and not (math.isfinite(seconds) and 0 <= seconds < 1e7):
             answer = replace(answer, seconds=None)  # noqa: PLW2901 - a client's bad clock
-        swapped = known[answer.row]
-        given[answer.row] = replace(answer, label=mirror(answer.label)) if swapped else answer
+        given[row] = replace(answer, label=mirror(answer.label, known[row]))
     return given
+
+
+def _problems_of(answer: Answer, project: ProjectSnapshot) -> Iterator[str]:
+    """Why an answer cannot be stored: what is wrong with its label, its comment or what follows."""
+    if answer.label not in project.allowed:
+        yield f": {answer.label[:80]!r} is not one of the labels"
+    if len(answer.comment) > LONGEST_COMMENT or "\0" in answer.comment:
+        yield f": a comment has at most {LONGEST_COMMENT} characters"
+    known = {one.name: one for one in project.questions}
+    for name, text in answer.answers.items():
+        place = f", {name[:40]}"
+        if name not in known:
+            yield f"{place}: there is no such question"
+        elif known[name].choices and text not in known[name].choices:
+            yield f"{place}: {text[:80]!r} is not one of the labels"
+        elif len(text) > _LONGEST_WORDS or "\0" in text:
+            yield f"{place}: an answer has at most {_LONGEST_WORDS} characters"
 
 
 def rows_missing(missing: Sequence[int], rows: Sequence[StoredRow]) -> Refused:
     """The refusal of a page with rows that have no answer."""
     said = f"{len(missing)} of {len(rows)} rows have no answer yet"
     return Refused("rows-missing", said, rows=missing)
-
-
-def _check_further(project: ProjectSnapshot, answer: Answer) -> None:
-    """Refuse answers to questions that are not there, or that cannot be given."""
-    known = {one.name: one for one in project.questions}
-    for name, text in answer.answers.items():
-        place = f"row {answer.row}, {name[:40]}"
-        if name not in known:
-            raise Refused("bad-form", f"{place}: there is no such question", row=answer.row)
-        choices = known[name].choices
-        if choices and text not in choices:
-            raise Refused(
-                "bad-form", f"{place}: {text[:80]!r} is not one of the labels", row=answer.row
-            )
-        if len(text) > _LONGEST_WORDS or "\0" in text:
-            problem = f"{place}: an answer has at most {_LONGEST_WORDS} characters"
-            raise Refused("bad-form", problem, row=answer.row)
 
 
 def _kept_answers(

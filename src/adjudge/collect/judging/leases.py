@@ -160,15 +160,15 @@ def bring_back(request: JudgeRequest, left: int | None) -> SimpleNamespace | Non
     again = {"state": state, "expires": request.now + 60 * request.policy.lease_minutes}
     request.on.execute(update(pages).where(pages.c.id == page.id).values(**again))
     if state == "open" or request.judge.page != page.id:  # else they look at it once more
-        _take_up(request, page)
+        take_up(request, page.id)
         leased = state == "open"
         request.log("page-again", judge=request.judge.id, page=page.public, leased=leased)
     return SimpleNamespace(**{**page._asdict(), **again})
 
 
-def _take_up(request: JudgeRequest, page: StoredRow) -> None:
+def take_up(request: JudgeRequest, page: int, **values: Any) -> None:
     """Let the judge have the page, and be at work again if they had finished."""
-    values: dict[str, Any] = {"page": page.id, "last": request.now}
+    values |= {"page": page, "last": request.now}
     if request.judge.stage == "finished":
         record = resume(record_of(request.judge), request.policy)
         values |= {"stage": record.stage, "reason": ""}

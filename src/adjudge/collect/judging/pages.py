@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any, Literal, cast
 
 import numpy as np
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.closing import preferred
@@ -15,11 +15,18 @@ from adjudge.collect.items.counters import arm_room, lease, with_arm_room
 from adjudge.collect.judging.answering import answers_so_far, show_row
 from adjudge.collect.judging.arriving import check_open
 from adjudge.collect.judging.budget import may_begin, rows_left, take_turn
-from adjudge.collect.judging.leases import OBTAIN, bring_back, end_way, expire_pages, given_before
+from adjudge.collect.judging.leases import (
+    OBTAIN,
+    bring_back,
+    end_way,
+    expire_pages,
+    given_before,
+    take_up,
+)
 from adjudge.collect.judging.refreshers import REFRESHER_PAGES, is_refresher
 from adjudge.collect.judging.screening import Screening, golds_met
 from adjudge.collect.judging.views import any_left, any_open
-from adjudge.collect.rules.decisions import resume, training_left
+from adjudge.collect.rules.decisions import training_left
 from adjudge.collect.rules.endings import (
     BUDGET_SPENT,
     CAME_LATE,
@@ -40,8 +47,8 @@ from adjudge.collect.rules.golds import (
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import FULL, Plan, Slot, compose
 from adjudge.collect.store.database import to_time
-from adjudge.collect.store.request import JudgeRequest, Request, record_of
-from adjudge.collect.store.schema import OPEN_TO_JUDGE, items, judges, judgments, page_rows, pages
+from adjudge.collect.store.request import JudgeRequest, Request
+from adjudge.collect.store.schema import OPEN_TO_JUDGE, items, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, AskedQuestion, Group, Page
@@ -56,9 +63,7 @@ _WANTED = (
     .order_by(items.c.rank)
     .limit(bindparam("most"))
 )
-_WANTED_IN_ARM = _WANTED.where(arm_room)
 _ROUNDS = 12  # tries to get a page's items while others are being given theirs
-_ADD_PAGE = insert(pages).returning(pages.c.id)
 _REFRESHED = select(func.count(), func.coalesce(func.max(pages.c.id), 0)).where(
     pages.c.judge == bindparam("judge"), REFRESHER_PAGES, pages.c.state == "answered"
 )
@@ -71,36 +76,13 @@ _MISSED = select(judgments.c.gold, judgments.c.label).where(
 )
 _SHOW = (
     select(
-        page_rows.c.row,
-        page_rows.c.group,
-        page_rows.c.item,
-        items.c.query,
-        items.c.need,
-        items.c.category,
-        items.c.title,
-        items.c.text,
-        items.c.url,
-        items.c.image,
-        items.c.beside,
-        page_rows.c.swapped,
+        *(page_rows.c.row, page_rows.c.group, page_rows.c.item, page_rows.c.swapped),
+        *(items.c.query, items.c.need, items.c.category, items.c.title, items.c.text),
+        *(items.c.url, items.c.image, items.c.beside),
     )
     .join(items, items.c.id == page_rows.c.item)
     .where(page_rows.c.page == bindparam("page"))
     .order_by(page_rows.c.row)
-)
-_JUDGE_PAGE = (
-    update(judges)
-    .where(judges.c.id == bindparam("which"))
-    .values(
-        page=bindparam("new_page"),
-        last=bindparam("new_last"),
-        made=judges.c.made + 1,
-        shown=judges.c.shown + bindparam("more_shown"),
-        golds_shown=judges.c.golds_shown + bindparam("more_golds"),
-        stage=bindparam("new_stage"),
-        reason=bindparam("new_reason"),
-        reached=bindparam("new_reached"),
-    )
 )
 
 
@@ -280,7 +262,7 @@ def _lease(
     lost = given_before(request)
     golds = [] if screening is None else screening.draw(rng)
     uncertain_first = policy.closing == "adaptive"
-    candidates = _WANTED_IN_ARM if request.in_arm else _WANTED
+    candidates = _WANTED.where(arm_room) if request.in_arm else _WANTED
     theirs = {"project": request.judge.project, "judge": request.judge.id}
     theirs |= request.in_arm
     for _ in range(_ROUNDS):
@@ -363,46 +345,36 @@ def _store(
     outcome: dict[str, Any] | None = None,
 ) -> Page:
     """Store a page and show it; slots hold items, or golds by the gold's own id."""
-    policy = request.policy
+    judge = request.judge
     made = {
         "public": make_id(),
-        "project": request.judge.project,
-        "judge": request.judge.id,
+        "project": judge.project,
+        "judge": judge.id,
         "kind": kind,
         "key": make_id(),
-        "attempt": request.judge.attempt if attempt is None else attempt,
+        "attempt": judge.attempt if attempt is None else attempt,
         "made": request.now,
-        "expires": request.now + 60 * policy.lease_minutes,
+        "expires": request.now + 60 * request.policy.lease_minutes,
         "state": "open",
         "outcome": outcome,
     }
-    page = request.on.execute(_ADD_PAGE, made).scalar_one()
+    page = request.on.execute(insert(pages).returning(pages.c.id), made).scalar_one()
     rows: list[dict[str, Any]] = []
     for group, slots in enumerate(plan):
         for slot in slots:
             gold = slot.item if slot.gold else None
             item = slot.item if gold is None else request.project.golds[gold].item
             row = {"page": page, "row": len(rows) + 1, "group": group, "item": item, "gold": gold}
-            rows.append({**row, "judge": request.judge.id})
+            rows.append({**row, "judge": judge.id})
     if request.project.of_pairs:
-        project, judge = request.project, request.judge
-        sides = toss(project.seed, judge.id, judge.made, len(rows)).tolist()
+        sides = toss(request.project.seed, judge.id, judge.made, len(rows)).tolist()
         rows = [{**row, "swapped": swapped} for row, swapped in zip(rows, sides, strict=True)]
     request.on.execute(insert(page_rows), rows)
-    counts = kind == "work"
-    values: dict[str, Any] = {
-        "more_shown": len(rows) if counts else 0,
-        "more_golds": sum(row["gold"] is not None for row in rows) if counts else 0,
-        "new_stage": request.judge.stage,
-        "new_reason": request.judge.reason,
-        "new_reached": reached,
-    }
-    if request.judge.stage == "finished":
-        record = resume(record_of(request.judge), policy)
-        values |= {"new_stage": record.stage, "new_reason": ""}
-        request.log("resumed", judge=request.judge.id, stage=record.stage)
-    values |= {"which": request.judge.id, "new_page": page, "new_last": request.now}
-    request.on.execute(_JUDGE_PAGE, values)
+    values: dict[str, Any] = {"made": judge.made + 1, "reached": reached}
+    if kind == "work":
+        values["shown"] = judge.shown + len(rows)
+        values["golds_shown"] = judge.golds_shown + sum(row["gold"] is not None for row in rows)
+    take_up(request, page, **values)
     return show_page(request, SimpleNamespace(id=page, draft=None, **made))
 
 

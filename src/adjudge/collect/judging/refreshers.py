@@ -15,8 +15,8 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.rules.golds import between
 from adjudge.collect.store.database import batches, to_time
 from adjudge.collect.store.schema import judges, judgments, pages
-from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.arms import ArmRefreshers
+from adjudge.collect.values.judging import accuracy_of
 from adjudge.collect.values.requesting import RefresherRow
 
 REFRESHER_PAGES = (pages.c.kind == "training") & (pages.c.attempt < 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, exists, func, select, text
@@ -35,21 +36,12 @@ LACKING = (  # the items of a project that lack trusted judgments
     items.c.state == "open",
     items.c.gold.is_(False),
 )
-_ANY_OPEN = select(exists().where(*OPEN_TO_JUDGE).label("any"))
-_ANY_OPEN_IN_ARM = select(exists().where(*OPEN_TO_JUDGE, arm_room).label("any"))
-_ANY_LEFT = select(exists().where(*LACKING, NOT_JUDGED).label("any"))
-_ANY_LEFT_IN_ARM = select(exists().where(*LACKING, NOT_JUDGED, arm_lacks).label("any"))
 
 
 def any_open(request: JudgeRequest) -> bool:
     """Whether some item could be given to a judge now."""
-    judge, in_arm = request.judge, request.in_arm
-    statement = _ANY_OPEN_IN_ARM if in_arm else _ANY_OPEN
-    wanted = {"judge": judge.id, "project": judge.project, **in_arm}
-    return any(
-        request.on.execute(statement, {**wanted, "reached": reached}).scalar()
-        for reached in sorted({judge.reached, 0}, reverse=True)
-    )
+    starts = sorted({request.judge.reached, 0}, reverse=True)
+    return any(_is_any(request, OPEN_TO_JUDGE, arm_room, reached=start) for start in starts)
 
 
 def any_left(request: JudgeRequest) -> bool:
@@ -57,10 +49,15 @@ def any_left(request: JudgeRequest) -> bool:
 
     An arm with a number of its own is done when it has that number, whatever others still lack.
     """
-    judge, in_arm = request.judge, request.in_arm
-    statement = _ANY_LEFT_IN_ARM if in_arm else _ANY_LEFT
-    wanted = {"judge": judge.id, "project": judge.project, **in_arm}
-    return bool(request.on.execute(statement, wanted).scalar())
+    return _is_any(request, (*LACKING, NOT_JUDGED), arm_lacks)
+
+
+def _is_any(request: JudgeRequest, conditions: Sequence[Any], in_arm: Any, **values: Any) -> bool:
+    """Whether there is such an item, by a further condition where arms have their own numbers."""
+    every = (*conditions, in_arm) if request.in_arm else conditions
+    wanted = {"judge": request.judge.id, "project": request.judge.project, **request.in_arm}
+    found = request.on.execute(select(exists().where(*every).label("any")), {**wanted, **values})
+    return bool(found.scalar())
 
 
 def view_judge(request: JudgeRequest) -> JudgeView:
@@ -121,16 +118,6 @@ _ON_THEIR_PAGE = exists().where(
 )
 
 
-def _most_open(*conditions: Any) -> Any:
-    """The statement that counts items open to a judge, up to ``most``."""
-    some = select(items.c.id).where(*OPEN_TO_JUDGE, ~_ON_THEIR_PAGE, *conditions)
-    return select(func.count()).select_from(some.limit(bindparam("most")).subquery())
-
-
-_COUNT_OPEN = _most_open()
-_COUNT_OPEN_IN_ARM = _most_open(arm_room)
-
-
 def any_work_left(on: Connection, project: int) -> bool:
     """Whether any item of a project lacks a judgment, whoever could give it."""
     return bool(on.execute(_WORK_LEFT, {"project": project}).scalar())
@@ -146,7 +133,9 @@ def count_pages_left(request: JudgeRequest) -> int:
     a_page = policy.work_per_page if request.project.screening else float(policy.pairs_per_page)
     most = math.ceil(MOST_PAGES_LEFT * a_page)
     given = {"judge": judge.id, "project": judge.project, "most": most, "page": judge.page or 0}
-    statement = _COUNT_OPEN_IN_ARM if request.in_arm else _COUNT_OPEN
+    some = select(items.c.id).where(*OPEN_TO_JUDGE, ~_ON_THEIR_PAGE)
+    some = some.where(arm_room) if request.in_arm else some
+    statement = select(func.count()).select_from(some.limit(bindparam("most")).subquery())
     left = 0
     for reached in sorted({judge.reached, 0}, reverse=True):
         wanted = {**given, **request.in_arm, "reached": reached}

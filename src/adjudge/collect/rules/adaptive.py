@@ -30,6 +30,10 @@ _POOLED = 2.0  # judgments of each truth that are taken to be as all judges gave
 _ITEMS = 10_000  # made up to see what a fixed number of judgments would give
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
+_KINDS: dict[str, Any] = {  # what is stored of a fit
+    **dict.fromkeys(("prior", "pooled", "confusion"), np.float64),
+    **dict.fromkeys(("judges", "judged"), np.int64),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,31 +88,16 @@ class Knowledge:
 
     def to_json(self) -> dict[str, Any]:
         """As it is stored."""
-        return {
-            "prior": _plain(self.prior),
-            "pooled": _plain(self.pooled),
-            "judges": self.judges.tolist(),
-            "confusion": _plain(self.confusion),
-            "judged": self.judged.tolist(),
-            "correlation": self.correlation,
-        }
+        arrays = {name: np.round(getattr(self, name), 6).tolist() for name in _KINDS}
+        return {**arrays, "correlation": self.correlation}
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Knowledge:
         """From what is stored."""
-        pooled = np.array(stored["pooled"], dtype=np.float64)
-        return cls(
-            prior=np.array(stored["prior"], dtype=np.float64),
-            pooled=pooled,
-            judges=np.array(stored["judges"], dtype=np.int64),
-            confusion=np.array(stored["confusion"], dtype=np.float64).reshape(-1, *pooled.shape),
-            judged=np.array(stored["judged"], dtype=np.int64),
-            correlation=float(stored.get("correlation", 0.0)),  # none in what was stored before it
-        )
-
-
-def _plain(rates: _Floats) -> Any:
-    return np.round(rates, 6).tolist()
+        arrays = {name: np.array(stored[name], dtype=kind) for name, kind in _KINDS.items()}
+        arrays["confusion"] = arrays["confusion"].reshape(-1, *arrays["pooled"].shape)
+        # There is no correlation in what was stored before it.
+        return cls(**arrays, correlation=float(stored.get("correlation", 0.0)))
 
 
 def _floored(rates: _Floats) -> _Floats:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.values.judging import Stage
+from adjudge.collect.values.judging import Stage, accuracy_of
 
 # Answers to gold by the try at the training, 0 for work, counted as right, wrong or ungraded.
 _Graded = Mapping[int, Counter[str]]
@@ -40,7 +40,7 @@ class Record:
     @property
     def accuracy(self) -> float | None:
         """Share of screening golds right; None before the first."""
-        return self.right / self.seen if self.seen else None
+        return accuracy_of(self.right, self.seen)
 
     @property
     def figures(self) -> dict[str, Any]:

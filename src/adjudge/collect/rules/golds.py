@@ -128,13 +128,9 @@ def screening_order(
         if runs_out != "repeat":
             return []
         return sorted(golds, key=lambda gold: shown[gold.item])
-    if rng is None:
-        order = fresh
-    else:
-        order = [fresh[place] for place in rng.permutation(len(fresh)).tolist()]
-    if mix == "any":
-        return order
-    return _by_deficit(order, golds, shown, mix)
+    if rng is not None:
+        fresh = [fresh[place] for place in rng.permutation(len(fresh)).tolist()]
+    return fresh if mix == "any" else _by_deficit(fresh, golds, shown, mix)
 
 
 def order_beside(
@@ -296,11 +292,10 @@ def _label_weights(confused: Mapping[Pair, int]) -> dict[str, int]:
     >>> label_weights({("Spam", "Off Topic"): 2, ("Matching", "Off Topic"): 1})
     {'Spam': 2, 'Off Topic': 3, 'Matching': 1}
     """
-    weights: dict[str, int] = {}
+    weights: Counter[str] = Counter()
     for pair, count in confused.items():
-        for label in pair:
-            weights[label] = weights.get(label, 0) + count
-    return weights
+        weights.update(dict.fromkeys(pair, count))
+    return dict(weights)
 
 
 def choose_refresher(
@@ -319,13 +314,12 @@ def choose_refresher(
     weights = _label_weights(confused)
     of_kind = [gold for gold in golds if gold.label in weights]
     labels = sorted({gold.label for gold in of_kind})
-    wanted = quota(
-        {label: float(weights[label]) for label in labels}, labels, min(count, len(of_kind))
-    )
+    count = min(count, len(of_kind))
+    wanted = quota({label: float(weights[label]) for label in labels}, labels, count)
     known = set(seen)
     order = [of_kind[place] for place in rng.permutation(len(of_kind))]
     order.sort(key=lambda gold: gold.item in known)
-    chosen = fill_quota(order, wanted, min(count, len(of_kind)))
+    chosen = fill_quota(order, wanted, count)
     return [chosen[place].item for place in rng.permutation(len(chosen))]
 
 

@@ -15,6 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Generic, Literal, TypeVar
 from zlib import crc32
 
@@ -43,6 +44,7 @@ class Slot(Generic[_Key]):
 
 Plan = list[list[Slot[_Key]]]  # groups of rows, in order
 _Arrange = Callable[[list[_Key], Sequence[GoldCard[_Key]]], Sequence[GoldCard[_Key]]]
+_Due = Callable[[int], int]  # how many golds a page of so many rows should have
 FULL = 0.85  # of a page's rows: six groups of four are as good as five of five
 
 
@@ -67,20 +69,6 @@ def _count_scheduled_golds(rows: int, policy: Policy, seed: Sequence[int]) -> in
         return golds * block
     places = np.random.default_rng([*seed, block]).permutation(width)[:golds]
     return golds * block + int(np.count_nonzero(places < rest))
-
-
-@dataclass(frozen=True, slots=True)
-class _Due:
-    """How many golds a page of so many rows should have, after what the judge was shown."""
-
-    policy: Policy
-    seed: Sequence[int]
-    shown: int
-    golds: int
-
-    def of(self, rows: int) -> int:
-        """Golds for a page of this many rows; what rounding left over before is made up."""
-        return _count_scheduled_golds(self.shown + rows, self.policy, self.seed) - self.golds
 
 
 def compose(
@@ -108,19 +96,26 @@ def compose(
     """
     # The work that gold is arranged beside is to be the work that is given then.
     salt = None if arrange is None else int(rng.integers(2**32))
-    pile = _Pile.of(work, golds, rng, salt)
-    if not pile.work:
+    by_topic: dict[Hashable, list[_Key]] = {}
+    for item, topic in work:
+        by_topic.setdefault(topic, []).append(item)
+    if not by_topic:
         return []
+
+    def due(rows: int) -> int:
+        return _count_scheduled_golds(shown + rows, policy, seed) - golds_shown
+
+    pile = _Pile(by_topic, golds, rng, salt)
     share = policy.screening_share if golds else 0.0
     if share == 0.0:
         plan = _without_gold(pile, policy)
     else:
-        plan = _with_gold(pile, policy, share, _Due(policy, seed, shown, golds_shown), arrange)
+        plan = _with_gold(pile, policy, share, due, arrange)
     shuffled = [[group[place] for place in rng.permutation(len(group))] for group in plan]
     return [shuffled[place] for place in rng.permutation(len(shuffled))]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Pile(Generic[_Key]):
     """Work by topic and gold, in order of preference, and how much gold topics have.
 
@@ -130,26 +125,13 @@ class _Pile(Generic[_Key]):
 
     work: dict[Hashable, list[_Key]]
     golds: Sequence[GoldCard[_Key]]
-    counts: dict[Hashable, int]  # golds of a topic, the topic that is wanted most first
     rng: np.random.Generator
     salt: int | None
 
-    @classmethod
-    def of(
-        cls,
-        work: Sequence[tuple[_Key, Hashable]],
-        golds: Sequence[GoldCard[_Key]],
-        rng: np.random.Generator,
-        salt: int | None,
-    ) -> _Pile[_Key]:
-        by_topic: dict[Hashable, list[_Key]] = {}
-        for item, topic in work:
-            by_topic.setdefault(topic, []).append(item)
-        return cls(by_topic, golds, _count(golds), rng, salt)
-
-    def with_golds(self, golds: Sequence[GoldCard[_Key]]) -> _Pile[_Key]:
-        """The same work beside other golds."""
-        return replace(self, golds=golds, counts=_count(golds))
+    @cached_property
+    def counts(self) -> dict[Hashable, int]:
+        """How many golds topics have, the topic that is wanted most first."""
+        return Counter([gold.topic for gold in self.golds])
 
     def hiding(self, size: int) -> Collection[Hashable]:
         """The topics whose golds could be in a group of so many rows, with work or alone."""
@@ -200,11 +182,6 @@ def _drawn(item: Hashable, salt: int) -> int:
     return (mixed ^ mixed >> 15) * 0x85EBCA77 & 0xFFFFFFFF
 
 
-def _count(golds: Sequence[GoldCard[_Key]]) -> dict[Hashable, int]:
-    """How many golds topics have, in order of preference."""
-    return Counter([gold.topic for gold in golds])
-
-
 def _cap(topics: int, policy: Policy) -> int:
     """The most rows of a group: the policy's, or more where queries are few."""
     if topics >= policy.queries_per_page:
@@ -244,7 +221,8 @@ def _with_gold(
     if arrange is not None:
         work = [slot.item for topic in pile.able(size)[:groups] for slot in pile.some(topic, size)]
         golds = pile.useful(size) if full else pile.golds
-        pile = pile.with_golds(arrange(work[: len(work) - max(0, due.of(len(work)))], golds))
+        beside = work[: len(work) - max(0, due(len(work)))]
+        pile = replace(pile, golds=arrange(beside, golds))
         if not full:  # the last may hang on which gold is first
             size, groups = _whole_shape(pile, policy, share)
     if size * groups * 2 < min(policy.pairs_per_page, sum(map(len, pile.work.values()))):
@@ -254,7 +232,7 @@ def _with_gold(
         if crowded:
             return crowded
     rows = groups * size
-    return _filled(pile, size, groups, due.of(rows), share) or _filled(
+    return _filled(pile, size, groups, due(rows), share) or _filled(
         pile, size, groups, round(share * rows), share
     )
 
@@ -359,7 +337,7 @@ def _crowded(pile: _Pile[_Key], policy: Policy, due: _Due) -> Plan[_Key]:
         if len(items) >= size
     ]
     groups = min(policy.pairs_per_page // size, len(chunks))  # whether gold is due or not
-    wanted = min(len(gold), groups, max(0, round(due.of(groups * size) / size)))
+    wanted = min(len(gold), groups, max(0, round(due(groups * size) / size)))
     return chunks[: groups - wanted] + gold[:wanted] if chunks else []
 
 

@@ -32,9 +32,8 @@ from adjudge.collect.store.arrow import read_table
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import judges, log
 from adjudge.collect.store.snapshot import ProjectSnapshot
-from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.arms import JUDGES, VOTE, ArmDifference, ArmFunnel, ArmReport, Measured
-from adjudge.collect.values.judging import DRY_RUN
+from adjudge.collect.values.judging import DRY_RUN, accuracy_of
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 

@@ -31,7 +31,7 @@ from adjudge.collect.store.schema import (
 )
 from adjudge.collect.store.settings import fixed_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot
-from adjudge.collect.values.accuracy import accuracy_of
+from adjudge.collect.values.judging import accuracy_of
 from adjudge.collect.values.requesting import (
     Budget,
     DisagreementRow,

@@ -28,8 +28,16 @@ from adjudge.collect.store.schema import member_links, members, projects, reques
 from adjudge.collect.store.settings import forget_setting, keep_setting, read_setting
 from adjudge.collect.store.snapshot import load_snapshot
 from adjudge.collect.values.ids import make_id
-from adjudge.collect.values.members import MEMBER_ROLES, Member, MemberLink, MemberRole, may
-from adjudge.collect.values.requesting import Requester, Scope, Token
+from adjudge.collect.values.requesting import (
+    MEMBER_ROLES,
+    Member,
+    MemberLink,
+    MemberRole,
+    Requester,
+    Scope,
+    Token,
+    may,
+)
 from adjudge.errors import BadSetting, NotFound, Refused
 
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)

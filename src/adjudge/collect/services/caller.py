@@ -16,8 +16,7 @@ from adjudge.collect.store.database import Database, StoredRow, utc_now
 from adjudge.collect.store.request import Request, edit_gold_alone
 from adjudge.collect.store.schema import members, projects, requesters
 from adjudge.collect.store.snapshot import SnapshotCache, load_snapshot
-from adjudge.collect.values.members import MEMBER_ROLES, MemberRole, may
-from adjudge.collect.values.requesting import Requester
+from adjudge.collect.values.requesting import MEMBER_ROLES, MemberRole, Requester, may
 from adjudge.errors import NotFound, Refused
 
 _FOUND = (

@@ -27,7 +27,7 @@ from adjudge.collect.store.schema import (
     pages,
 )
 from adjudge.collect.store.snapshot import bump
-from adjudge.collect.values.accuracy import accuracy_of
+from adjudge.collect.values.judging import accuracy_of
 from adjudge.collect.values.project import Beside
 from adjudge.collect.values.requesting import (
     FinalLabel,

@@ -45,9 +45,8 @@ from adjudge.collect.store.schema import (
     pages,
     projects,
 )
-from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.ids import make_id
-from adjudge.collect.values.judging import DRY_RUN, OTHERS
+from adjudge.collect.values.judging import DRY_RUN, OTHERS, accuracy_of
 from adjudge.collect.values.requesting import Flag, GoldAnswer, Invite, JudgeDetail, JudgeRow
 from adjudge.data.source import count_of
 from adjudge.errors import NotFound, Refused

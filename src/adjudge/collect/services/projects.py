@@ -40,7 +40,6 @@ from adjudge.collect.store.database import from_row
 from adjudge.collect.store.request import Request, record_of
 from adjudge.collect.store.schema import items, judges, judgments, log, pages, projects
 from adjudge.collect.store.snapshot import scale_to_json
-from adjudge.collect.values.members import MemberRole
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.values.questions import FurtherQuestion, check_questions
 from adjudge.collect.values.requesting import (
@@ -48,6 +47,7 @@ from adjudge.collect.values.requesting import (
     DisagreementTopic,
     Imported,
     LogEntry,
+    MemberRole,
     Progress,
     ProjectHead,
     ProjectPace,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, case, or_, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.store.schema import adjudications, items, judges, judgments, of_real_in, pages
@@ -21,23 +21,6 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 
 _CANNOT_SAY = "cannot say"
-_WANTED = (
-    select(
-        items.c.document,
-        items.c.beside,
-        judgments.c.label,
-        judges.c.public,
-        judges.c.kind,
-        items.c.topic,
-        items.c.query,
-        judgments.c.swapped,
-        judgments.c.seconds,
-    )
-    .join(items, items.c.id == judgments.c.item)
-    .join(judges, judges.c.id == judgments.c.judge)
-    .order_by(judgments.c.id)
-)
-_TEXTS = ("left", "right", "label", "judge", "kind", "topic", "query", "first")
 _ITEM_FIELDS = ("query", "need", "category", "title", "url")
 
 
@@ -48,9 +31,16 @@ def _times(seconds: Any) -> Any:
 
 
 _Made = Callable[[Any], Any]  # a column of a table, from the values that are stored
+_Column = tuple[str, ColumnElement[Any], _Made]
+_ids: _Made = partial(np.array, dtype=np.int64)
 _texts: _Made = partial(pa.array, type=pa.large_string())
 _flags: _Made = partial(pa.array, type=pa.bool_())
-_TABLE: tuple[tuple[str, ColumnElement[Any], _Made], ...] = (
+_floats: _Made = partial(pa.array, type=pa.float64())
+_WHOSE: tuple[_Column, ...] = (
+    ("item", judgments.c.item, _ids),
+    ("judge", judgments.c.judge, _ids),
+)
+_TABLE: tuple[_Column, ...] = (
     ("kind", judgments.c.kind, _texts),
     ("label", judgments.c.label, _texts),
     ("other", judgments.c.other, _flags),
@@ -60,9 +50,31 @@ _TABLE: tuple[tuple[str, ColumnElement[Any], _Made], ...] = (
     ("right", judgments.c.right, _flags),
     ("page", pages.c.public, _texts),
     ("row", judgments.c.row, partial(pa.array, type=pa.int32())),
-    ("seconds", judgments.c.seconds, partial(pa.array, type=pa.float64())),
+    ("seconds", judgments.c.seconds, _floats),
     ("time", judgments.c.time, _times),
 )
+_CANNOT = (judgments.c.label == CANNOT_JUDGE, _CANNOT_SAY)
+_COMPARED: tuple[_Column, ...] = (
+    ("left", items.c.document, _texts),
+    ("right", items.c.beside["document"].as_string(), _texts),
+    ("label", case(_CANNOT, else_=judgments.c.label), _texts),
+    ("judge", judges.c.public, _texts),
+    ("kind", judges.c.kind, _texts),
+    ("topic", items.c.topic, _texts),
+    ("query", items.c.query, _texts),
+    ("first", case((judgments.c.swapped, "right"), else_="left"), _texts),
+    ("seconds", judgments.c.seconds, _floats),
+)
+
+
+def _read(
+    on: Connection, columns: Sequence[_Column], source: Any, *conditions: ColumnElement[bool]
+) -> dict[str, Any]:
+    """Columns of judgments, by name, in the order in which they were given."""
+    wanted = select(*(column.label(name) for name, column, _ in columns)).select_from(source)
+    rows = on.execute(wanted.where(*conditions).order_by(judgments.c.id)).fetchall()
+    cells = list(zip(*rows, strict=True)) or [()] * len(columns)
+    return {name: make(part) for (name, _, make), part in zip(columns, cells, strict=True)}
 
 
 def read_comparison_table(on: Connection, snapshot: ProjectSnapshot, *, trusted: bool) -> Any:
@@ -71,26 +83,19 @@ def read_comparison_table(on: Connection, snapshot: ProjectSnapshot, *, trusted:
     Without the answers to gold, which was chosen to be easy to tell. ``first`` is the side of the
     pair, as it is stored, that the judge saw on the left.
     """
-    wanted = _WANTED.where(
+    conditions = [
         judgments.c.project == snapshot.id,
         judgments.c.kind == "work",
         judgments.c.gold.is_(None),
         or_(judgments.c.other.is_(False), judgments.c.label == CANNOT_JUDGE),
         items.c.beside.is_not(None),
         of_real_in(snapshot.id),
-    )
+    ]
     if trusted:
-        wanted = wanted.where(judgments.c.standing != "untrusted")
-    rows = [
-        (
-            left, beside["document"], _CANNOT_SAY if label == CANNOT_JUDGE else label, judge, kind,
-            topic, query, "right" if swapped else "left", seconds,
-        )
-        for left, beside, label, judge, kind, topic, query, swapped, seconds in on.execute(wanted)
-    ]  # fmt: skip
-    columns: list[tuple[Any, ...]] = list(zip(*rows, strict=True)) or [()] * (len(_TEXTS) + 1)
-    made = {n: pa.array(c, pa.large_string()) for n, c in zip(_TEXTS, columns, strict=False)}
-    return pa.table({**made, "seconds": pa.array(columns[-1], pa.float64())})
+        conditions.append(judgments.c.standing != "untrusted")
+    source = judgments.join(items, items.c.id == judgments.c.item)
+    source = source.join(judges, judges.c.id == judgments.c.judge)
+    return pa.table(_read(on, _COMPARED, source, *conditions))
 
 
 def read_comparisons(
@@ -103,31 +108,18 @@ def read_comparisons(
     return Comparisons.from_table(table, source=f"project {snapshot.slug}")
 
 
-def _columns(on: Connection, wanted: Any) -> list[tuple[Any, ...]]:
-    """The columns of a query's result, fetched at once."""
-    rows = on.execute(wanted).fetchall()
-    return list(zip(*rows, strict=True)) if rows else []
-
-
 class _Lookup:
     """Names of things by their ids inside: sorted once, then looked up by whole columns."""
 
     def __init__(self, on: Connection, table: Any, project: int, *columns: str) -> None:
-        wanted = (
-            select(table.c.id, *(table.c[name] for name in columns))
-            .where(table.c.project == project)
-            .order_by(table.c.id)
-        )
-        found = _columns(on, wanted) or [()] * (1 + len(columns))
-        self._ids = np.array(found[0], dtype=np.int64)
-        self._texts = {
-            name: pa.array(column, pa.large_string())
-            for name, column in zip(columns, found[1:], strict=True)
-        }
+        wanted = select(table.c.id, *(table.c[name] for name in columns))
+        rows = on.execute(wanted.where(table.c.project == project).order_by(table.c.id)).fetchall()
+        self._ids = _ids([row.id for row in rows])
+        self._texts = {name: _texts([getattr(row, name) for row in rows]) for name in columns}
 
     def take(self, ids: Any, column: str) -> Any:
         """The texts of things, by a column of their ids."""
-        place = np.searchsorted(self._ids, np.asarray(ids, dtype=np.int64))
+        place = np.searchsorted(self._ids, ids)
         return self._texts[column].take(pa.array(place))
 
 
@@ -149,36 +141,32 @@ def read_judgments(
 
     Those of the question that the snapshot is for.
     """
-    wanted = (
-        select(
-            judgments.c.item,
-            judgments.c.judge,
-            label_of(snapshot.question).label("label"),
-            judgments.c.time,
-            judgments.c.seconds,
-        )
-        .where(
-            judgments.c.project == snapshot.id,
-            judgments.c.kind == "work",
-            judgments.c.other.is_(False),
-        )
-        .order_by(judgments.c.id)
-    )
+    answer = label_of(snapshot.question)
+    conditions = [
+        judgments.c.project == snapshot.id,
+        judgments.c.kind == "work",
+        judgments.c.other.is_(False),
+    ]
     if snapshot.question:
-        wanted = wanted.where(judgments.c.answers.is_not(None),
-                              label_of(snapshot.question).is_not(None))  # fmt: skip
+        conditions += [judgments.c.answers.is_not(None), answer.is_not(None)]
     if trusted:
-        wanted = wanted.where(judgments.c.standing != "untrusted")
+        conditions.append(judgments.c.standing != "untrusted")
     if not golds:
-        wanted = wanted.where(judgments.c.gold.is_(None))
+        conditions.append(judgments.c.gold.is_(None))
     if not dry_runs:
-        wanted = wanted.where(of_real_in(snapshot.id))
+        conditions.append(of_real_in(snapshot.id))
     if only is not None:
-        wanted = wanted.where(judgments.c.item.in_(only))
-    found = _columns(on, wanted)
-    if not found:
+        conditions.append(judgments.c.item.in_(only))
+    wanted: list[_Column] = [
+        *_WHOSE,
+        ("label", answer, _texts),
+        ("time", judgments.c.time, _times),
+        ("seconds", judgments.c.seconds, _floats),
+    ]
+    found = _read(on, wanted, judgments, *conditions)
+    item, judge = found["item"], found["judge"]
+    if not len(item):
         return None
-    item, judge, label, time, seconds = found
     texts = _Lookup(on, items, snapshot.id, "name", "topic", "document", *_ITEM_FIELDS)
     who = _Lookup(on, judges, snapshot.id, "public", "kind")
     columns = {
@@ -186,11 +174,11 @@ def read_judgments(
         "topic": texts.take(item, "topic"),
         "judge": who.take(judge, "public"),
         "kind": who.take(judge, "kind"),
-        "label": pa.array(label, pa.large_string()),
-        "time": _times(time),
+        "label": found["label"],
+        "time": found["time"],
     }
-    if any(one is not None for one in seconds):
-        columns["seconds"] = pa.array(seconds, pa.float64())
+    if found["seconds"].null_count < len(item):
+        columns["seconds"] = found["seconds"]
     made = Judgments.from_table(
         pa.table(columns), scale=snapshot.scale, source=f"project {snapshot.slug}"
     )
@@ -199,7 +187,7 @@ def read_judgments(
 
 def _with_fields(made: Judgments, item: Any, texts: _Lookup) -> Judgments:
     """The judgments with their items' documents, queries, titles and addresses."""
-    distinct = np.unique(np.asarray(item, dtype=np.int64))
+    distinct = np.unique(item)
     place = look_up(made.items, texts.take(distinct, "name"))
     ids = distinct[place]
     fields = pa.table({name: texts.take(ids, name) for name in _ITEM_FIELDS})
@@ -261,16 +249,10 @@ def read_table(on: Connection, snapshot: ProjectSnapshot, *, dry_runs: bool = Fa
         kept.append(of_real_in(snapshot.id))
     more = [(f"answer_{one.name}", label_of(one.name), _texts) for one in snapshot.questions]
     sides = [("swapped", judgments.c.swapped, _flags)] if snapshot.of_pairs else []
-    wanted = (*_TABLE, *more, *sides)
-    item, judge, *found = _columns(
-        on,
-        select(
-            judgments.c.item, judgments.c.judge, *(column.label(name) for name, column, _ in wanted)
-        )
-        .join(pages, pages.c.id == judgments.c.page)
-        .where(*kept)
-        .order_by(judgments.c.id),
-    ) or [()] * (2 + len(wanted))
+    wanted = (*_WHOSE, *_TABLE, *more, *sides)
+    source = judgments.join(pages, pages.c.id == judgments.c.page)
+    found = _read(on, wanted, source, *kept)
+    item, judge = found.pop("item"), found.pop("judge")
     texts = _Lookup(on, items, snapshot.id, "name", "topic", "document", "query")
     who = _Lookup(on, judges, snapshot.id, "public", "arm")
     return pa.table(
@@ -279,6 +261,6 @@ def read_table(on: Connection, snapshot: ProjectSnapshot, *, dry_runs: bool = Fa
             **{name: texts.take(item, name) for name in ("topic", "document", "query")},
             "judge": who.take(judge, "public"),
             "arm": who.take(judge, "arm"),
-            **{name: make(cells) for (name, _, make), cells in zip(wanted, found, strict=True)},
+            **found,
         }
     )

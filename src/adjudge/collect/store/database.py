@@ -239,6 +239,12 @@ def _fields_of(
     return tuple(field.name for field in fields(kind)), tuple(makers)
 
 
+def find_row(on: Connection, table: sa.Table, *key: Any) -> StoredRow | None:
+    """The row with this primary key; None where there is none."""
+    wanted = (column == value for column, value in zip(table.primary_key, key, strict=True))
+    return on.execute(sa.select(table).where(*wanted)).one_or_none()
+
+
 def put_row(on: Connection, table: sa.Table, key: dict[str, Any], **values: Any) -> None:
     """Set columns of the row with this primary key, which is made where there is none."""
     insert = sqlite_insert if on.dialect.name == "sqlite" else postgresql_insert

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar
 
+from adjudge.collect.values.judging import accuracy_of
+
 _Key = TypeVar("_Key", bound=Hashable)
 
 
@@ -83,24 +85,18 @@ class GoldRow:
     @property
     def missed_share(self) -> float | None:
         """Missed among answered."""
-        return self.missed / self.answered if self.answered else None
+        return accuracy_of(self.missed, self.answered)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuggestedGold:
+class SuggestedGold(Suggestion):
     """An item that could become gold, with all that a person needs to agree or not."""
 
-    item: str
-    topic: str
     query: str
     need: str
     title: str
     text: str
     url: str
-    label: str
-    probability: float
-    judgments: int
-    agreement: float  # share of its judgments that give the label
     votes: dict[str, tuple[str, ...]]  # label -> trusted judges who gave it
 
 

@@ -20,6 +20,11 @@ PAGE_BROKEN = "page broken"
 OTHERS: tuple[str, ...] = (CANNOT_JUDGE, PAGE_BROKEN)
 
 
+def accuracy_of(right: int, seen: int) -> float | None:
+    """Share of golds right; None where none was seen."""
+    return right / seen if seen else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
     """Someone who came to a project, and by which way.
@@ -111,14 +116,10 @@ class BesideRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(BesideRow):
     """One result to judge, as it is shown; of a pair, the left one with the right one beside it."""
 
     row: int  # 1, 2, ... by position on the page
-    title: str
-    text: str
-    url: str
-    image: str
     asked: tuple[str, ...] = ()  # further questions about it, by their names
     beside: BesideRow | None = None
 

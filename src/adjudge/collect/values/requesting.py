@@ -7,8 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal
 
-from adjudge.collect.values.accuracy import accuracy_of
-from adjudge.collect.values.members import MemberRole
+from adjudge.collect.values.judging import accuracy_of
 from adjudge.collect.values.project import Beside
 from adjudge.evaluation.diagnosis.advice import Limits
 
@@ -17,6 +16,46 @@ ProjectState = Literal["draft", "open", "paused", "closed"]
 PROJECT_STATES: tuple[ProjectState, ...] = ("draft", "open", "paused", "closed")
 
 Scope = Literal["judge", "requester"]
+
+MemberRole = Literal["viewer", "reviewer", "manager", "owner"]
+MEMBER_ROLES: tuple[MemberRole, ...] = ("viewer", "reviewer", "manager", "owner")  # each may more
+ROLE_WORDS: dict[MemberRole, str] = {
+    "viewer": "sees everything, changes nothing",
+    "reviewer": "also adjudicates items, answers judges who disagree, and asks for fits",
+    "manager": "also changes items, gold, policy, and who judges",
+    "owner": "also says who the members are, and deletes the project",
+}
+
+
+def may(role: MemberRole, least: MemberRole) -> bool:
+    """Whether a role is at least another."""
+    return MEMBER_ROLES.index(role) >= MEMBER_ROLES.index(least)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """Someone who may do something in a project."""
+
+    member: str  # public id of the requester
+    name: str
+    role: MemberRole
+    since: datetime
+    maker: bool  # whose project it is: their role does not change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberLink:
+    """A link by which one person becomes a member."""
+
+    link: str  # the key
+    project: str  # slug
+    title: str  # the project's name
+    role: MemberRole
+    note: str  # whom it is for; the owner's own words
+    made: datetime
+    expires: datetime
+    revoked: bool
+    member: str | None  # the name of who came by it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +139,7 @@ class FunnelRow:
     @property
     def passed_share(self) -> float | None:
         """Passed among those who passed or failed."""
-        ended = self.passed + self.failed
-        return self.passed / ended if ended else None
+        return accuracy_of(self.passed, self.passed + self.failed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

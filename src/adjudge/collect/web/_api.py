@@ -17,9 +17,9 @@ from starlette.responses import JSONResponse, Response
 
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.ids import topic_id
-from adjudge.collect.values.members import MemberRole
 from adjudge.collect.values.project import Beside, GoldEntry, Item
 from adjudge.collect.values.questions import FurtherQuestion
+from adjudge.collect.values.requesting import MemberRole
 from adjudge.collect.web._login import LoggedIn
 from adjudge.collect.web._state import state_of
 from adjudge.errors import BadSetting, Refused

@@ -14,8 +14,7 @@ from adjudge.collect.judging.arriving import Admit, too_many_new
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import DRY_RUN, Arrival, JudgeView, ProjectView
-from adjudge.collect.values.members import MemberLink
-from adjudge.collect.values.requesting import Invite
+from adjudge.collect.values.requesting import Invite, MemberLink
 from adjudge.collect.web._pages import root
 from adjudge.collect.web._security import Forged
 from adjudge.collect.web._state import State, state_of

@@ -19,8 +19,7 @@ from starlette.responses import Response
 
 from adjudge.collect.consensus.reports import CalledJudges
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.values.members import MemberRole, may
-from adjudge.collect.values.requesting import ProjectHead, Requester, Token
+from adjudge.collect.values.requesting import MemberRole, ProjectHead, Requester, Token, may
 from adjudge.collect.values.sides import is_of_pairs
 from adjudge.collect.web._pages import go, root
 from adjudge.collect.web._state import state_of

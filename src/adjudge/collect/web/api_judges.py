@@ -10,8 +10,7 @@ from fastapi import Request
 from pydantic import Field
 
 from adjudge.collect.services.notices import Delivery, Notifications
-from adjudge.collect.values.members import Member, MemberLink
-from adjudge.collect.values.requesting import Invite, JudgeDetail, JudgeRow
+from adjudge.collect.values.requesting import Invite, JudgeDetail, JudgeRow, Member, MemberLink
 from adjudge.collect.web._api import (
     ApiModel,
     Key,

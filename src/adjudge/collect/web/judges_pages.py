@@ -14,8 +14,7 @@ from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.rules.two_accuracies import Gap, explain_gap
-from adjudge.collect.values.members import may
-from adjudge.collect.values.requesting import JudgeRow, ProjectHead
+from adjudge.collect.values.requesting import JudgeRow, ProjectHead, may
 from adjudge.collect.web._forms import PROVEN, SentForm, asked_word
 from adjudge.collect.web._joining import invite_link, origin
 from adjudge.collect.web._login import LoggedIn, Who, page_router

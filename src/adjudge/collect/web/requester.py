@@ -9,8 +9,7 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from adjudge.collect.values.members import MEMBER_ROLES, ROLE_WORDS, may
-from adjudge.collect.values.requesting import Scope
+from adjudge.collect.values.requesting import MEMBER_ROLES, ROLE_WORDS, Scope, may
 from adjudge.collect.web._forms import PROVEN, SentForm, new_password
 from adjudge.collect.web._joining import member_link
 from adjudge.collect.web._login import (
