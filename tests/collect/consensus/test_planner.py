@@ -84,10 +84,9 @@ def test_made_judges_who_are_not_like_the_real_ones_on_gold_are_told(sqlite: Dat
         return planner._beside_gold(bench.services, bench.slug, (row,))
 
     # Wilson's interval of 42 of 42: from 42 / (42 + 1.645 ** 2).
-    assert beside(0.53) == (
-        "On hidden gold your judges are right in 100% (94% to 100%), made ones in 53%: unless gold "
-        "is easier than the work, this plan is too dark, and fewer judgments do.",
-    )
+    (easier,) = beside(0.53)
+    assert "right in 100% (94% to 100%), made ones in 53%" in easier
+    assert "gold is easier than the work, this plan is too dark" in easier
     assert beside(0.95) == ()
     assert beside(0.53, per_item=2) == ()
     judge = bench.arrive("new").judge

@@ -131,7 +131,7 @@ def test_items_that_are_brought_back_are_what_their_counters_say(
 ) -> None:
     with engine.connect() as on, on.begin() as transaction:
         ids = stored(on, kept, before)
-        counters.withdraw(on, ids)
+        counters.put(on, ids, "withdrawn")
         assert [state for _, state in read(on, ids)] == ["withdrawn"] * len(ids)
         counters.bring_back(on, ids, after)
         here = [replace(item, withdrawn=False) for item in kept]

@@ -7,12 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
-from alembic import command
 
 from adjudge.collect.items.counters import arm_room, taken_by_arm
 from adjudge.collect.judging import pages
-from adjudge.collect.store.database import Database, migration_config
+from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Arm
 from adjudge.errors import Refused
 from collecting import Bench, check_quotas, made_project
@@ -192,18 +190,3 @@ def test_what_an_arm_has_is_counted_by_its_index(sqlite: Database) -> None:
     assert "USING INDEX ix_items_routing (project=? AND rank>?)" in told[0]
     assert any("USING INDEX ix_judgments_counted (item=?)" in line for line in told)
     assert not any(line.startswith("SCAN") or "TEMP B-TREE" in line for line in told)
-
-
-def test_a_store_of_the_first_version_is_brought_up_with_its_data(database: Database) -> None:
-    bench = Halves(database)
-    bench.work_off(bench.of("even"))
-    before = bench.taken()
-    with database.engine.begin() as on:
-        command.downgrade(migration_config(on), "0001")
-        names = {index["name"] for index in sa.inspect(on).get_indexes("judgments")}
-        assert "ix_judgments_counted" not in names
-    database.migrate()
-    assert bench.taken() == before
-    bench.work_off(bench.of("plain"))
-    assert {item.state for item in bench.work()} == {"closed"}
-    bench.check()

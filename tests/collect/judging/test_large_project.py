@@ -138,12 +138,6 @@ def test_pages_of_a_requester_count_nothing_twice(sqlite: Database) -> None:
     assert sum("FROM items" in text for text, _ in sent) == 1
 
 
-def test_connections_hold_little_memory_each(sqlite: Database) -> None:
-    with sqlite.read() as on:
-        kilobytes = -int(on.exec_driver_sql("PRAGMA cache_size").scalar_one())
-    assert kilobytes * 40 <= 400_000, "forty connections at once stay below 400 MB"
-
-
 def test_requests_leave_nothing_in_memory(sqlite: Database, memory: Memory) -> None:
     bench = Bench(sqlite, topics=60, golds=80, role="screening", judgments_per_item=10)
     judges = [bench.arrive(f"judge {number}").judge for number in range(10)]

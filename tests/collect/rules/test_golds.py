@@ -124,24 +124,15 @@ def test_screening_keeps_to_the_mix_over_time() -> None:
 def test_requesters_are_told_what_their_gold_lacks() -> None:
     policy = Policy()
     work = {f"t{n}": 5 for n in range(20)}
-    none = gold_warnings(policy, training=[], screening=[], work_topics=work)
-    assert none == [
-        "There is no gold: judges are neither trained nor screened, and none is blocked."
-    ]
-    few = [GoldCard(n, f"t{n}", LABELS[n % 4]) for n in range(12)]
-    said = gold_warnings(policy, training=few, screening=few, work_topics=work)
-    assert said == [
-        "The training wants 20 pairs, and there is gold for 12: all of it is used.",
-        "A judge who judges all they may meets about 25 screening golds, and 0 are left after the "
-        "training: then gold repeats.",
-    ]
-    apart = [GoldCard(n, f"g{n}", "Spam") for n in range(100)]
-    said = gold_warnings(policy, training=apart, screening=apart, work_topics=work)
-    assert said == [
-        "All screening gold has one label: whoever always gives it is never found out.",
-        "Most gold stands under queries that have no other results. Pages stay uniform (at most 1 "
-        "result a query), but a judge who notes queries could tell: better gold comes from the "
-        "queries that are judged.",
-    ]
-    enough = [GoldCard(n, f"t{n % 20}", LABELS[n % 4]) for n in range(60)]
-    assert gold_warnings(policy, training=enough, screening=enough, work_topics=work) == []
+
+    def warned(golds: list[GoldCard[int]]) -> list[str]:
+        return gold_warnings(policy, training=golds, screening=golds, work_topics=work)
+
+    assert [one.split(":")[0] for one in warned([])] == ["There is no gold"]
+    few, again = warned([GoldCard(n, f"t{n}", LABELS[n % 4]) for n in range(12)])
+    assert few.startswith("The training wants 20 pairs, and there is gold for 12")
+    assert "about 25 screening golds, and 0 are left after the training" in again
+    alike, apart = warned([GoldCard(n, f"g{n}", "Spam") for n in range(100)])
+    assert alike.startswith("All screening gold has one label")
+    assert "at most 1 result a query" in apart
+    assert warned([GoldCard(n, f"t{n % 20}", LABELS[n % 4]) for n in range(60)]) == []

@@ -12,36 +12,30 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.settings import fill_template
 from adjudge.errors import BadSetting
 
-PLACES = "{code}, {participant}, {outcome}, or {NAME} of a parameter in the judge's own link"
-AFTER_HOST = "https://HOST/..., with placeholders after the host only"
-PLAIN = "a link of at most 1,000 characters without spaces"
-
 
 @pytest.mark.parametrize(
-    ("link", "wanted"),
+    "link",
     [
-        ("javascript:alert(1)//{code}", AFTER_HOST),
-        ("//panel.example/{code}", "a link that begins with https://"),
-        ("http://panel.example/?cc={code}", "a link that begins with https://"),
-        ("https://{participant}.example/?cc={code}", AFTER_HOST),
-        ("https://{participant}", AFTER_HOST),
-        ("https://panel.example@evil.example/{code}", AFTER_HOST),
-        ("https:///{code}", AFTER_HOST),
-        ("https://panel.example:port/{code}", AFTER_HOST),
-        ("https://panel.example/?a={code} b", PLAIN),
-        ("https://panel.example\\@evil.example/", PLAIN),
-        ("https://panel.example/?a={}", f"{{}} to be {PLACES}"),
-        ("https://panel.example/?a={code!r}", f"{{code!r}} to be {PLACES}"),
-        ("https://panel.example/?a={{code}}", f"every brace to belong to one of {PLACES}"),
-        ("https://panel.example/?a={code", f"every brace to belong to one of {PLACES}"),
-        ("https://panel.example/?a=" + "x" * 1000, PLAIN),
+        "javascript:alert(1)//{code}",
+        "//panel.example/{code}",
+        "http://panel.example/?cc={code}",
+        "https://{participant}.example/?cc={code}",
+        "https://{participant}",
+        "https://panel.example@evil.example/{code}",
+        "https:///{code}",
+        "https://panel.example:port/{code}",
+        "https://panel.example/?a={code} b",
+        "https://panel.example\\@evil.example/",
+        "https://panel.example/?a={}",
+        "https://panel.example/?a={code!r}",
+        "https://panel.example/?a={{code}}",
+        "https://panel.example/?a={code",
+        "https://panel.example/?a=" + "x" * 1000,
     ],
 )
-def test_a_link_that_cannot_be_used_safely_is_refused(link: str, wanted: str) -> None:
-    with pytest.raises(BadSetting) as caught:
+def test_a_link_that_cannot_be_used_safely_is_refused(link: str) -> None:
+    with pytest.raises(BadSetting, check=lambda error: error.value == link):
         Policy(return_link=link)
-    assert caught.value.expected == wanted
-    assert str(caught.value) == f"return_link = {link!r}: wanted {wanted}"
 
 
 @pytest.mark.parametrize(

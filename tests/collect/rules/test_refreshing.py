@@ -115,12 +115,8 @@ def test_a_judge_who_misses_is_refreshed_and_works_on(database: Database) -> Non
     assert page.why.startswith("Among your last results you missed 5 results whose answers")
     assert bench.judging.page(judge) == page
     truths = bench.truths(page)
-    (given,) = [
-        entry.figures
-        for entry in bench.services.projects.get_log(
-            bench.slug, judge=judge, event="refresher-given"
-        )
-    ]
+    (entry,) = bench.services.projects.get_log(bench.slug, judge=judge, event="refresher-given")
+    given = entry.figures
     confused = from_json(given["confused"])  # type: ignore[arg-type]
     assert (given["number"], given["misses"], sum(confused.values())) == (1, 5, 5)
     assert set(truths.values()) <= set(_label_weights(confused))
@@ -183,16 +179,8 @@ def test_gold_that_was_wrong_takes_the_refresher_back(database: Database) -> Non
 
 
 def test_a_judge_who_stops_at_a_refresher_does_it_when_she_works_on(sqlite: Database) -> None:
-    bench = Bench(
-        sqlite,
-        topics=20,
-        golds=80,
-        least_golds=50,
-        warn_below=0.0,
-        block_below=0.0,
-        refresher_pairs=4,
-        refresher_after=1,
-    )
+    made = {"topics": 20, "golds": 80, "warn_below": 0.0, "block_below": 0.0}
+    bench = Bench(sqlite, **made, least_golds=50, refresher_pairs=4, refresher_after=1)
     judge = bench.trained()
     bench.turn(judge, right=False)
     page = bench.page(judge)

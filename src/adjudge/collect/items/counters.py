@@ -116,9 +116,10 @@ def add_counts(on: Connection, ids: Iterable[int], policy: Policy, **more: int) 
         on.execute(_ADD, {"ids": part, **added, **limit})
 
 
-def put(on: Connection, item: int, state: str) -> None:
-    """Give an item a state that its counters do not change: it is given to nobody any more."""
-    on.execute(update(items).where(items.c.id == item).values(state=state))
+def put(on: Connection, ids: Iterable[int], state: str) -> None:
+    """Give items a state that their counters do not change: they are given to nobody any more."""
+    for part in batches(ids):
+        on.execute(update(items).where(items.c.id.in_(part)).values(state=state))
 
 
 def ask_for(on: Connection, item: int, number: int, policy: Policy) -> None:
@@ -127,17 +128,10 @@ def ask_for(on: Connection, item: int, number: int, policy: Policy) -> None:
     add_counts(on, [item], policy)
 
 
-def withdraw(on: Connection, ids: Iterable[int]) -> None:
-    """Show items to nobody any more, whatever their counters say."""
-    for part in batches(ids):
-        on.execute(update(items).where(items.c.id.in_(part)).values(state="withdrawn"))
-
-
-def bring_back(on: Connection, ids: Iterable[int], policy: Policy) -> None:
+def bring_back(on: Connection, ids: Sequence[int], policy: Policy) -> None:
     """Let withdrawn, adjudicated or skipped items be what their counters say."""
-    for part in batches(ids):
-        on.execute(update(items).where(items.c.id.in_(part)).values(state="open"))
-        add_counts(on, part, policy)
+    put(on, ids, "open")
+    add_counts(on, ids, policy)
 
 
 def set_needed(on: Connection, project: int, policy: Policy) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.counters import arms_in, bring_back, withdraw
+from adjudge.collect.items.counters import arms_in, bring_back, put
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import interleave
 from adjudge.collect.store.schema import golds, items
@@ -233,7 +233,7 @@ def withdraw_others(
         )
         if row.name not in kept
     ]
-    withdraw(on, gone)
+    put(on, gone, "withdrawn")
     retired = [
         row.id
         for row in on.execute(

@@ -70,7 +70,7 @@ def _expired_line(page: StoredRow, now: float) -> dict[str, Any]:
 
 
 def end_pages(on: Connection, page_ids: Sequence[int], state: str) -> None:
-    """End open pages of work as expired or returned: their items are free for others."""
+    """End open pages as expired or returned: the work on them is free for others."""
     work = on.execute(_WORK, {"pages": list(page_ids)}).all()
     touched = [row.item for row in work]
     lock_items(on, touched)
@@ -85,17 +85,17 @@ def end_pages(on: Connection, page_ids: Sequence[int], state: str) -> None:
         renew_needs(on, load_snapshot(on, project), ids)
 
 
+_STATE = (
+    select(pages.c.state).where(pages.c.id == bindparam("page")).with_for_update(key_share=True)
+)
+
+
 def take_back_page(on: Connection, judge: StoredRow) -> None:
     """Take back the page a judge has open, if any."""
     if judge.page is None:
         return
-    page = on.execute(select(pages.c.state, pages.c.kind).where(pages.c.id == judge.page)).one()
-    if page.state != "open":
-        return
-    if page.kind == "work":
+    if on.execute(_STATE, {"page": judge.page}).scalar() == "open":
         end_pages(on, [judge.page], "returned")
-    else:
-        on.execute(update(pages).where(pages.c.id == judge.page).values(state="returned"))
 
 
 _LAST = (
@@ -181,11 +181,6 @@ def given_before(request: JudgeRequest) -> set[int]:
     return set(request.on.execute(_GIVEN, {"judge": request.judge.id}).scalars())
 
 
-_STATE = (
-    select(pages.c.state).where(pages.c.id == bindparam("page")).with_for_update(key_share=True)
-)
-
-
 def finish(request: JudgeRequest) -> None:
     """End at the judge's own wish; nothing if they have ended."""
     if request.judge.stage == "finished" or record_of(request.judge).ended_blocked:
@@ -200,10 +195,7 @@ def finish(request: JudgeRequest) -> None:
             raise Refused("nothing-done", message)
         # A panel's participant needs a code, also where they came too late.
         reason = CAME_LATE if training else NOTHING_LEFT
-    if request.judge.page is not None:
-        state = request.on.execute(_STATE, {"page": request.judge.page}).scalar()
-        if state == "open":
-            end_pages(request.on, [request.judge.page], "returned")
+    take_back_page(request.on, request.judge)
     end_way(request, reason, actor="judge")
 
 

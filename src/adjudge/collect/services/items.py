@@ -145,7 +145,7 @@ class ItemService(Service):
         values = {"project": request.project.id, "item": row.id, "label": label, "reason": reason}
         values |= {"by": request.actor, "time": request.now, "gold": gold, "active": True}
         request.on.execute(insert(adjudications).values(**values))
-        put(request.on, row.id, "final")
+        put(request.on, [row.id], "final")
         request.log("item-adjudicated", actor=request.actor, item=item, label=label, gold=gold)
 
     @writes("reviewer", lock=True)
@@ -176,7 +176,7 @@ class ItemService(Service):
     @writes(lock=True)
     def skip(self, request: Request, item: str) -> None:
         """Give an item to nobody any more; its judgments stay."""
-        put(request.on, _take_up(request, item).id, "skipped")
+        put(request.on, [_take_up(request, item).id], "skipped")
         request.log("item-skipped", actor=request.actor, item=item)
 
     def keep_consensus(
