@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import doctest
 import math
 import os
@@ -16,7 +15,6 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
 import adjudge.simulation
-from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
 from adjudge.simulation import Crowd, Given, Made, Population
@@ -31,15 +29,11 @@ TWO = Population(((Given(SHARP), 3), (Given(FLAT), 5)))
 
 def same(one: Made, other: Made) -> bool:
     """Whether two makes are the same to the bit."""
-    for field in dataclasses.fields(Judgments):
-        a, b = getattr(one.judgments, field.name), getattr(other.judgments, field.name)
-        if isinstance(a, np.ndarray) and (a.dtype != b.dtype or a.tobytes() != b.tobytes()):
-            return False
-        if isinstance(a, pa.Array) and not a.equals(b):
-            return False
+    tables = ("judgments", "truth", "gold")
     return (
-        one.truth.to_table().equals(other.truth.to_table())
-        and one.gold.to_table().equals(other.gold.to_table())
+        all(
+            getattr(one, name).to_table().equals(getattr(other, name).to_table()) for name in tables
+        )
         and one.confusion.tobytes() == other.confusion.tobytes()
         and one.prevalence.tobytes() == other.prevalence.tobytes()
         and one.kinds == other.kinds

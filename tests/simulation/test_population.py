@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -107,13 +109,15 @@ def test_bad_text_says_what_is_wrong(text: str, setting: str) -> None:
     assert caught.value.setting == setting
 
 
-def test_bad_numbers_of_judges() -> None:
+@pytest.mark.parametrize(
+    ("groups", "judges", "setting"),
+    [
+        (((Skilled(), 1),), 0, "judges"),
+        (((Skilled(), float("nan")),), 5, "weight of skilled"),
+        ((), None, "population"),
+    ],
+)
+def test_bad_groups(groups: Any, judges: int | None, setting: str) -> None:
     with pytest.raises(BadSetting) as caught:
-        Population.parse(MIX, judges=0)
-    assert str(caught.value) == "judges = 0: wanted 1 or more"
-    with pytest.raises(BadSetting) as caught:
-        Population(((Skilled(), float("nan")),), 5)
-    assert str(caught.value) == "weight of skilled = nan: wanted a number, 0 or more"
-    with pytest.raises(BadSetting) as caught:
-        Population(())
-    assert caught.value.setting == "population"
+        Population(groups, judges)
+    assert caught.value.setting == setting

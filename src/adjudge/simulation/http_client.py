@@ -81,7 +81,6 @@ class HttpClient:
         project: str,
         token: str,
         *,
-        record: CrowdRecord | None = None,
         patience: float = 60.0,
         wait: float = 0.0,
         one_line: bool = False,
@@ -89,7 +88,7 @@ class HttpClient:
         if not server.startswith(("http://", "https://")):
             raise BadSetting("server", server, "an address such as http://127.0.0.1:8100")
         self.project = project
-        self.record = record or CrowdRecord()
+        self.record = CrowdRecord()
         self._patience = patience
         self._wait = wait
         self._here = f"/projects/{quote(project, safe='')}"

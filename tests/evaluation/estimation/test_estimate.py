@@ -45,6 +45,19 @@ def truth_of(panel: Panel, name: str) -> float:
     return float((fit.consensus.choice == truth).mean())
 
 
+def replay(
+    panel: Panel, name: str, runs: list[Run], wanted: float, *, labels: int, rounds: int
+) -> tuple[int, float, float]:
+    """How many intervals hold over draws of gold; mean widths, and those of gold alone."""
+    held, widths = 0, []
+    for seed in range(rounds):
+        found = estimate_from(panel[2], drawn(panel[1], labels, seed), name, runs, Plan())
+        held += found.low <= wanted <= found.high
+        widths.append((found.high - found.low, found.classical_high - found.classical_low))
+    own, alone = np.mean(widths, axis=0)
+    return held, float(own), float(alone)
+
+
 def least_held(rounds: int) -> float:
     """How many of so many intervals hold at least: 95%, less four standard errors."""
     return rounds * 0.95 - 4 * math.sqrt(rounds * 0.95 * 0.05)
@@ -53,15 +66,10 @@ def least_held(rounds: int) -> float:
 @pytest.mark.parametrize("name", ["mean-grade", "share:1,2", "agreement"])
 def test_intervals_hold_and_are_narrower_than_those_of_gold_alone(panel: Panel, name: str) -> None:
     """Draws of 80 gold labels: 95% hold, give or take four standard errors of the count."""
-    wanted, held, widths = truth_of(panel, name), 0, []
     rounds = sized(20, full=300)
-    for seed in range(rounds):
-        found = estimate_from(panel[2], drawn(panel[1], 80, seed), name, [], Plan())
-        held += found.low <= wanted <= found.high
-        widths.append((found.high - found.low, found.classical_high - found.classical_low))
+    held, own, alone = replay(panel, name, [], truth_of(panel, name), labels=80, rounds=rounds)
     assert held >= least_held(rounds)
     assert held < rounds or not FULL  # too wide is no better
-    own, alone = np.mean(widths, axis=0)
     assert own < (0.9 if name == "mean-grade" else 1.0) * alone
 
 
@@ -69,13 +77,9 @@ def test_intervals_hold_and_are_narrower_than_those_of_gold_alone(panel: Panel, 
 def test_the_difference_of_two_runs(panel: Panel, runs: list[Run], name: str) -> None:
     whole = estimate_from(panel[2], panel[1], name, runs, Plan())
     assert whole.low == pytest.approx(whole.high, abs=1e-9)
-    held, widths, rounds = 0, [], sized(14, full=60)
-    for seed in range(rounds):
-        found = estimate_from(panel[2], drawn(panel[1], 120, seed), name, runs, Plan())
-        held += found.low <= whole.estimate <= found.high
-        widths.append((found.high - found.low, found.classical_high - found.classical_low))
+    rounds = sized(14, full=60)
+    held, own, alone = replay(panel, name, runs, whole.estimate, labels=120, rounds=rounds)
     assert held >= least_held(rounds)
-    own, alone = np.mean(widths, axis=0)
     assert own < 0.95 * alone
 
 
@@ -258,7 +262,4 @@ def test_the_ndcg_of_one_run(panel: Panel) -> None:
     weak = [system(judgments, gold.align(judgments), 0.2, random, name="weak")]
     whole = estimate_from(fit, gold, "nDCG@5", weak, Plan()).estimate
     rounds = sized(20, full=40)
-    found = [
-        estimate_from(fit, drawn(gold, 150, seed), "nDCG@5", weak, Plan()) for seed in range(rounds)
-    ]
-    assert sum(one.low <= whole <= one.high for one in found) >= 0.87 * rounds
+    assert replay(panel, "nDCG@5", weak, whole, labels=150, rounds=rounds)[0] >= 0.87 * rounds

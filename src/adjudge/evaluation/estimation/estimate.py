@@ -268,18 +268,14 @@ def _concluded(
     notes: list[str],
 ) -> Estimate:
     """The estimate with its interval, and what gold alone would give."""
-    first, second = (
-        _in_population(
-            over_topics(*found, target.topics, is_sum=target.is_sum, seed=plan.seed)
-            if plan.over == "topics"
-            else found[0].interval,
-            by_gold[1],
-            sample,
-            target,
-            plan,
-        )
-        for found in (by_gold, by_both)
-    )
+
+    def about_population(found: tuple[Corrected, Expansion]) -> Interval:
+        interval = found[0].interval
+        if plan.over == "topics":
+            interval = over_topics(*found, target.topics, is_sum=target.is_sum, seed=plan.seed)
+        return _in_population(interval, by_gold[1], sample, target, plan)
+
+    first, second = about_population(by_gold), about_population(by_both)
     classical_low, classical_high = first.bounds(plan.level, target.bounds)
     low, high = second.bounds(plan.level, target.bounds)
     value = float(np.clip(second.value, *target.bounds))
