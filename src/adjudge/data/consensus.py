@@ -196,11 +196,7 @@ class Consensus(Saved):
     def labels(self) -> Any:
         """One row an item: label, probability of every truth, judgments, entropy, rank."""
         judgments, truths = self.judgments, self.scale.truths
-        columns: dict[str, Any] = {"item": judgments.items}
-        if judgments.topics is not None and judgments.topic is not None:
-            columns["topic"] = judgments.topics.take(pa.array(judgments.topic))
-        if judgments.documents is not None:
-            columns["document"] = judgments.documents
+        columns = judgments.item_columns
         columns["label"] = pa.array(truths, pa.large_string()).take(pa.array(self.choice))
         columns["probability"] = pa.array(self.probability)
         for code, truth in enumerate(truths):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data import _reshaping
@@ -118,6 +119,16 @@ class Judgments(Named):
         Items and judges of one name are one; a judgment that stands in two parts counts twice.
         """
         return _reshaping.join_judgments([take_judgments(part) for part in parts], scale=scale)
+
+    @property
+    def item_columns(self) -> dict[str, Any]:
+        """Columns that name each item: item, and topic and document where known."""
+        columns = {"item": self.items}
+        if self.topics is not None and self.topic is not None:
+            columns["topic"] = self.topics.take(pa.array(self.topic))
+        if self.documents is not None:
+            columns["document"] = self.documents
+        return columns
 
     @property
     def counts_per_item(self) -> NDArray[np.int64]:  # (item,)

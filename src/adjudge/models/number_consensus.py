@@ -363,11 +363,7 @@ class ContinuousConsensus(Saved):
     def labels(self) -> Any:
         """One row an item: its value with a 95% interval, and how many judged it."""
         given = self.judgments
-        columns: dict[str, Any] = {"item": given.items}
-        if given.topics is not None and given.topic is not None:
-            columns["topic"] = given.topics.take(pa.array(given.topic))
-        if given.documents is not None:
-            columns["document"] = given.documents
+        columns = given.item_columns
         columns["label"] = pa.array(np.round(self.value, 6))
         columns["low"] = pa.array(np.round(self.value - LEVEL * self.error, 6))
         columns["high"] = pa.array(np.round(self.value + LEVEL * self.error, 6))

@@ -14,7 +14,6 @@ smallest ``Exp(1) / activity``, which is the same distribution.
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.gold import Gold
@@ -107,14 +106,11 @@ def truth_of(
     honeypot: NDArray[np.bool_] | None = None,  # (item,)
 ) -> Gold:
     """The truth of every item, as gold."""
-    topics = None
-    if judgments.topics is not None and judgments.topic is not None:
-        topics = judgments.topics.take(pa.array(judgments.topic))
     return Gold(
         items=judgments.items,
         value=truth,
         values=judgments.scale.truths,
-        topics=topics,
+        topics=judgments.item_columns.get("topic"),
         honeypot=honeypot,
         source="truth",
     )

@@ -73,7 +73,9 @@ class Mixture(Generic[_K]):
         if len(texts) > len(names) or not all(texts):
             wanted = f"{', '.join(names) or 'none'}, in this order"
             raise BadSetting(f"settings of {name}", inside, wanted)
-        return kind(*map(_value, texts)), weight
+        numbers = map(as_number, texts)
+        given = [text if n is None else n for n, text in zip(numbers, texts, strict=True)]
+        return kind(*given), weight
 
     def __str__(self) -> str:
         """The text that ``parse`` reads back."""
@@ -129,11 +131,3 @@ class Population(Mixture[Kind]):
         world = World(scale, prevalence, rng)
         pairs = zip(self.groups, self.sizes, strict=True)
         return np.concatenate([kind.draw(size, world) for (kind, _), size in pairs])
-
-
-def _value(text: str) -> float | str:
-    """A setting as a number, whole if it is, or as the text it stands in."""
-    number = as_number(text)
-    if number is None:
-        return text
-    return int(number) if number.is_integer() else number

@@ -147,11 +147,8 @@ def _words_of(content: Content) -> Any:
     if judgments is None or judgments.fields is None:
         return None
     columns = {name: judgments.fields[name] for name in judgments.fields.column_names}
-    if judgments.topics is not None and judgments.topic is not None:
-        columns["topic"] = judgments.topics.take(pa.array(judgments.topic))
-    if judgments.documents is not None:
-        columns["document"] = judgments.documents
-    return pa.table(columns)
+    named = {name: column for name, column in judgments.item_columns.items() if name != "item"}
+    return pa.table(columns | named)
 
 
 def _records(ids: Any, key: str, fields: dict[str, str], words: Any) -> Any:

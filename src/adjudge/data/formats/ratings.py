@@ -61,11 +61,7 @@ def queries(topics: Any, texts: Any) -> Any:
 
 def written_items(judgments: Judgments) -> Iterator[tuple[dict[str, Any], dict[str, Any], range]]:
     """Return the names of each item, what describes it, and the places of its judgments."""
-    names = {"item": judgments.items}
-    if judgments.topics is not None and judgments.topic is not None:
-        names["topic"] = judgments.topics.take(pa.array(judgments.topic))
-    if judgments.documents is not None:
-        names["document"] = judgments.documents
+    names = judgments.item_columns
     fields = judgments.fields
     described = [{}] * judgments.item_count if fields is None else fields.to_pylist()
     starts = judgments.offsets.tolist()

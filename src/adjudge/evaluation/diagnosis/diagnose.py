@@ -150,11 +150,7 @@ def _list_items(consensus: Consensus, votes: NDArray[np.int64]) -> Any:
     gain most.
     """
     judgments, scale = consensus.judgments, consensus.scale
-    columns: dict[str, Any] = {"item": judgments.items}
-    if judgments.topics is not None and judgments.topic is not None:
-        columns["topic"] = judgments.topics.take(pa.array(judgments.topic))
-    if judgments.documents is not None:
-        columns["document"] = judgments.documents
+    columns = judgments.item_columns
     columns["label"] = name_codes(scale.truths, consensus.choice)
     columns["probability"] = pa.array(consensus.probability)
     columns["entropy"] = pa.array(consensus.entropy)

@@ -293,11 +293,7 @@ def _table(
     """The table that people fill in; ``believed`` are columns to put after gold."""
     item, chance, rounds, strata = rows
     at = pa.array(item)
-    columns: dict[str, Any] = {"item": judgments.items.take(at)}
-    if judgments.topics is not None and judgments.topic is not None:
-        columns["topic"] = judgments.topics.take(pa.array(judgments.topic[item]))
-    if judgments.documents is not None:
-        columns["document"] = judgments.documents.take(at)
+    columns = {name: column.take(at) for name, column in judgments.item_columns.items()}
     end = {
         "gold": name_codes(judgments.scale.truths, known[item]),
         **(believed or {}),
