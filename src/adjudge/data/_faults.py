@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -122,8 +123,13 @@ def _list_faults(
                 item, names = coded["item"]
                 torn = _strays(item, coded[role][0], len(names))
                 problem = f"another {role} than the item had before"
-                faults.append(Fault(torn, where[role], lambda _, told=problem: told))
+                faults.append(Fault(torn, where[role], partial(_same, problem)))
     return faults
+
+
+def _same(problem: str, _: int) -> str:
+    """The sentence that is the same for every row."""
+    return problem
 
 
 def _strays(

@@ -400,7 +400,7 @@ def join_kinds(
     """The kind of each judge: as declared by the first part that declares one."""
     if all(part.kind is None for part in parts):
         return None
-    return _join_codes([part.kind for part in parts], judges, codes, np.int8)
+    return np.asarray(_join_codes([part.kind for part in parts], judges, codes, np.int8))
 
 
 def _join_codes(

@@ -158,7 +158,8 @@ class Comparisons(Named):
         """Some of the comparisons, of all items by all judges; an index may name one twice."""
         names = ("left", "right", "judge", "outcome", "topic", "first")
         held = {name: getattr(self, name) for name in names}
-        return replace(self, **{n: None if v is None else v[chosen] for n, v in held.items()})
+        parts: dict[str, Any] = {n: None if v is None else v[chosen] for n, v in held.items()}
+        return replace(self, **parts)
 
     def with_family_rule(self, pattern: str) -> Comparisons:
         """Judges whose names share what a pattern finds are one family, as among judgments."""

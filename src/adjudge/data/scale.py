@@ -176,7 +176,7 @@ class Scale:
     @property
     def stands(self) -> NDArray[np.bool_]:  # (truth, label)
         """Which labels stand for which truth."""
-        return np.arange(len(self.truths))[:, None] == np.array(self.truth_of)
+        return np.asarray(np.arange(len(self.truths))[:, None] == np.array(self.truth_of))
 
     @property
     def label_dtype(self) -> type[np.signedinteger]:

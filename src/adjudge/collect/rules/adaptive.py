@@ -94,7 +94,9 @@ class Knowledge:
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Knowledge:
         """From what is stored."""
-        arrays = {name: np.array(stored[name], dtype=kind) for name, kind in _KINDS.items()}
+        arrays: dict[str, Any] = {
+            name: np.array(stored[name], dtype=kind) for name, kind in _KINDS.items()
+        }
         arrays["confusion"] = arrays["confusion"].reshape(-1, *arrays["pooled"].shape)
         # There is no correlation in what was stored before it.
         return cls(**arrays, correlation=float(stored.get("correlation", 0.0)))

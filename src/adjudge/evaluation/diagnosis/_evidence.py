@@ -104,7 +104,7 @@ def measure_skill(consensus: Consensus, evidence: GoldEvidence, useful: float) -
     return Skill(*np.where(evidence.decides, counted, [*summarise(found), *below]))
 
 
-def _from_counts(counts: _Floats, right: _Floats, useful: float) -> Skill:
+def _from_counts(counts: _Floats, right: NDArray[np.bool_], useful: float) -> Skill:
     """Skill from counts (judge, truth, label): S is a sum of independent Betas, one per truth.
 
     Each row has Jeffreys' prior with its mean at chance, so that a judge of no judgments has skill
