@@ -32,7 +32,6 @@ _EXTRAS = {
     "jinja2": "report",
     "nh3": "serve",
     "pandas": "dask",
-    "pydantic": "serve",
     "psycopg": "postgres",
     "python_multipart": "serve",
     "sklearn": "sklearn",

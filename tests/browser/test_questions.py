@@ -108,7 +108,7 @@ def test_a_reviewer_sees_what_they_may(site: Site, visitors: Visitors) -> None:
         )
     page.goto(f"{site.url}/projects/{slug}/settings")
     expect(page.get_by_role("button", name="Change the policy")).to_be_hidden()
-    expect(page.get_by_label("Trusted judgments per item")).to_be_disabled()
+    expect(page.locator("#judgments_per_item")).to_be_disabled()
     ada = visitors.come(viewport={"width": 360, "height": 740})
     ada.goto(f"{site.url}/login")
     ada.get_by_label("Name").fill("ada")

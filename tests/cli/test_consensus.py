@@ -253,10 +253,7 @@ def test_a_failed_format_leaves_nothing(
         *("consensus", "flat.csv", "--to", "qrels", "-o", "out.qrels", "--judges", "j.csv", "-q")
     )
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err == (
-        "error: column topic: qrels wants a query and a document for each item, and the topic of "
-        "these is not known; wanted judgments read with topic and document\n"
-    )
+    assert ended.err == ("error: column topic: qrels needs a query and a document for each item\n")
     assert names(folder) == ["flat.csv"]
 
 

@@ -174,4 +174,4 @@ def test_gold_without_judgments_is_kept_and_reported() -> None:
 def test_what_a_notebook_shows() -> None:
     found = Continuous().fit(crowd())
     assert repr(found).startswith("ContinuousConsensus(2,000 judgments, 400 items, 30 judges, num")
-    assert "<svg" in found._repr_html_()
+    assert "<meter" in found._repr_html_()

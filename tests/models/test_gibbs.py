@@ -43,7 +43,7 @@ def crowd():
     [
         ({"chains": 0}, "chains = 0: wanted at least 1"),
         ({"draws": 0}, "draws = 0: wanted at least 1"),
-        ({"warmup": -1}, "warmup = -1: wanted at least 0"),
+        ({"warmup": -1}, "warmup = -1: wanted 0 or more"),
         ({"thin": 0}, "thin = 0: wanted at least 1"),
     ],
 )

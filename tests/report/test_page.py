@@ -70,7 +70,7 @@ def test_it_says_how_to_have_it_again(page: str) -> None:
 
 def test_without_gold_there_are_no_scores_but_a_word(fitted_page: str) -> None:
     assert "Against gold" not in fitted_page
-    assert "no gold: accuracy, calibration" in fitted_page
+    assert "no gold: gold labels add accuracy" in fitted_page
     assert 'id="figure-calibration"' not in fitted_page
     assert 'id="figure-convergence"' in fitted_page
 

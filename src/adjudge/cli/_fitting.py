@@ -10,7 +10,6 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from adjudge.cli._console import labels_of, progress, say, tell_if_cold
-from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, UnknownName
 
 if TYPE_CHECKING:
@@ -169,6 +168,7 @@ def fit_model(
     engine: Engine | None = None,
 ) -> Consensus:
     """The consensus, with a bar while it takes long; a few lines say what was fitted."""
+    from adjudge.data.source import count_of
     from adjudge.models.calibrated import with_calibration
 
     tell_if_cold()

@@ -82,6 +82,8 @@ def run(
         refuse({"--gold": gold, "--figure": figure})
         deliver_pair_report(judgments, place, title, fitting, reading, printing)
         return
+    from adjudge.report.page import write_report  # before the fit: a library may be missing
+
     results = _gather(judgments, gold, use_gold, title, fitting, reading)
     if names is not None:
         written = _draw(results, names, place, file_type, theme)
@@ -90,8 +92,6 @@ def run(
         if printing.json:
             print_json({"figures": {name: str(path) for name, path in written.items()}})
         return
-    from adjudge.report.page import write_report
-
     with progress("making the page") as on_step:
         write_report(results, place, progress=on_step)
     tell_written("report", place)

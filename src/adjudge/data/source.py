@@ -9,12 +9,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import BadData, Note, ReadingWarning, Remedy, advise, remedies_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _LISTED = 3  # bad rows that a warning names
 
@@ -117,6 +118,8 @@ class Source:
         """
         if not any(fault.rows.any() for fault in faults):
             return None
+        import numpy as np  # late: commands import this module for their help
+
         bad = np.logical_or.reduce([fault.rows for fault in faults])
         for row in np.flatnonzero(bad).tolist():
             fault = next(fault for fault in faults if fault.rows[row])

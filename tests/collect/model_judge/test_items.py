@@ -283,13 +283,13 @@ def test_from_the_command_line_to_align(
     [
         ((), "error: no PROJECT: wanted either a project, or --items FILE"),
         (("shop", "--items", "items.csv"), "wanted either a project, or --items FILE"),
-        (("shop", "-o", "a.csv"), "wanted --items beside it; a project has its own"),
+        (("shop", "-o", "a.csv"), "wanted --items with it; a project has its own"),
         (
             ("--items", "items.csv", "--prompt", "umbrela", "--labels", "0<1"),
             "error: prompt = 'umbrela': wanted the labels 0, 1, 2, 3, not 0, 1",
         ),
         (("--items", "items.csv", "--budget", "1"), "price-in or price-out"),
-        (("--items", "items.csv", "--guidelines", "no.md"), "error: no.md: there is no such file"),
+        (("--items", "items.csv", "--guidelines", "no.md"), "error: no.md: cannot be read"),
     ],
 )
 def test_what_cannot_be_asked_is_said(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from decimal import Decimal
 
 import pytest
@@ -169,10 +170,10 @@ def test_a_page_tells_nothing_of_gold(database: Database) -> None:
     bench = Bench(database, made_project(topics=6, golds=30))
     judge = bench.trained()
     page = bench.page(judge)
-    names = {name for row in page.rows for name in row.__slots__}
+    names = {entry.name for row in page.rows for entry in fields(row)}
     assert names == {"row", "title", "text", "url", "image", "asked", "beside"}
     assert {(row.asked, row.beside) for row in page.rows} == {((), None)}
-    assert set(page.__slots__) == {
+    assert {entry.name for entry in fields(page)} == {
         "page", "kind", "key", "expires", "groups", "labels", "others", "answers", "feedback",
         "why", "questions", "colours",
     }  # fmt: skip

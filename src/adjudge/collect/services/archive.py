@@ -114,7 +114,8 @@ def read_archive(given: Path | Upload, limits: ImportLimits | None = None) -> Pr
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, OSError) as fault:
         reason: object = fault
         if isinstance(fault, ValidationError):
-            reason = "{loc}: {msg}".format(**fault.errors()[0])
+            first = fault.errors()[0]
+            reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
         problem = f"is no archive of a project ({reason})"
         raise BadData(problem, source=source, code="bad-archive") from None
 
