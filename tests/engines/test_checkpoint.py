@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -115,6 +116,18 @@ def test_another_fit_is_refused_with_what_differs(table: Judgments, tmp_path: Pa
         with pytest.raises(BadData) as caught:
             model.fit(given, engine=resumed)
         assert str(caught.value).startswith(start + why)
+
+
+def test_a_checkpoint_of_an_earlier_layout_is_refused(table: Judgments, tmp_path: Path) -> None:
+    DawidSkene(iterations=7).fit(table, engine=engine(tmp_path))
+    about = tmp_path / "about.json"
+    earlier = {
+        key: value for key, value in json.loads(about.read_text()).items() if key != "layout"
+    }
+    about.write_text(json.dumps(earlier))
+    with pytest.raises(BadData) as refused:
+        DawidSkene(iterations=7).fit(table, engine=engine(tmp_path, resume=True))
+    assert refused.value.source == str(tmp_path)
 
 
 def test_without_resume_a_fit_starts_anew(table: Judgments, tmp_path: Path) -> None:

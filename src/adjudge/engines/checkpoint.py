@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from adjudge.errors import BadData, BadSetting
 
 _ABOUT = "about.json"
+_LAYOUT = 2  # of the arrays and states that fits write: a checkpoint of another layout is refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,7 @@ class Checkpoint:
     def of(self, model: str, settings: Mapping[str, Any], cells: NDArray[np.int64]) -> Checkpoint:
         """The checkpoint of one fit: model, settings, and how many judgments are in each cell."""
         about = {
+            "layout": _LAYOUT,
             "model": model,
             **{f"setting {name}": repr(value) for name, value in settings.items()},
             "judgments": int(cells.sum()),
