@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from adjudge.collect.store.database import Database
+from adjudge.collect.store.schema import judges
 from adjudge.collect.values.judging import Answer
 from adjudge.collect.values.project import Arm
-from adjudge.errors import Refused
-from collecting import Bench, made_project
+from adjudge.errors import NotFound, Refused
+from collecting import Bench, made_project, refused
 
 
 def test_nothing_of_a_dry_run_counts(database: Database) -> None:
@@ -18,16 +22,14 @@ def test_nothing_of_a_dry_run_counts(database: Database) -> None:
     bench.services.arms.set_all(bench.slug, [Arm(name="a"), Arm(name="b", feedback=False)])
     real = {key: bench.arrive(key).judge for key in ("one", "two")}
     dry = bench.arrive("tester", kind="dry-run", parameters={"arm": "b"}).judge
-    by_link = bench.arrive("pid", channel="panel", parameters={"dry_run": "1"}).judge
     real["three"] = bench.arrive("three").judge
     rows = {row.judge: row for row in bench.services.judges.get_all(bench.slug)}
     assert (rows[dry].kind, rows[dry].arm) == ("dry-run", "b")
-    assert (rows[by_link].kind, rows[by_link].arm) == ("dry-run", "a")
     numbers = {
         entry.judge: entry.figures["number"]
         for entry in bench.services.projects.get_log(bench.slug, event="arrived")
     }
-    assert numbers == {real["one"]: 0, real["two"]: 1, real["three"]: 2, dry: None, by_link: None}
+    assert numbers == {real["one"]: 0, real["two"]: 1, real["three"]: 2, dry: None}
 
     bench.turn(dry)
     assert bench.judging.state(dry).stage == "working"
@@ -57,7 +59,7 @@ def test_nothing_of_a_dry_run_counts(database: Database) -> None:
     summary = bench.services.projects.get(bench.slug)
     assert (summary.judges, summary.judgments) == (3, 0)
     report = bench.services.arms.report(bench.slug, resamples=0)
-    assert (sum(row.came for row in report.funnel), report.left_out) == (3, 2)
+    assert (sum(row.came for row in report.funnel), report.left_out) == (3, 1)
     assert len(bench.services.exports.get_panel_outcomes(bench.slug)) == 0
 
     bench.services.judges.block(bench.slug, dry)
@@ -66,14 +68,11 @@ def test_nothing_of_a_dry_run_counts(database: Database) -> None:
     assert sum(item.trusted + item.surplus for item in bench.items()) == 0
 
 
-def test_in_a_pause_only_a_signed_dry_run_goes_on(sqlite: Database) -> None:
+def test_in_a_pause_a_dry_run_goes_on(sqlite: Database) -> None:
     bench = Bench(sqlite, topics=3, golds=40, training=False)
-    signed = bench.arrive("tester", kind="dry-run").judge
-    by_link = bench.arrive("pid", channel="panel", parameters={"dry_run": "1"}).judge
+    dry = bench.arrive("tester", kind="dry-run").judge
     bench.services.projects.set_state(bench.slug, "paused")
-    assert bench.judging.page(signed) is not None
-    with pytest.raises(Refused, match="not open"):
-        bench.judging.page(by_link)
+    assert bench.judging.page(dry) is not None
 
 
 def test_a_page_of_a_dry_run_that_expired_changes_nothing(sqlite: Database) -> None:
@@ -86,21 +85,35 @@ def test_a_page_of_a_dry_run_that_expired_changes_nothing(sqlite: Database) -> N
     bench.check()
 
 
-def test_a_link_that_calls_itself_a_dry_run_opens_no_door(sqlite: Database) -> None:
-    bench = Bench(sqlite, channels=["open", "panel"], newcomers_per_minute=2)
-    draft = bench.services.projects.create(made_project(channels=["panel"])).slug
-    by_link = {"channel": "panel", "parameters": {"dry_run": "1"}}
-    with pytest.raises(Refused, match="takes no new judges"):
-        bench.arrive("pid", project=draft, **by_link)
-    bench.arrive("one", **by_link)
-    bench.arrive("two", **by_link)
-    with pytest.raises(Refused, match="many people have come"):
-        bench.arrive("three", **by_link)
-    bench.services.projects.set_policy(bench.slug, {"channels": ["invite"]})
-    bench.clock.forward(minutes=2)
-    with pytest.raises(Refused, match="cannot be joined in this way"):
-        bench.arrive("three", **by_link)
-    assert bench.arrive("requester", kind="dry-run").kind == "dry-run"
+def test_a_link_that_anybody_can_write_is_no_dry_run(sqlite: Database) -> None:
+    bench = Bench(sqlite, channels=["open", "panel", "api"], training=False)
+    for channel in ("panel", "api"):
+        with refused("link-forged"):
+            bench.arrive("pid", channel=channel, parameters={"dry_run": "1"})
+    anna = bench.arrive("anna", channel="panel").judge
+    with refused("link-forged"):
+        bench.arrive("anna", channel="panel", parameters={"dry_run": "1"})
+    assert bench.judging.state(anna).kind == "person"
+    with sqlite.engine.begin() as on:  # as links made them before they were signed
+        on.execute(update(judges).where(judges.c.public == anna).values(kind="dry-run"))
+    with refused("link-forged"):
+        bench.judging.page(anna)
+
+
+@pytest.mark.parametrize("role", ["viewer", None])
+def test_a_dry_run_ends_when_its_member_may_make_none(sqlite: Database, role: Any) -> None:
+    bench = Bench(sqlite, topics=3, training=False)
+    later = bench.clock() + timedelta(days=1)
+    link = bench.services.members.invite(bench.slug, "reviewer", expires=later).link
+    mia = bench.services.members.join_new(link, "mia", "correct horse battery").requester
+    dry = bench.arrive("tester", kind="dry-run", parameters={"member": mia}).judge
+    assert bench.judging.page(dry) is not None
+    if role:
+        bench.services.members.set_role(bench.slug, mia, role)
+    else:
+        bench.services.members.remove(bench.slug, mia)
+    with pytest.raises(Refused if role else NotFound):
+        bench.judging.page(dry)
 
 
 def test_a_draft_can_be_tried_out_and_a_closed_project_cannot(sqlite: Database) -> None:

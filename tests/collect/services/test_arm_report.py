@@ -63,7 +63,7 @@ def experiment(sqlite: Database) -> tuple[Bench, dict[str, str]]:
         arms[judge] = arm_of(bench, judge)
         for _ in range(3):
             page_at_random(bench, judge, 0.9 if arms[judge] == "one" else 0.3, rng)
-    dry = trained(bench, "tester", channel="panel", parameters={"dry_run": "1"})
+    dry = trained(bench, "tester", kind="dry-run")
     page_at_random(bench, dry, 1.0, rng)
     return bench, arms
 
@@ -164,7 +164,7 @@ def test_the_funnel_counts_drop_outs_and_leaves_out_dry_runs(database: Database)
         if fate == "passed":
             bench.turn(judge)
     for value in ("1", "true"):
-        bench.arrive(f"dry {value}", channel="panel", parameters={"dry_run": value})
+        bench.arrive(f"dry {value}", kind="dry-run")
     bench.arrive("real", channel="panel", parameters={"dry_run": "0"})
     report = bench.services.arms.report(bench.slug, resamples=0)
     assert report.left_out == 2

@@ -108,7 +108,7 @@ def test_a_higher_link_raises_and_a_removed_member_sees_nothing(
 ) -> None:
     slug = olga.projects.create(made_project(topics=2)).slug
     eve = joined(olga, slug, "eve", "viewer")
-    token, secret = eve.accounts.make_token("t", scope="requester", project=slug)
+    _, secret = eve.accounts.make_token("t", scope="requester", project=slug)
     refused("role", lambda: eve.accounts.make_token("t", scope="judge", project=slug))
     later = olga.caller.clock() + timedelta(days=1)
     eve.members.join(olga.members.invite(slug, "manager", expires=later).link)
@@ -125,11 +125,33 @@ def test_a_higher_link_raises_and_a_removed_member_sees_nothing(
     eve.members.remove(slug, member)  # everybody may leave
     with pytest.raises(NotFound):
         eve.projects.get(slug)
-    assert bench.services.accounts.check_token(secret)[0] == token  # known, and good for nothing
+    refused("bad-token", lambda: bench.services.accounts.check_token(secret))
     assert eve.projects.get_all() == []
     events = [one.event for one in olga.projects.get_log(slug)]
     assert events[:3] == ["member-removed", "member-role", "member-joined"]
     assert olga.projects.audit(slug) == []
+
+
+def test_an_owner_sees_and_revokes_the_tokens_of_a_project(
+    bench: Bench, olga: RequesterServices
+) -> None:
+    slug = olga.projects.create(made_project(topics=2)).slug
+    eve = joined(olga, slug, "eve", "manager")
+    token, secret = eve.accounts.make_token("t", scope="judge", project=slug)
+    eve.accounts.make_token("u", scope="requester")
+    refused("role", lambda: eve.members.get_tokens(slug))
+    refused("role", lambda: eve.members.revoke_token(slug, token.token))
+    (seen,) = olga.members.get_tokens(slug)
+    assert (seen.token, seen.holder, seen.scope, seen.revoked) == (
+        token.token,
+        "eve",
+        "judge",
+        False,
+    )
+    olga.members.revoke_token(slug, token.token)
+    refused("bad-token", lambda: bench.services.accounts.check_token(secret))
+    with pytest.raises(NotFound):
+        olga.members.revoke_token(slug, "another")
 
 
 def test_a_guest_makes_no_projects_until_an_admin_says_so(

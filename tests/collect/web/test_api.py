@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -107,6 +108,40 @@ def test_a_ticket_serves_only_its_own_token(site: Site, ada: Api, model: Api, sl
     assert error["code"] == "not-found"
     model("GET", f"/judges/{ticket[:-1]}", expect=404)
     model("GET", "/judges/guess", expect=404)
+
+
+@pytest.mark.parametrize(("role", "status"), [(None, 404), ("reviewer", 403)])
+@pytest.mark.parametrize("bound", [True, False])
+def test_a_ticket_ends_with_the_role_of_its_holder(
+    site: Site, ada: Api, slug: str, role: Any, status: int, bound: bool
+) -> None:
+    later = datetime.now(UTC) + timedelta(days=1)
+    link = site.services.members.invite(slug, "manager", expires=later).link
+    account = site.services.members.join_new(link, "mia", PASSWORD)
+    mia = site.services.acting_for(account).accounts
+    given = {"scope": "judge", "project": slug} if bound else {"scope": "requester"}
+    api = Api(site, mia.make_token("mia's", **given)[1])
+    ticket = arrive(api, slug)
+    page = api("POST", f"/judges/{ticket}/page")["page"]
+    if role is None:
+        site.services.members.remove(slug, account.requester)
+    else:
+        site.services.members.set_role(slug, account.requester, role)
+    wanted = 401 if bound else status
+    here, answers = f"/judges/{ticket}", {"answers": right(page)}
+    for method, path, body in (
+        ("GET", here, None),
+        ("POST", f"{here}/consent", None),
+        ("POST", f"{here}/page", None),
+        ("POST", f"{here}/pages/{page['page']}", {"key": page["key"], **answers}),
+        ("GET", f"{here}/pages/{page['page']}", None),
+        ("PUT", f"{here}/pages/{page['page']}/draft", answers),
+        ("POST", f"{here}/pages/{page['page']}/rows/1", {"label": LABELS[0]}),
+        ("POST", f"{here}/pages/{page['page']}/contests", {"row": 1, "text": "No."}),
+        ("POST", f"{here}/finish", None),
+    ):
+        api(method, path, json=body, expect=wanted)
+    assert [one.revoked for one in site.services.members.get_tokens(slug)] == [True] * bound
 
 
 def test_training_can_be_answered_row_by_row(model: Api, slug: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, get_args
 
 from sqlalchemy import bindparam, insert, select, update
@@ -22,7 +21,8 @@ from adjudge.collect.values.judging import CHANNELS, DRY_RUN, Arrival, Channel, 
 from adjudge.data.source import count_of
 from adjudge.errors import NotFound, Refused
 
-PARAMETER = "dry_run"  # of a link: whoever comes by it only tries the project out
+PARAMETER = "dry_run"  # of a link that asks for a dry run
+MEMBER = "member"  # parameter of a dry run: the public id of whose it is
 _NO = ("", "0", "false", "no", "off")
 _LONGEST_KEY = 500
 _OPEN_WAYS: tuple[Channel, ...] = ("open", "panel")  # that anybody can try as often as he likes
@@ -31,8 +31,7 @@ _NEWEST = (
     .where(
         judges.c.project == bindparam("project"),
         judges.c.channel.in_(_OPEN_WAYS),
-        # A panel's link can call itself a dry run; the open way is a requester's own.
-        (judges.c.kind != DRY_RUN) | (judges.c.channel == "panel"),
+        judges.c.kind != DRY_RUN,
     )
     .order_by(judges.c.id.desc())
     .limit(1)
@@ -59,12 +58,9 @@ def _arm_of(snapshot: ProjectSnapshot, parameters: dict[str, Any]) -> str:
 
 
 def check_open(who: Arrival | StoredRow, snapshot: ProjectSnapshot, message: str) -> None:
-    """Refuse where a project is not open; a dry run may come before it opens, and in a pause.
-
-    Only a requester's own, which is signed: anybody can call himself a dry run in a panel's link.
-    """
-    signed = who.kind == DRY_RUN and who.channel != "panel"
-    if snapshot.state == "open" or (signed and snapshot.state != "closed"):
+    """Refuse where a project is not open; a dry run may come before it opens, and in a pause."""
+    dry = who.kind == DRY_RUN
+    if snapshot.state == "open" or (dry and snapshot.state != "closed"):
         return
     raise Refused("not-open", message)
 
@@ -106,8 +102,6 @@ def take_in(
     _check_crowd(request, arrival)
     if admit is not None:
         admit(snapshot.policy)
-    if is_dry_run(arrival.parameters):  # only now: anybody can write that into a link
-        arrival = replace(arrival, kind=DRY_RUN)
     return _make_judge(request, arrival, locked.arrivals, invite)
 
 
@@ -176,11 +170,19 @@ def too_many_new(seconds: float) -> Refused:
     )
 
 
+def unsigned_dry_run() -> Refused:
+    """The refusal of a dry run by a link that anybody can write: it would show all gold."""
+    wanted = "open 'Try it out' on the project's page, which makes a link for a member"
+    return Refused("link-forged", f"a dry run needs a link signed by this server; {wanted}")
+
+
 def _check_form(arrival: Arrival) -> None:
     if arrival.channel not in CHANNELS or arrival.kind not in get_args(Kind):
         raise Refused("bad-form", f"{arrival.channel!r} as {arrival.kind!r} is no way to come")
     if not 0 < len(arrival.key) <= _LONGEST_KEY or "\0" in arrival.key:
         raise Refused("bad-form", f"a judge's key has 1 to {_LONGEST_KEY} characters")
+    if arrival.kind != DRY_RUN and is_dry_run(arrival.parameters):
+        raise unsigned_dry_run()
     for name, value in arrival.parameters.items():
         if len(name) + len(value) > 2 * _LONGEST_KEY or "\0" in name + value:
             raise Refused("bad-form", f"the parameter {name[:40]!r} is too long")

@@ -11,7 +11,7 @@ from functools import cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
-from sqlalchemy import ColumnElement, Update, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, ScalarSelect, Update, delete, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.services.caller import (
@@ -33,6 +33,7 @@ from adjudge.collect.values.requesting import (
     Member,
     MemberLink,
     MemberRole,
+    ProjectToken,
     Requester,
     Scope,
     Token,
@@ -325,6 +326,8 @@ class MemberService(Service):
         _check(role)
         who = _find_member(request, member)
         request.on.execute(update(members).where(_row(request, member)).values(role=role))
+        if not may(role, who.role):
+            _revoke_tokens(request, member)
         request.log("member-role", actor=request.actor, member=who.name, role=role)
 
     @writes("viewer")
@@ -338,7 +341,22 @@ class MemberService(Service):
             self.caller.find(request.on, request.project.slug, "owner")
         who = _find_member(request, member)
         request.on.execute(delete(members).where(_row(request, member)))
+        _revoke_tokens(request, member)
         request.log("member-removed", actor=request.actor, member=who.name)
+
+    @reads("owner")
+    def get_tokens(self, request: Request) -> list[ProjectToken]:
+        """Every token that is bound to the project, newest first, with whose it is."""
+        wanted = _TOKENS.add_columns(requesters.c.name.label("holder")).order_by(tokens.c.id.desc())
+        ours = request.on.execute(wanted.where(tokens.c.project == request.project.id))
+        return [from_row(ProjectToken, row, token=row.public) for row in ours]
+
+    @writes("owner")
+    def revoke_token(self, request: Request, token: str) -> None:
+        """End a token that is bound to the project, whoever's it is."""
+        if _revoke_tokens_where(request, tokens.c.public == token) == 0:
+            raise NotFound("token", token)
+        request.log("token-revoked", actor=request.actor, token=token)
 
     # -- becoming one
 
@@ -444,6 +462,20 @@ def _find_member(request: Request, member: str) -> Member:
     raise NotFound("member", member)
 
 
+def _revoke_tokens(request: Request, member: str) -> None:
+    """End a member's tokens that are bound to the project; the judges of each end with it."""
+    _revoke_tokens_where(request, tokens.c.requester == _id_of(member))
+
+
+def _revoke_tokens_where(request: Request, which: ColumnElement[bool]) -> int:
+    bound = tokens.c.project == request.project.id
+    return request.on.execute(update(tokens).where(bound, which).values(revoked=True)).rowcount
+
+
+def _id_of(member: str) -> ScalarSelect[int]:
+    return select(requesters.c.id).where(requesters.c.public == member).scalar_subquery()
+
+
 def _row(request: Request, member: str) -> ColumnElement[bool]:
-    who = select(requesters.c.id).where(requesters.c.public == member).scalar_subquery()
-    return (members.c.project == request.project.id) & (members.c.requester == who)
+    ours = members.c.project == request.project.id
+    return ours & (members.c.requester == _id_of(member))

@@ -90,9 +90,7 @@ class Caller:
         if found is None or not (owns or found.role):
             raise NotFound("project", slug)
         role: MemberRole = "owner" if owns else found.role
-        if not may(role, least):
-            enough = " or ".join(MEMBER_ROLES[MEMBER_ROLES.index(least) :])
-            raise Refused("role", f"your role in this project is {role}; this needs {enough}")
+        check_role(role, least)
         return _FoundProject(found.id, found.version, role)
 
     @contextmanager
@@ -195,6 +193,13 @@ def writes_store(method: _OnStore[_Owner, _Given, _Result]) -> _Plain[_Owner, _G
         return self.caller.database.write(lambda on: method(self, on, *args, **kwargs))
 
     return call
+
+
+def check_role(role: MemberRole, least: MemberRole) -> None:
+    """Refuse a role that is less than another. Refused: ``role``."""
+    if not may(role, least):
+        enough = " or ".join(MEMBER_ROLES[MEMBER_ROLES.index(least) :])
+        raise Refused("role", f"your role in this project is {role}; this needs {enough}")
 
 
 def find_requester(on: Connection, public: str) -> StoredRow:

@@ -5,27 +5,59 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Select, bindparam, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.judging.answering import contest, repeat_outcome
-from adjudge.collect.judging.arriving import PROJECT, Admit, find_known, give_consent, take_in
+from adjudge.collect.judging.arriving import (
+    MEMBER,
+    PROJECT,
+    Admit,
+    find_known,
+    give_consent,
+    take_in,
+    unsigned_dry_run,
+)
 from adjudge.collect.judging.leases import expire_pages, finish
 from adjudge.collect.judging.pages import next_page, show_page
 from adjudge.collect.judging.submitting import answer_row, keep_draft, submit
 from adjudge.collect.judging.views import any_work_left, count_pages_left, view_judge, view_project
+from adjudge.collect.services.caller import check_role
 from adjudge.collect.services.judges import find_invite
 from adjudge.collect.store.database import Database, StoredRow, utc_now
 from adjudge.collect.store.request import JudgeRequest, lock_judge, read_judge
-from adjudge.collect.store.schema import invites
+from adjudge.collect.store.schema import invites, members, projects, requesters, tokens
 from adjudge.collect.store.snapshot import MAIN_ARM, ProjectSnapshot, SnapshotCache
-from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
-from adjudge.collect.values.requesting import Invite
+from adjudge.collect.values.judging import (
+    DRY_RUN,
+    Answer,
+    Arrival,
+    JudgeView,
+    Outcome,
+    Page,
+    ProjectView,
+)
+from adjudge.collect.values.requesting import Invite, MemberRole
 from adjudge.errors import NotFound, Refused
 
 _REVOKED = select(invites.c.revoked).where(invites.c.key == bindparam("key"))
+_HOLDER = (
+    select(requesters.c.admin, (projects.c.owner == requesters.c.id).label("owns"), members.c.role)
+    .select_from(requesters)
+    .join(projects, projects.c.id == bindparam("project"))
+    .outerjoin(
+        members,
+        (members.c.project == projects.c.id) & (members.c.requester == requesters.c.id),
+    )
+)
+_HOLDER_OF_TOKEN = (
+    _HOLDER.add_columns(tokens.c.revoked, tokens.c.expires)
+    .join(tokens, tokens.c.requester == requesters.c.id)
+    .where(tokens.c.public == bindparam("public"))
+)
+_HOLDER_BY_ID = _HOLDER.where(requesters.c.public == bindparam("public"))
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -63,8 +95,9 @@ class JudgingService:
 
     Judges and pages are named by random public ids. Every method raises ``NotFound`` for an id
     that is not there, ``Refused`` with a code where the request cannot be granted, and
-    ``Unavailable`` where the database could not do its part (nothing is stored then). Whose
-    invitation was taken back is refused everything: ``invite-revoked``.
+    ``Unavailable`` where the database could not do its part (nothing is stored then). A judge whose
+    invitation, token or member lets them in no more is refused everything: ``invite-revoked``,
+    ``bad-token``, ``role``.
     """
 
     def __init__(self, database: Database, *, clock: Callable[[], datetime] = utc_now) -> None:
@@ -227,8 +260,7 @@ class JudgingService:
 
     def _open(self, on: Connection, judge: str, *, lock: bool = True) -> JudgeRequest:
         row = lock_judge(on, judge) if lock else read_judge(on, judge)
-        if row.channel == "invite" and on.execute(_REVOKED, {"key": row.key}).scalar():
-            raise Refused("invite-revoked", "this invitation was taken back by the requester")
+        _check_still_welcome(on, row, self._now())
         snapshot = self._snapshots.get(on, row.project, row.version)
         return JudgeRequest(on=on, project=snapshot, now=self._now(), judge=row, locked=lock)
 
@@ -237,6 +269,42 @@ class JudgingService:
         if row is None:
             raise NotFound("project", slug)
         return self._snapshots.get(on, row.id, row.version)
+
+
+def _check_still_welcome(on: Connection, judge: StoredRow, now: float) -> None:
+    """Refuse a judge whose invitation, token or member lets them in no more.
+
+    Refused: ``invite-revoked``, ``bad-token``, ``role``, ``link-forged``.
+    """
+    if judge.kind == DRY_RUN:
+        if judge.channel != "open":  # from when anybody's link could ask for one
+            raise unsigned_dry_run()
+        member = judge.parameters.get(MEMBER)
+        holder = _find_holder(on, _HOLDER_BY_ID, judge, member) if member else None
+        _check_role(holder, judge, "reviewer")
+    elif judge.channel == "invite" and on.execute(_REVOKED, {"key": judge.key}).scalar():
+        raise Refused("invite-revoked", "this invitation was taken back by the requester")
+    elif judge.channel == "api":  # its key is that of the token, and one of the script's own
+        holder = _find_holder(on, _HOLDER_OF_TOKEN, judge, judge.key.partition(":")[0])
+        if holder and (holder.revoked or (holder.expires is not None and holder.expires <= now)):
+            raise Refused("bad-token", "this token is not known, has expired or was revoked")
+        _check_role(holder, judge, "manager")
+
+
+def _find_holder(
+    on: Connection, wanted: Select[Any], judge: StoredRow, public: str
+) -> StoredRow | None:
+    """Return the row of who a judge acts for; None where the server itself let them in."""
+    return on.execute(wanted, {"public": public, "project": judge.project}).one_or_none()
+
+
+def _check_role(holder: StoredRow | None, judge: StoredRow, least: MemberRole) -> None:
+    """Refuse a judge whose holder's role in the project is less than ``least``."""
+    if holder is None or holder.admin or holder.owns:
+        return
+    if holder.role is None:
+        raise NotFound("judge", judge.public)
+    check_role(holder.role, least)
 
 
 def _find_answered(request: JudgeRequest, public: str) -> StoredRow:

@@ -85,6 +85,20 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectToken:
+    """A token that is bound to a project, as its owners see it."""
+
+    token: str  # public id
+    name: str
+    scope: Scope
+    holder: str  # the name of whose it is
+    made: datetime
+    expires: datetime | None
+    revoked: bool
+    used: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Invite:
     """One invitation to judge: its key goes into a signed link."""
 

@@ -9,8 +9,8 @@ from datetime import datetime
 
 from starlette.requests import Request
 
+from adjudge.collect.judging.arriving import MEMBER, Admit, too_many_new
 from adjudge.collect.judging.arriving import PARAMETER as DRY_RUNS
-from adjudge.collect.judging.arriving import Admit, too_many_new
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import DRY_RUN, Arrival, JudgeView, ProjectView
@@ -85,9 +85,9 @@ def resume_link(request: Request, view: JudgeView) -> str:
     return _link(request, {"p": view.project, "j": view.judge, "e": ends})
 
 
-def dry_run_link(request: Request, project: str, arm: str) -> str:
-    """A link by which somebody tries the project out, as one judge of their own; it lasts a day."""
-    held = {"p": project, "d": f"dry-run-{make_id()}", "a": arm}
+def dry_run_link(request: Request, project: str, arm: str, member: str) -> str:
+    """A link by which a member tries the project out, as one judge of their own, for a day."""
+    held = {"p": project, "d": f"dry-run-{make_id()}", "a": arm, "m": member}
     return _link(request, {**held, "e": int(time.time() + _DAY)})
 
 
@@ -118,7 +118,7 @@ def from_link(state: State, token: str) -> Arrival | tuple[str, str]:
     if "j" in held:
         return held["p"], held["j"]
     if "d" in held:
-        parameters = {DRY_RUNS: "1", "arm": held["a"]}
+        parameters = {DRY_RUNS: "1", "arm": held["a"], MEMBER: held.get("m", "")}
         return Arrival(
             project=held["p"], channel="open", key=held["d"], parameters=parameters, kind=DRY_RUN
         )

@@ -37,6 +37,7 @@ _LEAST: dict[str, MemberRole] = {
     "/members/{member}": "owner",
     "/members/links": "owner",
     "/members/links/{link}/revoke": "owner",
+    "/members/tokens/{token}/revoke": "owner",
     "/delete": "owner",
 }
 _ENDED = "session-ended:"  # a setting of this name, with the session's id, for each that ended

@@ -10,7 +10,14 @@ from fastapi import Request
 from pydantic import Field
 
 from adjudge.collect.services.notices import Delivery, Notifications
-from adjudge.collect.values.requesting import Invite, JudgeDetail, JudgeRow, Member, MemberLink
+from adjudge.collect.values.requesting import (
+    Invite,
+    JudgeDetail,
+    JudgeRow,
+    Member,
+    MemberLink,
+    ProjectToken,
+)
 from adjudge.collect.web._api import (
     ApiModel,
     Key,
@@ -23,6 +30,7 @@ from adjudge.collect.web._api import (
     api_router,
 )
 from adjudge.collect.web._joining import invite_link, member_link
+from adjudge.collect.web._state import state_of
 
 router = api_router("judges")
 _Words = Annotated[str, Field(min_length=1, max_length=2_000, pattern=r"^[^\x00]*$")]
@@ -193,6 +201,21 @@ def _set_member_role(services: Services, project: Slug, member: PublicId, body: 
 def _remove_member(services: Services, project: Slug, member: PublicId) -> None:
     """Let somebody be a member no more; everybody may leave."""
     services.members.remove(project, member)
+
+
+@router.get("/projects/{project}/tokens")
+def _list_project_tokens(services: Services, project: Slug) -> Listed[ProjectToken]:
+    """Every token that is bound to the project, with whose it is."""
+    return Listed(services.members.get_tokens(project))
+
+
+@router.delete("/projects/{project}/tokens/{token}", status_code=204)
+def _revoke_project_token(
+    request: Request, services: Services, project: Slug, token: PublicId
+) -> None:
+    """Revoke a token that is bound to the project."""
+    services.members.revoke_token(project, token)
+    state_of(request).tokens.forget()
 
 
 def _with_address(request: Request, link: MemberLink) -> MemberLinkOut:

@@ -49,7 +49,7 @@ def _overview(who: Who, project: str) -> Response:
 def _dry_run(project: str, form: SentForm, who: Who) -> str:
     """Go the way of a judge, without anything counting."""
     who.services.projects.get_head(project)  # theirs, or it is not there
-    link = dry_run_link(who.request, project, form.text("arm", most=200))
+    link = dry_run_link(who.request, project, form.text("arm", most=200), who.requester.requester)
     return link.removeprefix(origin(who.request) + root(who.request))
 
 

@@ -276,6 +276,7 @@ def _members(request: Request, project: str, who: Who) -> Response:
         project=summary,
         members=who.services.members.get_all(project),
         links=links,
+        tokens=who.services.members.get_tokens(project) if may(summary.role, "owner") else [],
         now=datetime.now(UTC),
         roles=ROLE_WORDS,
     )
@@ -301,6 +302,14 @@ def _revoke_link(project: str, link: str, who: Who) -> str:
     """Revoke a link."""
     who.services.members.revoke_link(project, link)
     return f"/projects/{project}/members?done=member-link-revoked#links"
+
+
+@router.post(f"{_MEMBERS}/tokens/{{token}}/revoke", dependencies=[PROVEN])
+def _revoke_project_token(project: str, token: str, who: Who) -> str:
+    """Revoke a token that is bound to the project."""
+    who.services.members.revoke_token(project, token)
+    state_of(who.request).tokens.forget()
+    return f"/projects/{project}/members?done=token-revoked#tokens"
 
 
 @router.post(f"{_MEMBERS}/{{member}}")
