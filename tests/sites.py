@@ -7,7 +7,7 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from html import unescape
 from importlib import import_module
@@ -26,6 +26,7 @@ from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.web._state import State
 from adjudge.collect.web.app import create_app
 from adjudge.collect.web.settings import UVICORN, Settings
+from adjudge.errors import NotFound
 from passwords import hash_quickly
 from statements import share_statements
 from stores import write_empty
@@ -121,6 +122,13 @@ class Site:
         )
         assert ended.headers["location"].endswith("/projects")
         return browser
+
+    def confirm_mail(self, slug: str) -> None:
+        """Let every recipient of a project's mail confirm it."""
+        for keys in self.services.settings.find("mail-keys:").values():
+            for key in keys:
+                with suppress(NotFound):
+                    self.services.notices.answer(slug, key, "confirmed")
 
     def open_project(self, project: Project | None = None, **policy: object) -> str:
         """The slug of a project that is open to judges."""

@@ -107,7 +107,7 @@ def build(site: Site) -> Made:
     first = site.services.judges.get_all(slug)[0].judge
     site.services.judges.send_message(slug, [first], "Thank you.\nA second line.")
     site.services.notices.set(
-        slug, webhook=LONG, emails=["ada@example.com"], events=["done"], base=site.url
+        slug, webhook=LONG, emails=["ada@example.com"], events=["done"], server=site.url
     )
     site.services.notices.test(slug)
     for note in ("Grace", ""):

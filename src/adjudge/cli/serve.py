@@ -29,6 +29,11 @@ def run(
     ),
     workers: int = option("--workers N", "Processes that serve.", 1, min=1, max=64),
     prefix: str = option("--prefix PATH", "The path at which a proxy shows the server.", ""),
+    address: str = option(
+        "--address URL",
+        "The address that people know the server by, for links, as https://judge.example.org.",
+        "",
+    ),
     secret_file: str = option(
         "--secret-file FILE",
         "The key that signs; made if there is none. Beside the SQLite file if not given.",
@@ -60,6 +65,7 @@ def run(
         database=database if "://" in database else f"sqlite:///{database}",
         secret_file=secret_file,
         prefix=prefix.rstrip("/"),
+        address=address.rstrip("/"),
         log_format=log_format,
         upload_bytes=upload_megabytes * 1_000_000,
         demo=demo,

@@ -350,6 +350,7 @@ PAGES_OF = {
     ("POST", "/dry-run"): "reviewer",
     ("GET", "/judges/links.csv"): "manager",
     ("GET", "/notices"): "manager",
+    ("POST", "/notices/ask"): "owner",
     ("POST", "/members/links"): "owner",
     ("POST", "/members/links/{link}/revoke"): "owner",
     ("POST", "/members/tokens/{token}/revoke"): "owner",

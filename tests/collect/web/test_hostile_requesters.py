@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -24,7 +25,7 @@ from sqlalchemy.engine import make_url
 from adjudge.collect.consensus import refit
 from adjudge.collect.importing import ImportLimits, Upload, beside
 from adjudge.collect.services.notices import _claim
-from adjudge.collect.store.schema import uploads
+from adjudge.collect.store.schema import outbox, uploads
 from adjudge.collect.web import _background, _uploading
 from adjudge.collect.web._background import Messenger, _find_address
 from adjudge.errors import Refused
@@ -140,7 +141,7 @@ def test_no_text_of_anybody_runs_on_any_page(site: Site) -> None:
     services.judges.send_message(slug, [who.judge], SCRIPT + BROKEN)
     services.notices.set(
         slug, webhook='https://example.com/"><img/src=x>', emails=["a'b@example.com"],
-        events=("done",), base="",
+        events=("done",), server="",
     )  # fmt: skip
     services.notices.test(slug)
     work = next(item.name for item in services.projects.read(slug).items if "q0" in item.name)
@@ -205,14 +206,14 @@ def test_addresses_that_are_none_are_refused_when_they_are_set(site: Site) -> No
         "https:///x", "file:///etc/passwd", "gopher://example.com/", "http://[::1/",
     ):  # fmt: skip
         with pytest.raises(Refused, match="wanted an address"):
-            site.services.notices.set(slug, webhook=webhook, emails=(), events=(), base="")
+            site.services.notices.set(slug, webhook=webhook, emails=(), events=(), server="")
     for mail in (
         "a@example.com\r\nBcc:b@example.com", "a@example.com,b@example.com", "x:a@example.com;",
         "a<b@example.com>", '"a"@example.com', "a@b@example.com", "a@localhost", "a b@example.com",
         "@example.com", "a" * 65 + "@example.com", "a@example.com>",
     ):  # fmt: skip
         with pytest.raises(Refused, match="is no mail address"):
-            site.services.notices.set(slug, webhook="", emails=[mail], events=(), base="")
+            site.services.notices.set(slug, webhook="", emails=[mail], events=(), server="")
 
 
 class Dripping:
@@ -272,7 +273,7 @@ def test_a_webhook_that_never_ends_its_answer_is_hung_up_on(
     drip = Dripping()
     with served(tmp_path, notify_seconds=0.0, private_webhooks=True) as site:
         slug = site.open_project()
-        site.services.notices.set(slug, webhook=drip.url, emails=(), events=(), base="")
+        site.services.notices.set(slug, webhook=drip.url, emails=(), events=(), server="")
         for _ in range(3):
             site.services.notices.test(slug)
         done = threading.Thread(target=tell, args=(site,), daemon=True)
@@ -288,9 +289,11 @@ def test_a_webhook_that_never_ends_its_answer_is_hung_up_on(
 def test_one_project_does_not_fill_the_outbox_of_others(site: Site) -> None:
     loud, quiet = site.open_project(), site.open_project(small_project(name="Quiet"))
     emails = [f"a{n}@example.com" for n in range(20)]
-    site.services.notices.set(loud, webhook="", emails=emails, events=(), base="")
+    site.services.notices.set(loud, webhook="", emails=emails, events=(), server="")
+    site.confirm_mail(loud)
     site.services.notices.test(loud)
-    site.services.notices.set(quiet, webhook="", emails=["b@example.com"], events=(), base="")
+    site.services.notices.set(quiet, webhook="", emails=["b@example.com"], events=(), server="")
+    site.confirm_mail(quiet)
     site.services.notices.test(quiet)
     parcels = site.services.notices.claim()
     assert "b@example.com" in [parcel.target for parcel in parcels]
@@ -299,18 +302,41 @@ def test_one_project_does_not_fill_the_outbox_of_others(site: Site) -> None:
 
 
 def test_the_server_is_no_machine_for_mail(site: Site) -> None:
-    """Tries of a requester are counted over their projects: what they say goes to anybody."""
+    """Messages are counted over all projects of an owner, and all events, to whomever they go."""
     ada = site.set_up()
     acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
     slugs = [acting.projects.create(small_project(name=name)).slug for name in ("One", "Two")]
     emails = [f"a{n}@example.com" for n in range(20)]
     for slug in slugs:
-        acting.notices.set(slug, webhook="", emails=emails, events=(), base="")
-    for _ in range(3):
-        acting.notices.test(slugs[0])
+        acting.projects.set_state(slug, "open")
+        acting.notices.set(slug, webhook="", emails=emails, events=("judge-blocked",), server="")
+        site.confirm_mail(slug)
+    site.browser().join(slugs[0])
+    (who,) = acting.judges.get_all(slugs[0])
+    for _ in range(30):
+        acting.judges.block(slugs[0], who.judge, "buy at https://evil.example")
+        acting.judges.unblock(slugs[0], who.judge)
+        acting.notices.gather(slugs[0])
+    sent = [one for one in messages(site) if one.due is not None]
+    assert len(sent) == 60
+    assert sum(one.target == "a0@example.com" for one in sent) <= 12
     ada.get(f"/projects/{slugs[1]}/notices")
     ada.post(f"/projects/{slugs[1]}/notices/test", expect=429)
     assert "please wait an hour" in ada.words
+
+
+def test_a_stranger_is_asked_twice_a_day_at_most(site: Site) -> None:
+    for number in range(4):
+        slug = site.open_project(small_project(name=f"P{number}"))
+        site.services.notices.set(
+            slug, webhook="", emails=["a@example.com"], events=(), server=site.url
+        )
+    assert sum(one.due is not None for one in messages(site)) == 2
+
+
+def messages(site: Site) -> list[Any]:
+    with site.parts.database.read() as on:
+        return list(on.execute(sa.select(outbox)))
 
 
 # -- files

@@ -22,7 +22,8 @@ from adjudge.collect.store.database import utc_now
 from adjudge.collect.web._background import Messenger, _find_address
 from adjudge.collect.web.settings import Settings
 from adjudge.errors import BadSetting, Refused
-from sites import Site, served, small_project
+from collecting import refused
+from sites import PASSWORD, Site, served, small_project
 
 
 class Hook:
@@ -175,9 +176,11 @@ def test_mail_arrives_at_a_real_server(told: Site, post: tuple[Box, str]) -> Non
     ada.get(f"/projects/{slug}/notices")
     ada.post(f"/projects/{slug}/notices", emails="a@example.com, b@example.com",
              event=["budget-reached"])  # fmt: skip
+    told.confirm_mail(slug)
     judge = told.browser().join(slug).train(slug)
     judge.answer(slug)
     tell(told)
+    post[0].letters[:] = [one for one in post[0].letters if b"Lamps" in one.content]
     assert sorted(letter.rcpt_tos[0] for letter in post[0].letters) == [
         "a@example.com",
         "b@example.com",
@@ -193,8 +196,13 @@ def test_what_others_wrote_is_one_line_of_a_letter(told: Site, post: tuple[Box, 
     project = small_project(name="Lamps\r\nBcc: c@example.com")
     slug = told.open_project(project, channels=["panel"])
     told.services.notices.set(
-        slug, webhook="", emails=["b@example.com"], events=("judge-blocked",), base=""
+        slug, webhook="", emails=["b@example.com"], events=("judge-blocked",), server=""
     )
+    told.confirm_mail(slug)
+    tell(told)
+    (asked,) = post[0].letters
+    post[0].letters.clear()
+    assert b"Lamps" not in asked.content
     key = "p\r\n.\r\nRSET\nYour password has expired: https://evil.example/"
     judge = told.browser()
     judge.client.get(f"/j/{slug}", params={"participant": key})
@@ -213,6 +221,82 @@ def test_what_others_wrote_is_one_line_of_a_letter(told: Site, post: tuple[Box, 
     ]
 
 
+def test_a_recipient_is_asked_once_and_gets_nothing_before(
+    told: Site, post: tuple[Box, str]
+) -> None:
+    told.set_up()
+    slug = told.open_project()
+    api = Caller(told)
+    sent = {"emails": ["a@example.com"], "events": ["done"]}
+    error = api("PUT", f"/projects/{slug}/notifications", {**sent, "address": "Buy\nnow"}, 422)
+    assert error["error"]["code"] == "bad-request"
+    for _ in range(2):
+        api("PUT", f"/projects/{slug}/notifications", sent, 200)
+    tell(told)
+    (letter,) = post[0].letters
+    link = re.search(rf"{told.url}(/mail/{slug}/\S+)", text_of(letter))
+    assert link
+    with refused("bad-form"):
+        told.services.notices.test(slug)
+    stranger = told.browser()
+    stranger.get(link[1])
+    assert told.services.notices.get(slug).states == {"a@example.com": "asked"}, "by a click alone"
+    stranger.post(link[1], do="confirmed")
+    told.services.notices.test(slug)
+    tell(told)
+    assert link[1] in text_of(post[0].letters[1])
+    stranger.post(link[1], do="stopped")
+    for emails in ([], ["a@example.com"]):  # who wants none is not asked again
+        api("PUT", f"/projects/{slug}/notifications", {**sent, "emails": emails}, 200)
+    tell(told)
+    assert len(post[0].letters) == 2
+    stranger.get(f"/mail/{slug}/another", expect=404)
+
+
+def test_earlier_recipients_get_mail_until_an_owner_decides(
+    told: Site, post: tuple[Box, str]
+) -> None:
+    ada = told.set_up()
+    slug = told.open_project()
+    (name,) = notify_names(told, slug)
+    old = {"webhook": "", "secret": "s", "emails": ["a@example.com"], "events": ["done"]}
+    told.services.settings.keep(name, {**old, "base": "Buy now\nhttps://evil.example"})
+    chosen = told.services.notices.get(slug)
+    assert (chosen.states, chosen.base) == ({"a@example.com": "earlier"}, "")
+    told.services.notices.test(slug)
+    tell(told)
+    assert b"evil" not in post[0].letters[0].content
+    ada.get(f"/projects/{slug}/notices")
+    assert "not confirmed, gets mail" in ada.words
+    ada.post(f"/projects/{slug}/notices/ask", email="a@example.com")
+    with refused("bad-form"):
+        told.services.notices.test(slug)
+
+
+def notify_names(site: Site, slug: str) -> list[str]:
+    site.services.notices.set(slug, webhook="", emails=(), events=())
+    return list(site.services.settings.find("notify:"))
+
+
+def text_of(letter: Any) -> str:
+    said: str = message_from_bytes(letter.content, policy=policy.default).get_content()
+    return said
+
+
+class Caller:
+    """A client with a token of everything."""
+
+    def __init__(self, site: Site) -> None:
+        acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
+        secret = acting.accounts.make_token("all", scope="requester")[1]
+        self.client = site.browser(Authorization=f"Bearer {secret}").client
+
+    def __call__(self, method: str, path: str, body: Any, expect: int) -> Any:
+        response = self.client.request(method, f"/api/v1{path}", json=body)
+        assert response.status_code == expect, response.text
+        return response.json()
+
+
 def test_the_server_is_not_led_to_itself_or_its_neighbours(site: Site, hook: Hook) -> None:
     for host in ("127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.169.254", "::1", "fd00::1",
                  "::ffff:127.0.0.1", "0.0.0.0", "localhost", "224.0.0.1"):  # fmt: skip
@@ -220,7 +304,7 @@ def test_the_server_is_not_led_to_itself_or_its_neighbours(site: Site, hook: Hoo
             _find_address(host, 80, private=False)
     assert _find_address("93.184.216.34", 80, private=False) == "93.184.216.34"
     slug = site.open_project()
-    site.services.notices.set(slug, webhook=hook.url, emails=(), events=("done",), base="")
+    site.services.notices.set(slug, webhook=hook.url, emails=(), events=("done",), server="")
     site.services.notices.test(slug)
     tell(site)
     (delivery,) = site.services.notices.get_deliveries(slug)
@@ -241,7 +325,7 @@ def test_what_cannot_be_told_is_refused_with_words(site: Site) -> None:
         ada.post(f"/projects/{slug}/notices", expect=422, **form)
         assert said in ada.words
     ada.post(f"/projects/{slug}/notices/test", expect=422)
-    assert "neither a webhook nor a mail address" in ada.words
+    assert "nobody to send a message to" in ada.words
     with pytest.raises(BadSetting, match="mail_from"):
         Settings(smtp="smtp://host", mail_from="")
     with pytest.raises(BadSetting) as caught:
@@ -252,7 +336,7 @@ def test_what_cannot_be_told_is_refused_with_words(site: Site) -> None:
 def test_a_project_that_is_deleted_takes_its_messages_along(site: Site) -> None:
     slug = site.open_project()
     site.services.notices.set(
-        slug, webhook="https://example.com/x", emails=(), events=("done",), base=""
+        slug, webhook="https://example.com/x", emails=(), events=("done",), server=""
     )
     site.services.notices.test(slug)
     site.services.projects.set_state(slug, "closed")

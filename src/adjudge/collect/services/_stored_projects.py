@@ -44,6 +44,7 @@ from adjudge.collect.store.settings import (
     declined_golds,
     fixed_name,
     knowledge_name,
+    mail_keys_name,
     notified_name,
     notify_name,
 )
@@ -172,7 +173,7 @@ def delete_project(request: Request) -> None:
     kept_of = (fits, fit_labels, plans, rankings, drafts)
     for table in (*kept_of, *own, judges, golds, items, arms):
         request.on.execute(delete(table).where(table.c.project == project))
-    kept = (declined_golds, knowledge_name, fixed_name, notify_name, notified_name)
+    kept = (declined_golds, knowledge_name, fixed_name, notify_name, notified_name, mail_keys_name)
     names = [name(project) for name in kept]
     request.on.execute(delete(settings).where(settings.c.name.in_(names)))
     request.on.execute(delete(projects).where(projects.c.id == project))

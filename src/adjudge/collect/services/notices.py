@@ -2,8 +2,10 @@
 
 Nothing is sent in a request of a judge. What has happened is read from the log and the counters
 afterwards, in one transaction with the place that was read to, and put into the outbox; from there
-it is sent, and tried again until it has arrived. So a crash neither loses nor repeats an event; a
-message may arrive twice only if the crash falls between its sending and the note of it.
+it is sent, and tried again until it has arrived. Mail goes to recipients who have confirmed it, and
+there are limits on messages of one owner and to one recipient, of whatever events. So a crash
+neither loses nor repeats an event; a message may arrive twice only if the crash falls between its
+sending and the note of it.
 """
 
 from __future__ import annotations
@@ -11,12 +13,12 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import ColumnElement, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.judging.views import read_budget
@@ -28,12 +30,13 @@ from adjudge.collect.store.schema import items, judges, log, outbox, projects
 from adjudge.collect.store.settings import (
     find_settings,
     keep_setting,
+    mail_keys_name,
     notified_name,
     notify_name,
     read_setting,
 )
 from adjudge.collect.values.ids import make_id
-from adjudge.errors import Refused
+from adjudge.errors import NotFound, Refused
 
 EVENTS: dict[str, str] = {
     "done": "Every item is judged",
@@ -48,13 +51,21 @@ _LOGGED = {
     "contested": "contest",
 }
 _MOST_ADDRESSES = 20
-_MOST_TESTS = 60  # messages to try ways out, of one requester in an hour: it is no mail machine
+_ASK = "confirm"  # the event of the message that asks a recipient
+_MOST_PER_HOUR = {"email": 60, "webhook": 600}  # messages of all projects of one owner
+_MOST_TO_ONE = {"email": 12, "webhook": 600}  # messages to one recipient, of all projects
+_MOST_ASKS = 2  # messages in a day that ask one recipient
+_OVER = "not sent: over the limit of messages"
 _SHOWN = 50  # newest messages of a project
 _AT_ONCE_EACH = 5  # messages of one project that are sent before others' turn
 _MAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", re.ASCII)
 _MOST_TRIES = 12
 _LONGEST_WAIT = 3_600.0  # seconds between two tries
 _CLAIMED = 120.0  # seconds that a message is left to who is sending it
+
+
+# earlier: got mail before recipients were asked, and still do, until an owner decides.
+RecipientState = Literal["earlier", "asked", "confirmed", "stopped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +76,24 @@ class Notifications:
     secret: str = ""  # signs what the webhook gets
     emails: tuple[str, ...] = ()
     events: tuple[str, ...] = tuple(EVENTS)
-    base: str = ""  # the address of the project's page, as its requester sees it
+    base: str = ""  # the address of the project's page
+    states: dict[str, RecipientState] = field(default_factory=dict)  # of each mail address
 
     @property
     def ways(self) -> list[tuple[str, str]]:
-        """Every way out, and its address; none where nobody is notified."""
+        """Every way out, and its address; mail only to those who did not have to confirm or did."""
         hook = [("webhook", self.webhook)] if self.webhook else []
-        return [*hook, *(("email", address) for address in self.emails)]
+        mail = (one for one in self.emails if self.states[one] in ("earlier", "confirmed"))
+        return [*hook, *(("email", address) for address in mail)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipient:
+    """Whom mail about a project goes to, as they see it themselves."""
+
+    email: str
+    project: str  # its name
+    state: RecipientState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,23 +139,69 @@ class NoticeService(Service):
         webhook: str,
         emails: Sequence[str],
         events: Sequence[str],
-        base: str,
+        server: str = "",
     ) -> Notifications:
-        """Change who is notified of what from now on. Refused: ``bad-form``."""
+        """Change who is notified of what from now on; new recipients are asked first.
+
+        ``server`` is the address of this server, for links. Refused: ``bad-form``.
+        """
         _check(webhook, emails, events)
+        if server and not _is_address(server):
+            raise Refused("bad-form", f"{server[:200]!r} is no address of a server")
         before = _read_notifications(request)
+        states: dict[str, RecipientState] = {
+            one: state for one, state in before.states.items() if state == "stopped"
+        }
+        states |= {
+            one: before.states[one] if one in before.emails else states.get(one, "asked")
+            for one in emails
+        }
         chosen = Notifications(
             webhook=webhook,
             secret=before.secret or secrets.token_hex(32),
             emails=tuple(dict.fromkeys(emails)),
             events=tuple(event for event in EVENTS if event in events),
-            base=base,
+            base=f"{server}/projects/{request.project.slug}" if server else "",
+            states=states,
         )
         keep_setting(request.on, notify_name(request.project.id), asdict(chosen))
+        new = [one for one in chosen.emails if one not in before.emails]
+        _ask(request, chosen, [one for one in new if states[one] == "asked"])
         if not before.ways:
             keep_setting(request.on, notified_name(request.project.id), _read_standing(request))
         request.log("notifications-changed", actor=request.actor, events=list(chosen.events))
         return chosen
+
+    @writes("owner", lock=True)
+    def ask(self, request: Request, email: str) -> None:
+        """Ask a recipient, who gets nothing until they confirm. Refused: ``bad-form``."""
+        chosen = _read_notifications(request)
+        if email not in chosen.emails or chosen.states[email] not in ("earlier", "asked"):
+            raise Refused("bad-form", f"{email[:200]!r} is no recipient who can be asked")
+        _keep_state(request, chosen, email, "asked")
+        _ask(request, chosen, [email])
+
+    @reads_store
+    def find_recipient(self, on: Connection, slug: str, key: str) -> Recipient:
+        """Whose mail has this key, and what they have said."""
+        return self._find_recipient(on, slug, key, lock=False)[0]
+
+    @writes_store
+    def answer(self, on: Connection, slug: str, key: str, state: RecipientState) -> None:
+        """Keep what a recipient says: ``confirmed`` or ``stopped``."""
+        found, request = self._find_recipient(on, slug, key, lock=True)
+        _keep_state(request, _read_notifications(request), found.email, state)
+        request.log(f"mail-{state}", actor="recipient")
+
+    def _find_recipient(
+        self, on: Connection, slug: str, key: str, *, lock: bool
+    ) -> tuple[Recipient, Request]:
+        request = replace(self.caller, actor=None).open(on, slug, lock=lock)
+        email = (read_setting(on, mail_keys_name(request.project.id)) or {}).get(key, "")
+        state = _read_notifications(request).states.get(email)
+        if state is None:
+            raise NotFound("project", slug)
+        return Recipient(email=email, project=request.project.name, state=state), request
 
     @writes()
     def test(self, request: Request) -> int:
@@ -143,17 +211,12 @@ class NoticeService(Service):
         """
         chosen = _read_notifications(request)
         if not chosen.ways:
-            raise Refused("bad-form", "there is neither a webhook nor a mail address to try")
-        owner = select(projects.c.owner).where(projects.c.id == request.project.id)
-        tried = (
-            select(func.count())
-            .select_from(outbox.join(projects, projects.c.id == outbox.c.project))
-            .where(projects.c.owner == owner.scalar_subquery(), outbox.c.event == "test")
-            .where(outbox.c.made > request.now - 3_600)
-        )
-        if request.on.execute(tried).scalar_one() >= _MOST_TESTS:
-            raise Refused("too-many", "many messages were sent to try; please wait an hour")
-        return _put(request, chosen, "test", {})
+            wanted = "a webhook, or a mail address whose owner has confirmed"
+            raise Refused("bad-form", f"there is nobody to send a message to; wanted {wanted}")
+        made = _put(request, chosen, "test", {})
+        if made == 0:
+            raise Refused("too-many", "many messages were sent lately; please wait an hour")
+        return made
 
     @reads("manager")
     def get_deliveries(self, request: Request) -> list[Delivery]:
@@ -221,7 +284,37 @@ def _read_notifications(request: Request) -> Notifications:
     """Who is told what."""
     kept = read_setting(request.on, notify_name(request.project.id)) or {}
     held = {**kept, **{name: tuple(kept[name]) for name in ("emails", "events") if name in kept}}
+    if "states" not in kept:  # from before recipients were asked
+        held["states"] = dict.fromkeys(kept.get("emails", ()), "earlier")
+    if not _is_address(held.get("base", "")):
+        held["base"] = ""  # of an earlier version, which took any text
     return Notifications(**held)
+
+
+def _keep_state(request: Request, chosen: Notifications, email: str, state: RecipientState) -> None:
+    changed = replace(chosen, states={**chosen.states, email: state})
+    keep_setting(request.on, notify_name(request.project.id), asdict(changed))
+
+
+def _ask(request: Request, chosen: Notifications, emails: Sequence[str]) -> None:
+    """Ask recipients whether they want mail; the message holds no words of anybody's."""
+    if emails:
+        them: dict[str, RecipientState] = dict.fromkeys(emails, "confirmed")
+        _put(request, replace(chosen, webhook="", emails=tuple(emails), states=them), _ASK, {})
+
+
+def _find_links(request: Request, chosen: Notifications) -> dict[str, str]:
+    """The address at which each recipient confirms or stops their mail."""
+    name = mail_keys_name(request.project.id)
+    kept = read_setting(request.on, name) or {}
+    keys = {email: key for key, email in kept.items()}
+    new = {make_id(18): email for email in chosen.emails if email not in keys}
+    if new:
+        keep_setting(request.on, name, {**kept, **new})
+        keys |= {email: key for key, email in new.items()}
+    slug = request.project.slug
+    server = chosen.base.removesuffix(f"/projects/{slug}")
+    return {email: f"{server}/mail/{slug}/{keys[email]}" if server else "" for email in keys}
 
 
 def _check(webhook: str, emails: Sequence[str], events: Sequence[str]) -> None:
@@ -293,21 +386,51 @@ def _put(request: Request, chosen: Notifications, event: str, figures: dict[str,
         "address": chosen.base,
         **figures,
     }
+    links = _find_links(request, chosen) if chosen.emails else {}
+    free = _find_room(request, event, chosen.ways)
+    common = {"project": request.project.id, "event": event, "made": request.now, "problem": ""}
     rows = [
         {
+            **common,
             "public": make_id(),
-            "project": request.project.id,
-            "event": event,
             "way": way,
             "target": target,
-            "body": body,
-            "made": request.now,
-            "due": request.now,
+            "body": {**body, "stop": links[target]} if way == "email" else body,
+            **({"due": request.now} if sent else {"due": None, "problem": _OVER}),
         }
-        for way, target in chosen.ways
+        for (way, target), sent in zip(chosen.ways, free, strict=True)
     ]
     request.on.execute(insert(outbox), rows)
-    return len(rows)
+    return sum(free)
+
+
+def _find_room(request: Request, event: str, ways: Sequence[tuple[str, str]]) -> list[bool]:
+    """Which messages are within the limits: of all projects of an owner, and to each recipient."""
+    owner = select(projects.c.owner).where(projects.c.id == request.project.id).scalar_subquery()
+    lately = outbox.c.made > request.now - 3_600
+    sent = outbox.c.problem != _OVER
+
+    def count(*which: ColumnElement[bool]) -> int:
+        found = outbox.join(projects, projects.c.id == outbox.c.project)
+        return request.on.execute(
+            select(func.count()).select_from(found).where(sent, *which)
+        ).scalar_one()
+
+    theirs = projects.c.owner.is_not_distinct_from(owner)
+    left = {
+        way: most - count(lately, theirs, outbox.c.way == way)
+        for way, most in _MOST_PER_HOUR.items()
+    }
+    free = []
+    for way, target in ways:
+        to_them = outbox.c.target == target
+        room = left[way] > 0 and count(lately, to_them) < _MOST_TO_ONE[way]
+        if event == _ASK:
+            today = outbox.c.made > request.now - 86_400
+            room = room and count(today, to_them, outbox.c.event == _ASK) < _MOST_ASKS
+        left[way] -= room
+        free.append(room)
+    return free
 
 
 def _claim(on: Connection, now: float, most: int = 20) -> list[Parcel]:

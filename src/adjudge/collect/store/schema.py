@@ -89,6 +89,7 @@ requesters = Table(
     Column("admin", Boolean, nullable=False),
     Column("made", Double, nullable=False),
     Column("guest", Boolean, nullable=False, server_default=false()),  # makes no projects
+    Column("disabled", Boolean, nullable=False, server_default=false()),  # may not log in
 )
 
 projects = Table(
@@ -391,7 +392,7 @@ outbox = Table(  # messages to webhooks and by mail, until they have arrived
     Column("way", String(10), nullable=False),  # webhook or email
     Column("target", Text, nullable=False),
     Column("body", JSON, nullable=False),
-    Column("made", Double, nullable=False),
+    Column("made", Double, nullable=False, index=True),
     _count("tries"),
     Column("due", Double, index=True),  # of the next try; none when it is sent or given up
     Column("sent", Double),

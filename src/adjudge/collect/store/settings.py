@@ -39,4 +39,5 @@ knowledge_name = "knowledge:{}".format  # what the last fit knows
 fixed_name = "fixed-accuracy:{}".format  # the accuracy to expect of a fixed number of judgments
 notify_name = "notify:{}".format  # who is told what
 notified_name = "notified:{}".format  # how far they have been told
+mail_keys_name = "mail-keys:{}".format  # the address of a recipient, by the key in their mail
 declined_golds = "gold-declined:{}".format  # the items that are not to be suggested as gold

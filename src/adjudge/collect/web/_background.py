@@ -30,7 +30,7 @@ from email.utils import formatdate, make_msgid
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import ModuleType
-from typing import IO
+from typing import IO, Any
 from urllib.parse import unquote, urlsplit
 
 from adjudge.collect.consensus import planner, refit
@@ -147,19 +147,37 @@ def _mail(parcel: Parcel, settings: Settings) -> None:
         raise Refused("bad-target", "the server was started without --smtp, so it sends no mail")
     said = parcel.body
     message = EmailMessage()
-    message["Subject"] = _line(f"{said['name']}: {said['title']}")
+    asks = said["event"] == "confirm"
+    subject = "Confirm your notifications" if asks else _line(f"{said['name']}: {said['title']}")
+    message["Subject"] = subject
     message["From"] = settings.mail_from
     message["To"] = parcel.target
     message["Date"] = formatdate(localtime=False)
     message["Message-ID"] = make_msgid(parcel.delivery, domain="adjudge.invalid")
     message["Auto-Submitted"] = "auto-generated"
+    message.set_content(_confirmation(said) if asks else _notification(said))
+    with _connect(settings.smtp) as server:
+        server.send_message(message)
+
+
+def _notification(said: dict[str, Any]) -> str:
+    """The text of a message about a project."""
     lines = [f"{said['title']}, in the project {_line(said['name'])}."]
     if said.get("judge_name"):
         lines.append(f"Judge: {_line(str(said['judge_name']))}")
     lines += ["", said["address"]] if said.get("address") else []
-    message.set_content("\n".join(lines) + "\n")
-    with _connect(settings.smtp) as server:
-        server.send_message(message)
+    lines += ["", "To get no more of these:", said["stop"]] if said.get("stop") else []
+    return "\n".join(lines) + "\n"
+
+
+def _confirmation(said: dict[str, Any]) -> str:
+    """The text that asks a recipient; it repeats nothing that anybody wrote."""
+    return (
+        "Somebody asks to send notifications about a project in adjudge to this address.\n"
+        "You get none unless you confirm at\n\n"
+        f"{said['stop']}\n\n"
+        "If you do not know what this is about, ignore this message.\n"
+    )
 
 
 def _line(text: str) -> str:

@@ -101,8 +101,9 @@ def _link(request: Request, held: dict[str, object]) -> str:
 
 
 def origin(request: Request) -> str:
-    """The scheme and host by which the browser came."""
-    return f"{request.url.scheme}://{request.url.netloc}"
+    """The scheme and host of the server: as it was started with, else as the browser came."""
+    given = state_of(request).settings.address
+    return given or f"{request.url.scheme}://{request.url.netloc}"
 
 
 def from_link(state: State, token: str) -> Arrival | tuple[str, str]:

@@ -33,6 +33,7 @@ _LEAST: dict[str, MemberRole] = {
     "/gold/suggestions/fit": "reviewer",
     "/plan": "reviewer",
     "/dry-run": "reviewer",
+    "/notices/ask": "owner",
     "/members/{member}/remove": "viewer",  # themselves
     "/members/{member}": "owner",
     "/members/links": "owner",

@@ -29,7 +29,8 @@ from adjudge.collect.web._api import (
     Slug,
     api_router,
 )
-from adjudge.collect.web._joining import invite_link, member_link
+from adjudge.collect.web._joining import invite_link, member_link, origin
+from adjudge.collect.web._pages import root
 from adjudge.collect.web._state import state_of
 
 router = api_router("judges")
@@ -67,7 +68,6 @@ class _NotificationsIn(ApiModel):
     webhook: Annotated[str, Field(max_length=2_000, pattern=r"^[^\x00]*$")] = ""
     emails: list[Short] = Field(default=[], max_length=20)
     events: list[Short] = Field(default=[], max_length=20)
-    address: Line = ""
 
 
 class _RoleIn(ApiModel):
@@ -172,11 +172,12 @@ def _read_notifications(services: Services, project: Slug) -> Notifications:
 
 
 @router.put("/projects/{project}/notifications")
-def _set_notifications(services: Services, project: Slug, body: _NotificationsIn) -> Notifications:
+def _set_notifications(
+    request: Request, services: Services, project: Slug, body: _NotificationsIn
+) -> Notifications:
     """Change who is told what."""
-    return services.notices.set(
-        project, webhook=body.webhook, emails=body.emails, events=body.events, base=body.address
-    )
+    server = f"{origin(request)}{root(request)}"
+    return services.notices.set(project, **dict(body), server=server)
 
 
 @router.get("/projects/{project}/deliveries")

@@ -216,11 +216,18 @@ def _set_notices(request: Request, project: str, form: SentForm, who: Who) -> Re
             webhook=form.text("webhook", most=2_000),
             emails=form.text("emails", most=10_000).replace(",", "\n").split(),
             events=form.lists.get("event", []),
-            base=f"{origin(request)}{root(request)}/projects/{project}",
+            server=f"{origin(request)}{root(request)}",
         )
     except Refused as refusal:
         return _notices(who.again(refusal), project)
     return f"/projects/{project}/notices?done=notices"
+
+
+@router.post("/notices/ask")
+def _ask_recipient(project: str, form: SentForm, who: Who) -> str:
+    """Ask a recipient to confirm; until then they get nothing."""
+    who.services.notices.ask(project, form.need("email", most=254))
+    return f"/projects/{project}/notices?done=asked"
 
 
 @router.post("/notices/test", dependencies=[PROVEN])

@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
+from adjudge.collect.services.notices import RecipientState
 from adjudge.collect.values.requesting import MEMBER_ROLES, ROLE_WORDS, Scope, may
 from adjudge.collect.web._forms import PROVEN, SentForm, new_password
 from adjudge.collect.web._joining import member_link
@@ -31,6 +32,7 @@ from adjudge.errors import BadSetting, Refused, Unavailable
 router = page_router()
 _MEMBERS = "/projects/{project}/members"
 _LONGEST = 3_650  # days that a link may last
+_ANSWERS: tuple[RecipientState, ...] = ("confirmed", "stopped")
 _SCOPES: tuple[Scope, ...] = ("judge", "requester")
 
 
@@ -255,6 +257,24 @@ def _make_starter(who: Who) -> str:
     made = who.services.projects.create(starter.make_starter())
     who.services.projects.set_state(made.slug, "open")
     return f"/projects/{made.slug}?done=starter"
+
+
+# -- mail
+
+
+@router.get("/mail/{project}/{key}")
+def _show_recipient(request: Request, project: str, key: str) -> Response:
+    """The page of a recipient of mail, by the link in it; scanners of mail change nothing by it."""
+    found = state_of(request).services.notices.find_recipient(project, key)
+    return _outside(request, "recipient", found=found, here=f"/mail/{project}/{key}")
+
+
+@router.post("/mail/{project}/{key}")
+def _answer_mail(request: Request, project: str, key: str, form: SentForm) -> str:
+    """Keep whether a recipient wants mail about a project."""
+    state = form.choice("do", _ANSWERS)
+    state_of(request).services.notices.answer(project, key, state)
+    return f"/mail/{project}/{key}"
 
 
 # -- members

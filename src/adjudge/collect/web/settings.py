@@ -24,6 +24,7 @@ UVICORN: dict[str, Any] = {
     "server_header": False,
 }
 _SECRET_BYTES = 32
+_ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]+(:\d+)?|https?://\[[0-9a-fA-F:]+\](:\d+)?")
 _PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)*")
 
 
@@ -35,6 +36,7 @@ class Settings:
     database_wait: float = 10.0  # seconds for a lock that another process holds
     secret_file: str = ""  # beside the SQLite file if not given
     prefix: str = ""  # the path at which a proxy shows it
+    address: str = ""  # scheme and host for links; empty: as the browser came
     log_format: str = "text"
     upload_bytes: int = 20_000_000  # of one upload, and of what an archive in it unpacks to
     upload_rows: int = 200_000
@@ -58,6 +60,8 @@ class Settings:
             raise BadSetting(
                 "prefix", self.prefix, "a path such as /judging, without a / at its end"
             )
+        if self.address and not _ADDRESS.fullmatch(self.address):
+            raise BadSetting("address", self.address, "https://HOST or https://HOST:PORT")
         if self.log_format not in ("json", "text"):
             raise BadSetting("log_format", self.log_format, "json or text")
         if self.smtp and not re.fullmatch(r"smtps?://[^/]+/?", self.smtp):
