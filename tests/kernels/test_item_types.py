@@ -54,7 +54,7 @@ def test_a_fit_starts_from_vote_shares(table: Judgments, kinds: int) -> None:
     place = np.minimum((share.max(axis=1) * 64).astype(np.int64), 63)
     judged = table.counts_per_item > 0
     sweeps = ThreadsEngine().load(table)
-    (bins,) = sweeps.ask(CountTops(weight, 64))
+    (bins,) = sweeps.run(CountTops(weight, 64))
     assert bins.tolist() == np.bincount(place[judged], minlength=64).tolist()
     median = int(np.median(place[judged]))
     easy = np.where(place > median, 0.9, 0.1)
@@ -63,7 +63,7 @@ def test_a_fit_starts_from_vote_shares(table: Judgments, kinds: int) -> None:
     types[~judged] = 1 / types.shape[1]
     wanted = np.zeros((table.judge_count, 3, types.shape[1]))
     np.add.at(wanted, (table.judge, table.label), types[table.item])
-    counts, classes = sweeps.ask(BeginTypes(weight, kinds, median, 64))
+    counts, classes = sweeps.run(BeginTypes(weight, kinds, median, 64))
     found = counts.reshape(table.judge_count, 3, -1) / SHARE
     assert found == pytest.approx(wanted[:, :, 1:], abs=1e-6)  # type 0 is the rest
     assert classes / SHARE == pytest.approx(types.sum(axis=0)[1:], abs=1e-6)
@@ -72,7 +72,7 @@ def test_a_fit_starts_from_vote_shares(table: Judgments, kinds: int) -> None:
 def test_types_are_read_as_truths(table: Judgments, parameters: Parameters) -> None:
     reading = np.random.default_rng(2).dirichlet(np.ones(2), size=6)
     sweeps = ThreadsEngine().load(table)
-    found = sweeps.rows(ReadTypes(sweeps.tables(parameters), reading), 2)
+    found = sweeps.write_rows(ReadTypes(sweeps.tables(parameters), reading), 2)
     for item in (0, 17, 59):
         p = types_of(table, parameters, item)
         assert found[item] == pytest.approx(p @ reading, abs=1e-9)
@@ -92,7 +92,7 @@ def test_prints_are_equal_for_equal_judgments_only(table: Judgments) -> None:
         {name: [row[name] for row in more] for name in ("item", "judge", "label")}
     )
     sweeps = ThreadsEngine().load(both)
-    (prints,) = sweeps.ask(Prints(key_judges(sweeps.cells())))
+    (prints,) = sweeps.run(Prints(key_judges(sweeps.cells())))
     by_name = dict(zip(both.judges.to_pylist(), prints.tolist(), strict=True))
     assert by_name["j0"] == by_name["same"]
     assert by_name["j0"] != by_name["nearly"]

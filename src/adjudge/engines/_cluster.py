@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.engines._part import Part, Slice, count_against, cut, even_cuts, weigh_votes
-from adjudge.engines.engine import RowTask, Tables, Tally, Task
+from adjudge.engines._part import Part, Slice, cut, even_cuts
+from adjudge.engines.engine import Tally, Task
 from adjudge.engines.threads import ThreadsSampler
 from adjudge.errors import AdjudgeError, ClusterLost
 from adjudge.lazy import load
@@ -110,52 +110,17 @@ def add_sums(parts: list[_Sums]) -> _Sums:
     return tuple(reduce(np.add, values) for values in zip(*parts, strict=True))
 
 
-def sweep(held: HeldPart, tables: Tables | None, shared: bool) -> _Sums:
-    """Sums of expected counts."""
-    sums = held.part.sweep(tables, shared)
-    return sums.counts, sums.classes, sums.likelihood
+def run_task(held: HeldPart, task: Task, own: Any = None) -> _Sums:
+    """Run a task on a part; ``own`` has one row for the task to read per item."""
+    return task.run(held.part, *(() if own is None else (own,)))
 
 
-def sweep_rows(held: HeldPart, tables: Tables | None, shared: bool) -> tuple[_Sums, _Rows]:
-    """Sums of expected counts, and the posterior of every item."""
-    posterior = np.empty((held.items, held.part.truths))
-    sums = held.part.sweep(tables, shared, posterior)
-    return (sums.counts, sums.classes, sums.likelihood), (posterior,)
-
-
-def count_cells(held: HeldPart, shared: bool) -> _Sums:
-    """How many judgments there are of each label by each judge."""
-    return (held.part.cells(shared),)
-
-
-def against(held: HeldPart, kinds: int, reference: NDArray[np.int16]) -> _Sums:
-    """How often each judge gave each label to items of each kind."""
-    return (count_against(held.part, reference, kinds),)
-
-
-def weigh(
-    held: HeldPart,
-    weight: NDArray[np.int64],
-    plain: NDArray[np.int64],
-    flip: NDArray[np.bool_],
+def write_rows(
+    held: HeldPart, task: Task, shapes: list[tuple[tuple[int, ...], Any]], own: Any = None
 ) -> tuple[_Sums, _Rows]:
-    """Counts under weighted votes; the votes of every item, and which items fell back."""
-    posterior = np.empty((held.items, held.part.truths))
-    fallback = np.zeros(held.items, dtype=np.bool_)
-    counts = weigh_votes(held.part, weight, plain, flip, posterior, fallback)
-    return (counts,), (posterior, fallback)
-
-
-def ask(held: HeldPart, task: Task) -> _Sums:
-    """The sums of a task."""
-    return task.run(held.part)
-
-
-def fill(held: HeldPart, task: RowTask, columns: int) -> tuple[_Sums, _Rows]:
-    """The rows that a task writes."""
-    rows = np.empty((held.items, columns))
-    task.fill(held.part, rows)
-    return (), (rows,)
+    """Run a task that writes rows of those shapes and types; its sums and the rows."""
+    rows = tuple(np.empty((held.items, *shape), dtype=kind) for shape, kind in shapes)
+    return task.run(held.part, *(() if own is None else (own,)), *rows), rows
 
 
 def start(held: HeldPart, chain: int, choice: NDArray[np.int16]) -> _Sums:

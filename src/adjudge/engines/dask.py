@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import Judgments
 from adjudge.engines import _cluster as remote
 from adjudge.engines._cluster import Connection, Draw, Parts, Sampling
-from adjudge.engines._part import FramedSweeps, Sums, usable_cores
+from adjudge.engines._part import usable_cores
 from adjudge.engines.checkpoint import Checkpoint
-from adjudge.engines.engine import RowTask, Tables, Tally, Task
+from adjudge.engines.engine import Tally, Task
+from adjudge.engines.sweeps import Sweeps
 from adjudge.errors import BadSetting, ClusterLost
 from adjudge.lazy import load
 
@@ -154,48 +155,24 @@ def _connect(scheduler: str) -> Any:
         raise ClusterLost(scheduler, str(fault).splitlines()[0]) from None
 
 
-class _DaskSweeps(FramedSweeps):
+class _DaskSweeps(Sweeps):
     """Judgments in parts on a cluster, swept by its workers."""
 
     def __init__(self, parts: Parts, judgments: Judgments, by_topic: bool, shared: bool) -> None:
         self.parts = parts
         super().__init__(judgments, by_topic, shared)
 
-    def _count_cells(self, shared: bool) -> NDArray[np.int64]:
-        (cells,) = self.parts.add_up(remote.count_cells, shared)
-        return np.asarray(cells)
-
-    def _sweep(
-        self, tables: Tables | None, shared: bool, posterior: NDArray[np.float64] | None
-    ) -> Sums:
-        if posterior is None:
-            return Sums(*self.parts.add_up(remote.sweep, tables, shared))
-        return Sums(*self.parts.collect(remote.sweep_rows, tables, shared, into=(posterior,)))
-
-    def against(self, reference: NDArray[np.int16], kinds: int) -> NDArray[np.int64]:
-        """How often each judge gave each label to items of each kind."""
-        (counts,) = self.parts.add_up(remote.against, kinds, own=reference)
-        return np.asarray(counts)
-
-    def weigh(
-        self, weight: NDArray[np.int64], plain: NDArray[np.int64], flip: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
-        """Weighted votes of every item, the items that fell back, and counts in shares."""
-        posterior = self.make_rows(len(self.judgments.scale.truths))
-        fallback = np.zeros(self.judgments.item_count, dtype=np.bool_)
-        into = (posterior, fallback)
-        (counts,) = self.parts.collect(remote.weigh, weight, plain, flip, into=into)
-        return posterior, fallback, np.asarray(counts)
-
-    def ask(self, task: Task) -> tuple[Any, ...]:
-        """The sums of a task over all parts."""
-        return self.parts.add_up(remote.ask, task)
-
-    def rows(self, task: RowTask, columns: int) -> NDArray[np.float64]:
-        """What a task writes of every item."""
-        out = self.make_rows(columns)
-        self.parts.collect(remote.fill, task, columns, into=(out,))
-        return out
+    def run(
+        self,
+        task: Task,
+        read: NDArray[Any] | None = None,
+        into: tuple[NDArray[Any], ...] = (),
+    ) -> tuple[Any, ...]:
+        """Run a task on all parts."""
+        if not into:
+            return self.parts.add_up(remote.run_task, task, own=read)
+        shapes = [(array.shape[1:], array.dtype) for array in into]
+        return self.parts.collect(remote.write_rows, task, shapes, into=into, own=read)
 
 
 class _Chain:

@@ -1,4 +1,4 @@
-"""What an engine is: a place where a sweep over the judgments runs."""
+"""What an engine is: a place where sweeps over the judgments run."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from adjudge.engines.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from adjudge.engines._part import Part
+    from adjudge.engines.sweeps import Sweeps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,70 +47,10 @@ class Tables:
 
 
 class Task(Protocol):
-    """Something to be added up over the parts of the judgments, in whole numbers."""
+    """Something computed over the parts of the judgments: whole numbers that add up, and rows."""
 
-    def run(self, part: Part) -> tuple[Any, ...]:
-        """The sums of a part."""
-
-
-class RowTask(Protocol):
-    """Something to be written of every item."""
-
-    def fill(self, part: Part, out: NDArray[np.float64]) -> None:  # (item, column)
-        """Write the rows of a part's items."""
-
-
-class Sweeps(Protocol):
-    """Judgments loaded into an engine, ready to be swept."""
-
-    def votes(self) -> Counts:
-        """Counts with vote shares for posteriors: where every model starts."""
-
-    def expect(self, parameters: Parameters) -> Counts:
-        """Expected counts under the parameters."""
-
-    def posterior(
-        self, parameters: Parameters | None, *, own: bool
-    ) -> tuple[NDArray[np.float64], Counts]:  # (item, truth)
-        """The posterior of every item under the parameters (None: vote shares), with counts.
-
-        With ``own`` the counts are each judge's, even where judges share one confusion.
-        """
-
-    def cells(self) -> NDArray[np.int64]:  # (judge, label)
-        """How many judgments there are of each label by each judge."""
-
-    def against(
-        self, reference: NDArray[np.int16], kinds: int
-    ) -> NDArray[np.int64]:  # (judge, kind, label)
-        """How often each judge gave each label to items of each kind.
-
-        ``reference`` (item,) is the kind of each item, -1 for items that are left out.
-        """
-
-    def weigh(
-        self,
-        weight: NDArray[np.int64],  # (judge,)
-        plain: NDArray[np.int64],  # (judge,)
-        flip: NDArray[np.bool_],  # (judge,)
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
-        """Weighted votes: shares (item, truth), items that fell back, (judge, truth, label) counts.
-
-        An item whose judges have no weight falls back to ``plain`` weights; judges whom ``flip``
-        marks vote for the other one of two truths. Counts are in shares.
-        """
-
-    def ask(self, task: Task) -> tuple[Any, ...]:
-        """The sums of a task over all parts."""
-
-    def rows(self, task: RowTask, columns: int) -> NDArray[np.float64]:  # (item, column)
-        """What a task writes of every item."""
-
-    def tables(self, parameters: Parameters) -> Tables:
-        """The parameters as the whole numbers that tasks read."""
-
-    def counts(self, shares: NDArray[np.int64], classes: NDArray[np.int64]) -> Counts:
-        """Shares (judge * label * (truth - 1)) and (topic * (truth - 1)) of a task as counts."""
+    def run(self, part: Part, *rows: Any) -> tuple[Any, ...]:
+        """Return the sums of a part; ``rows`` of its items are read, or written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

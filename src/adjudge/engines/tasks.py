@@ -29,7 +29,7 @@ class CountTops:
         def count(start: int, stop: int, bins: _Whole) -> None:
             item_types.count_tops(part.given, start, stop, self.weight, part.labels, bins)
 
-        return (part.add_up(self.bins, count),)
+        return part.add_up(count, self.bins)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,13 +46,11 @@ class BeginTypes:
         types = part.labels * self.kinds
         cells = part.judgments.judge_count * part.labels * (types - 1)
 
-        def begin(start: int, stop: int, counts: _Whole) -> None:
+        def begin(start: int, stop: int, *sums: _Whole) -> None:
             given = (part.given, start, stop, part.where[:2], self.weight, part.labels)
-            sums = (counts[:cells], counts[cells:])
             item_types.begin_types(*given, self.kinds, self.median, self.bins, *sums)
 
-        sums = part.add_up(cells + part.topics * (types - 1), begin)
-        return sums[:cells].copy(), sums[cells:].copy()
+        return part.add_up(begin, cells, part.topics * (types - 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +65,7 @@ class Prints:
         def add(start: int, stop: int, prints: _Whole) -> None:
             keys.add_prints(*part.given, start, stop, self.key, part.labels, prints)
 
-        return (part.add_up(part.judgments.judge_count, add),)
+        return part.add_up(add, part.judgments.judge_count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,13 +80,12 @@ class CountPairs:
 
     def run(self, part: Part) -> tuple[Any, ...]:
         """Tables (row, row) of items, of agreements, of the other's habits and of their own."""
-        shape = (4, len(self.habit), len(self.habit))
         judges = (self.key, self.row, self.habit, self.items, self.most)
 
         def count(start: int, stop: int, sums: _Whole) -> None:
-            item_types.count_pairs(part.given, start, stop, *judges, sums.reshape(shape))
+            item_types.count_pairs(part.given, start, stop, *judges, sums)
 
-        return (part.add_up(int(np.prod(shape)), count).reshape(shape),)
+        return part.add_up(count, (4, len(self.habit), len(self.habit)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,13 +95,14 @@ class ChooseItems:
     key: NDArray[np.uint64]  # (judge,)
     share: float
 
-    def fill(self, part: Part, out: _Floats) -> None:  # (item, 1)
+    def run(self, part: Part, out: _Floats) -> tuple[Any, ...]:  # (item, 1)
         """Mark the chosen items of the part."""
 
         def choose(start: int, stop: int) -> None:
             keys.choose_items(*part.given, start, stop, self.key, part.labels, self.share, out)
 
         part.each_block(choose)
+        return ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +112,7 @@ class ReadTypes:
     tables: Tables
     reading: _Floats  # (type, truth)
 
-    def fill(self, part: Part, out: _Floats) -> None:  # (item, truth)
+    def run(self, part: Part, out: _Floats) -> tuple[Any, ...]:  # (item, truth)
         """Write the rows of the part's items."""
 
         def read(start: int, stop: int) -> None:
@@ -122,18 +120,10 @@ class ReadTypes:
             item_types.read_types(part.given, start, stop, part.where[:2], *types, out)
 
         part.each_block(read)
+        return ()
 
 
 _NONE = np.full(1, -1, dtype=np.int32)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CountLabels:
-    """A count of the judgments of each label."""
-
-    def run(self, part: Part) -> tuple[Any, ...]:
-        """Judgments of each label."""
-        return (part.cells(True),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,14 +136,11 @@ class MeasureNumbers:
 
     def run(self, part: Part) -> tuple[Any, ...]:
         """Sums of judges (judge, 3), and of items (4,)."""
-        cells = 3 * part.judgments.judge_count
 
-        def add(start: int, stop: int, sums: _Whole) -> None:
-            given = (*part.given, start, stop, self.first, self.second, self.unit)
-            numbers.measure(*given, sums[:cells].reshape(-1, 3), sums[cells:])
+        def add(start: int, stop: int, *sums: _Whole) -> None:
+            numbers.measure(*part.given, start, stop, self.first, self.second, self.unit, *sums)
 
-        sums = part.add_up(cells + 4, add)
-        return sums[:cells].reshape(-1, 3).copy(), sums[cells:].copy()
+        return part.add_up(add, (part.judgments.judge_count, 3), 4)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,13 +173,12 @@ class ExpectValues:
 
     def run(self, part: Part) -> tuple[Any, ...]:
         """Sums of judges (judge, 3), and of items (2,)."""
-        cells, swept = 3 * part.judgments.judge_count, self.biases.given(part)
+        swept = self.biases.given(part)
 
-        def add(start: int, stop: int, sums: _Whole) -> None:
-            numbers.expect(swept, start, stop, sums[:cells].reshape(-1, 3), sums[cells:])
+        def add(start: int, stop: int, *sums: _Whole) -> None:
+            numbers.expect(swept, start, stop, *sums)
 
-        sums = part.add_up(cells + 2, add)
-        return sums[:cells].reshape(-1, 3).copy(), sums[cells:].copy()
+        return part.add_up(add, (part.judgments.judge_count, 3), 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,7 +187,7 @@ class WriteValues:
 
     biases: Biases
 
-    def fill(self, part: Part, out: _Floats) -> None:  # (item, 3)
+    def run(self, part: Part, out: _Floats) -> tuple[Any, ...]:  # (item, 3)
         """Write the values of the part's items."""
         swept = self.biases.given(part)
 
@@ -209,3 +195,4 @@ class WriteValues:
             numbers.write_values(swept, start, stop, out)
 
         part.each_block(write)
+        return ()

@@ -10,17 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.engines._part import (
-    Coded,
-    FramedSweeps,
-    Part,
-    Sums,
-    count_against,
-    usable_cores,
-    weigh_votes,
-)
+from adjudge.engines._part import Coded, Part, usable_cores
 from adjudge.engines.checkpoint import Checkpoint
-from adjudge.engines.engine import RowTask, Tables, Tally, Task
+from adjudge.engines.engine import Tally, Task
+from adjudge.engines.sweeps import Sweeps
 from adjudge.errors import BadSetting
 from adjudge.kernels import confusion
 from adjudge.kernels import gibbs as kernels
@@ -209,7 +202,7 @@ class ThreadsEngine:
         )
 
 
-class _ThreadsSweeps(FramedSweeps):
+class _ThreadsSweeps(Sweeps):
     """Judgments in this process, swept by a few of its threads."""
 
     def __init__(
@@ -220,38 +213,17 @@ class _ThreadsSweeps(FramedSweeps):
         shared: bool,
         threads: int,
     ) -> None:
-        self.part = Part(judgments, known, by_topic=by_topic, threads=threads)
+        self._part = Part(judgments, known, by_topic=by_topic, threads=threads)
         super().__init__(judgments, by_topic, shared)
 
-    def _count_cells(self, shared: bool) -> NDArray[np.int64]:
-        return self.part.cells(shared)
-
-    def _sweep(
-        self, tables: Tables | None, shared: bool, posterior: NDArray[np.float64] | None
-    ) -> Sums:
-        return self.part.sweep(tables, shared, posterior)
-
-    def against(self, reference: NDArray[np.int16], kinds: int) -> NDArray[np.int64]:
-        """How often each judge gave each label to items of each kind."""
-        return count_against(self.part, reference, kinds)
-
-    def weigh(
-        self, weight: NDArray[np.int64], plain: NDArray[np.int64], flip: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
-        """Weighted votes of every item, the items that fell back, and counts in shares."""
-        posterior = self.make_rows(len(self.judgments.scale.truths))
-        fallback = np.zeros(self.judgments.item_count, dtype=np.bool_)
-        return posterior, fallback, weigh_votes(self.part, weight, plain, flip, posterior, fallback)
-
-    def ask(self, task: Task) -> tuple[Any, ...]:
-        """The sums of a task over all judgments."""
-        return task.run(self.part)
-
-    def rows(self, task: RowTask, columns: int) -> NDArray[np.float64]:
-        """What a task writes of every item."""
-        out = self.make_rows(columns)
-        task.fill(self.part, out)
-        return out
+    def run(
+        self,
+        task: Task,
+        read: NDArray[Any] | None = None,
+        into: tuple[NDArray[Any], ...] = (),
+    ) -> tuple[Any, ...]:
+        """Run a task on the judgments."""
+        return task.run(self._part, *(() if read is None else (read,)), *into)
 
 
 def are_sweeps_compiled() -> bool:

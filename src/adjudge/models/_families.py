@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.consensus import Families, LookAlikes, list_groups
 from adjudge.data.judgments import Judgments
-from adjudge.engines.engine import Sweeps
+from adjudge.engines.sweeps import Sweeps
 from adjudge.engines.tasks import CountPairs, Prints
 from adjudge.kernels import item_types as kernels
 from adjudge.kernels.fixed import WEIGHT
@@ -168,7 +168,7 @@ def _exact_duplicates(sweeps: Sweeps, loading: _Floats) -> _Links:
     habit = cells / np.maximum(count, 1)[:, None]
     expected = count * (1.0 - loading**2) * (1.0 - (habit**2).sum(axis=1))
     able = np.flatnonzero(expected >= _EXPECTED)
-    (prints,) = sweeps.ask(Prints(key_judges(cells)))
+    (prints,) = sweeps.run(Prints(key_judges(cells)))
     able = able[np.lexsort((able, prints[able]))]
     first, second = able[:-1], able[1:]
     same = (prints[first] == prints[second]) & (cells[first] == cells[second]).all(axis=1)
@@ -192,7 +192,7 @@ def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
     habit = cells[rows] + 5.0 * base / base.sum()
     habit /= habit.sum(axis=1, keepdims=True)
     units = np.rint(habit * _UNIT).astype(np.int64)
-    (sums,) = sweeps.ask(CountPairs(key, row, units, _share_of_items(judgments), _PAIRS_OF_ITEM))
+    (sums,) = sweeps.run(CountPairs(key, row, units, _share_of_items(judgments), _PAIRS_OF_ITEM))
     common, agreed = sums[0].astype(np.float64), sums[1]
     chance = habit @ habit.T
     other, own = sums[2] / _UNIT, sums[3] / _UNIT

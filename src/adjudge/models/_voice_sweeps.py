@@ -9,24 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.engines.engine import (
-    Counts,
-    Engine,
-    Parameters,
-    RowTask,
-    Sampler,
-    Sweeps,
-    Tables,
-    Tally,
-    Task,
-)
+from adjudge.engines.engine import Counts, Engine, Parameters, Sampler, Tables, Tally, Task
+from adjudge.engines.sweeps import Sweeps
 from adjudge.kernels.fixed import SHARE
 from adjudge.models._families import Voices
 
 _Whole = NDArray[np.int64]
 
 
-class VoiceSweeps:
+class VoiceSweeps(Sweeps):
     """Sweeps by judges over judgments by voices."""
 
     def __init__(
@@ -106,13 +97,14 @@ class VoiceSweeps:
         )
         return posterior, fallback, voices.fold(counts, weighted=False).astype(np.int64)
 
-    def ask(self, task: Task) -> tuple[Any, ...]:
-        """The sums of a task, which sees voices."""
-        return self.inner.ask(task)
-
-    def rows(self, task: RowTask, columns: int) -> NDArray[np.float64]:
-        """What a task, which sees voices, writes of every item."""
-        return self.inner.rows(task, columns)
+    def run(
+        self,
+        task: Task,
+        read: NDArray[Any] | None = None,
+        into: tuple[NDArray[Any], ...] = (),
+    ) -> tuple[Any, ...]:
+        """Run a task, which sees effective judges."""
+        return self.inner.run(task, read, into)
 
     def _spoken(self, parameters: Parameters) -> Parameters:
         """Parameters by voices: rates to the power of the weight."""

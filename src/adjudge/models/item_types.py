@@ -214,7 +214,7 @@ def _fit_sample(
     key = key_judges(prepared.sweeps.cells())[prepared.voices.judge_of]
     several = prepared.voices_per_item() > _ONE_JUDGE
     share = _SAMPLE / max(int(judgments.counts_per_item[several].sum()), 1)
-    chosen = prepared.sweeps.rows(ChooseItems(key, min(share, 1.0)), 1)[:, 0] > 0
+    chosen = prepared.sweeps.write_rows(ChooseItems(key, min(share, 1.0)), 1)[:, 0] > 0
     few = _only(prepared, chosen & several)
     if not len(few.judgments):
         return None, None
@@ -237,9 +237,9 @@ def _earlier(start: Consensus | None, prepared: Prepared) -> Parameters | None:
 def _begin(prepared: Prepared, rows: JudgeRows) -> Counts:
     """Start from votes: an item is easy where its top vote share is above the median."""
     sweeps, units = prepared.sweeps, prepared.voices.units
-    (bins,) = sweeps.ask(CountTops(units, _BINS))
+    (bins,) = sweeps.run(CountTops(units, _BINS))
     median = int(np.searchsorted(np.cumsum(bins), 0.5 * bins.sum()))
-    return sweeps.counts(*sweeps.ask(BeginTypes(units, rows.kinds, median, _BINS)))
+    return sweeps.counts(*sweeps.run(BeginTypes(units, rows.kinds, median, _BINS)))
 
 
 def _maximise(
@@ -344,7 +344,7 @@ def _conclude(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Cons
 def _read_items(prepared: Prepared, given: Parameters, reading: _Floats) -> _Floats:
     """The probabilities of every item's true label, (item, truth)."""
     task = ReadTypes(prepared.sweeps.tables(given), reading)
-    return prepared.sweeps.rows(task, len(prepared.judgments.scale.truths))
+    return prepared.sweeps.write_rows(task, len(prepared.judgments.scale.truths))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

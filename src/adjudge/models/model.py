@@ -17,7 +17,8 @@ from adjudge.data.names import look_up
 from adjudge.data.scale import MOST_LABELS
 from adjudge.data.source import count_of
 from adjudge.engines.checkpoint import Checkpoint
-from adjudge.engines.engine import Engine, Parameters, Sweeps
+from adjudge.engines.engine import Engine, Parameters
+from adjudge.engines.sweeps import Sweeps
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData
 from adjudge.kernels import keys as kernels

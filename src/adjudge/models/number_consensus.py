@@ -23,8 +23,9 @@ from adjudge.data.names import look_up
 from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale, as_number
 from adjudge.data.source import count_of
-from adjudge.engines.engine import Engine, Sweeps
-from adjudge.engines.tasks import Biases, CountLabels, ExpectValues, MeasureNumbers, WriteValues
+from adjudge.engines.engine import Engine
+from adjudge.engines.sweeps import CountCells, Sweeps
+from adjudge.engines.tasks import Biases, ExpectValues, MeasureNumbers, WriteValues
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData
 from adjudge.kernels.numbers import FURTHEST
@@ -98,7 +99,7 @@ def read_numbers(
 
     Where zero is the commonest answer there are scales and no shifts, and zero is the centre.
     """
-    (found,) = sweeps.ask(CountLabels())
+    (found,) = sweeps.run(CountCells(shared=True))
     counts = np.asarray(found)
     total = int(counts.sum())
     if bias == "auto":
@@ -120,7 +121,7 @@ def begin(sweeps: Sweeps, numbers: Numbers) -> tuple[Fixed, JudgeState]:
     unit = np.array([_unit(top, many), _unit(top * top, many)])
     first = np.rint(number * unit[0]).astype(np.int64)
     second = np.rint(number * number * unit[1]).astype(np.int64)
-    judges, items = sweeps.ask(MeasureNumbers(first, second, unit))
+    judges, items = sweeps.run(MeasureNumbers(first, second, unit))
     fixed = Fixed(judges[:, 0].astype(np.float64), judges[:, 1] / unit[0], judges[:, 2] / unit[1])
     overall = int(judges[:, 1].sum()) / unit[0] / many
     empty = numbers.items - int(items[0])
@@ -178,7 +179,7 @@ def value_items(
 
     The last is by how much their squared residuals rise and fall together, over all pairs.
     """
-    rows = sweeps.rows(WriteValues(_biases(numbers, state)), 3)
+    rows = sweeps.write_rows(WriteValues(_biases(numbers, state)), 3)
     return numbers.back(rows[:, 0]), rows[:, 1] * numbers.width**2, rows[:, 2]
 
 
@@ -187,7 +188,7 @@ def _swept(
 ) -> JudgeState:
     """The state after one sweep: values given the judges, then judges given the values."""
     biases = _biases(numbers, state, int(fixed.count.max()))
-    judges, items = sweeps.ask(ExpectValues(biases))
+    judges, items = sweeps.run(ExpectValues(biases))
     of_value, of_square = biases.unit[2], biases.unit[3]
     centre = float(int(items[0]) / of_value / numbers.items)
     square = float(int(items[1]) / of_square / numbers.items)

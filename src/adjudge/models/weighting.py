@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
-from adjudge.engines.engine import Engine, Sweeps
+from adjudge.engines.engine import Engine
+from adjudge.engines.sweeps import Sweeps
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting, UnknownName
 from adjudge.models.model import pick
