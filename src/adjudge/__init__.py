@@ -11,7 +11,7 @@ Names are imported when first used, so that ``import adjudge`` costs nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adjudge.lazy import export
 
@@ -59,6 +59,14 @@ if TYPE_CHECKING:
     from adjudge.models.weighting import Feature as Feature
     from adjudge.models.weighting import ZScore as ZScore
 
-__version__ = "0.1.0"
+    __version__: str
 
-__getattr__, __dir__ = export(__name__, __file__)
+_get, __dir__ = export(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("adjudge")
+    return _get(name)
