@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.lazy import export
 
 if TYPE_CHECKING:
+    from adjudge.client import Client as Client
     from adjudge.data.comparisons import Comparisons as Comparisons
     from adjudge.data.consensus import Consensus as Consensus
     from adjudge.data.draws import Draws as Draws

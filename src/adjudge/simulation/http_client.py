@@ -11,17 +11,17 @@ import ssl
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import quote
 
 import httpx
 
-from adjudge.errors import BadSetting, Refused, Unavailable
+from adjudge.client import ask_server, make_pauses
+from adjudge.errors import BadSetting, Refused
 from adjudge.simulation.behaviours import AT_WORK, GoldFeedback, Sheet, SheetOutcome, Stage
 
-_FIRST, _LONGEST = 0.05, 1.0  # seconds between two tries, at first and at most
 _LOOK = 0.2  # seconds between two looks for a page, where there is none for now
 _OVERTAKEN = ("page-expired", "blocked")  # what may become of a page while it is being answered
 
@@ -219,63 +219,20 @@ class HttpClient:
     ) -> Any:
         """The server's answer; the request is sent again while the server is away or busy."""
         try:
-            body, seconds = ask_server(
+            response = ask_server(
                 client,
                 method,
                 path,
                 sent,
-                waits=_pauses(self._patience),
+                waits=make_pauses(self._patience),
                 on_again=lambda code: self.record.count(self.record.again, code),
             )
         except Refused as refusal:
             self.record.count(self.record.refused, refusal.code)
             raise
         if what:
-            self.record.seconds.setdefault(what, []).append(seconds)
-        return body
-
-
-def _pauses(patience: float) -> Iterator[float]:
-    """Seconds to wait before each further try, until patience ends."""
-    until, pause = time.monotonic() + patience, _FIRST
-    while time.monotonic() + pause <= until:
-        yield pause
-        pause = min(2 * pause, _LONGEST)
-
-
-def ask_server(
-    client: httpx.Client,
-    method: str,
-    path: str,
-    sent: Any = None,
-    *,
-    waits: Iterable[float],
-    on_again: Callable[[str], None] | None = None,
-) -> tuple[Any, float]:
-    """The answer of a server's HTTP API, and the seconds that the last try took.
-
-    While the server is away or busy the request is sent again, after each of ``waits``. Any other
-    error is ``Refused`` with the server's code and words.
-    """
-    pauses = iter(waits)
-    while True:
-        begun = time.perf_counter()
-        try:
-            response = client.request(method, path, json=sent)
-        except httpx.TransportError as fault:
-            code, problem = "connection-lost", str(fault) or type(fault).__name__
-        else:
-            if response.is_success:
-                return response.json(), time.perf_counter() - begun
-            code, problem = _error(response)
-            if response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
-                raise Refused(code, f"the server says: {problem}")
-        if on_again is not None:
-            on_again(code)
-        pause = next(pauses, None)
-        if pause is None:
-            raise Unavailable("server-away", f"the server gave no answer: {problem}")
-        time.sleep(pause)
+            self.record.seconds.setdefault(what, []).append(response.elapsed.total_seconds())
+        return response.json()
 
 
 def item_key(query: str, title: str) -> str:
@@ -309,12 +266,3 @@ def _sheet(seat: JudgeSession) -> Sheet:
     rows = seat.rows[:1] if page["kind"] == "training" else list(shown)
     texts = tuple(shown[row] for row in rows)
     return Sheet(page["kind"], texts, tuple(page["labels"]), (page, tuple(rows)))
-
-
-def _error(response: httpx.Response) -> tuple[str, str]:
-    """The code and the words of an error."""
-    try:
-        error = response.json()["error"]
-        return str(error["code"]), str(error["message"])
-    except (ValueError, KeyError, TypeError):
-        return f"http-{response.status_code}", f"{response.status_code} {response.reason_phrase}"

@@ -201,11 +201,8 @@ def test_the_same_over_http(speaker: Any, tmp_path: Path) -> None:
         browser.client.close()
 
 
-def test_a_server_that_is_away_is_waited_for_and_then_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("adjudge.collect.model_judge.judging._WAITS", (0.01,))
-    work = HttpWork("http://127.0.0.1:9", "lamps", "t", "m")
+def test_a_server_that_is_away_is_waited_for_and_then_named() -> None:
+    work = HttpWork("http://127.0.0.1:9", "lamps", "t", "m", patience=0.1)
     with pytest.raises(Unavailable, match="the server gave no answer"):
         work.project()
     work.close()

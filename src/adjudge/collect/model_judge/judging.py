@@ -19,9 +19,9 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-import httpx
 from pydantic import TypeAdapter
 
+from adjudge.client import Client
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.ledger import AnswerLedger, ask_samples
 from adjudge.collect.model_judge.prompts import NO_ANSWER, BesideQuestion, Question, Reply
@@ -37,13 +37,11 @@ from adjudge.collect.values.judging import (
 )
 from adjudge.collect.values.sides import LEFT, RIGHT, TIE, mirror
 from adjudge.errors import BudgetSpent
-from adjudge.simulation.http_client import ask_server
 
 _WIDE = 1.6448536269514722  # standard errors of a 90% interval
 _LESSONS = 12  # mistakes that the model is reminded of
 _FEW = 80  # characters that name a result without a title
 _Value = TypeVar("_Value")
-_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)  # seconds between tries while a server is away
 
 
 class Work(Protocol):
@@ -99,12 +97,10 @@ class InProcessWork:
 class HttpWork:
     """A model that judges at a server. ``key`` names it: with one token, one key is one judge."""
 
-    def __init__(self, server: str, slug: str, token: str, key: str) -> None:
-        self._client = httpx.Client(
-            base_url=f"{server.rstrip('/')}/api/v1",
-            headers={"Authorization": f"Bearer {token}"},
-            timeout=60.0,
-        )
+    def __init__(
+        self, server: str, slug: str, token: str, key: str, *, patience: float = 30.0
+    ) -> None:
+        self._client = Client(server, token, patience=patience)
         self._slug, self._key, self._ticket = slug, key, ""
 
     def close(self) -> None:
@@ -141,8 +137,7 @@ class HttpWork:
         return _read(JudgeView, self._ask("GET", f"/judges/{self._ticket}"))
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The server's answer; while it is away or busy, it is asked again for a while."""
-        return ask_server(self._client, method, path, body, waits=_WAITS)[0]
+        return self._client.request(method, path, body)
 
 
 def _read(kind: type[_Value], body: Any) -> _Value:
