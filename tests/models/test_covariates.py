@@ -10,8 +10,16 @@ import pyarrow.csv as csv
 import pytest
 from scipy.special import expit
 
-from adjudge import BadData, BadSetting, Gold, HierarchicalRelevance, Judgments, Scale
-from adjudge.models.hierarchical_relevance import design
+from adjudge import (
+    BadData,
+    BadSetting,
+    Gold,
+    HierarchicalConfusion,
+    HierarchicalRelevance,
+    Judgments,
+    Scale,
+)
+from adjudge.models.covariates import design
 
 SCALE = Scale(labels=("0", "1"), relevant=("1",))
 
@@ -90,6 +98,42 @@ def test_gold_stays_and_a_useless_column_does_no_harm(made) -> None:
     assert abs(slope(fit, "relevance by noise")) < 0.2
     plain = HierarchicalRelevance(warmup=100, draws=100).fit(judgments, gold)
     assert loss(fit, truth)[1] == pytest.approx(loss(plain, truth)[1], abs=0.02)
+
+
+def test_grades_by_a_score_and_by_training() -> None:
+    rng = np.random.default_rng(5)
+    items, judges = 1500, 60
+    score = rng.normal(size=items)
+    odds = np.exp(np.array([0.0, -0.2, -1.0]) + 1.2 * score[:, None] * np.arange(3))
+    truth = (rng.random(items)[:, None] > np.cumsum(odds / odds.sum(axis=1, keepdims=True), 1)).sum(
+        axis=1
+    )
+    trained = np.arange(judges) < 30
+    item = np.repeat(np.arange(items), 3)
+    judge = np.concatenate([rng.choice(judges, 3, replace=False) for _ in range(items)])
+    right = rng.random(len(item)) < np.where(trained[judge], 0.85, 0.55)
+    label = np.where(right, truth[item], (truth[item] + rng.integers(1, 3, len(item))) % 3)
+    rows = {"item": [f"d{i:04}" for i in item], "judge": [f"j{j:02}" for j in judge]}
+    judgments = Judgments.from_table({**rows, "label": label.astype(str)})
+    known = pa.table({"item": [f"d{i:04}" for i in range(items)], "score": score})
+    people = {"judge": [f"j{j:02}" for j in range(judges)], "trained": trained.astype(float)}
+    columns = {"item_columns": "score", "item_table": known}
+    told = HierarchicalConfusion(
+        **columns, judge_columns="trained", judge_table=pa.table(people)
+    ).fit(judgments)
+    plain = HierarchicalConfusion(method="variational").fit(judgments)
+    assert told.converged
+    assert np.mean(told.choice == truth) > np.mean(plain.choice == truth) + 0.02
+    assert slope(told, "relevance by score") == pytest.approx(1.2, abs=0.15)
+    # .85 against .55 is 1.53 in log odds: half of it for each sd of a column that is half and half.
+    for grade in "012":
+        assert slope(told, f"accuracy on {grade} by trained") == pytest.approx(0.77, abs=0.25)
+    np.testing.assert_allclose(told.confusion.sum(axis=2), 1)
+    names = judgments.with_scale(Scale(labels=("0", "1", "2"), ordinal=False))
+    with pytest.raises(BadData, check=lambda fault: fault.expected.startswith("an ordinal scale")):
+        HierarchicalConfusion(**columns).fit(names)
+    with pytest.raises(BadSetting, check=lambda fault: fault.setting == "prevalence"):
+        HierarchicalConfusion(**columns, prevalence=(0.5, 0.3, 0.2))
 
 
 def test_columns_are_standardised_and_what_is_missing_is_the_mean() -> None:

@@ -31,10 +31,11 @@ from adjudge.data.source import count_of
 from adjudge.engines.engine import Parameters
 from adjudge.models._notes import describe_empty_classes, describe_unconverged
 from adjudge.models._posterior import learnt_prior, sample_model
+from adjudge.models.covariates import WithColumns, fit_with_columns
 from adjudge.models.expectation import is_settled, prior_counts, shares
 from adjudge.models.loop import Loop, State
 from adjudge.models.model import Ties, checkpoint_of, conclude, prepare
-from adjudge.models.settings import Fitted, Given, Shares, fixed_prevalence
+from adjudge.models.settings import Given, fixed_prevalence
 
 _SMALLEST, _LARGEST = 1e-3, 1e4  # pseudo-counts of a prior stay within
 
@@ -130,12 +131,13 @@ _Method = Literal["gibbs", "variational"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HierarchicalConfusion(Fitted):
+class HierarchicalConfusion(WithColumns):
     """A confusion matrix for each judge under learnt priors, by Gibbs sampling or variationally.
 
     Each topic has its own prevalence where topics are known, unless ``by_topic`` is false.
     ``prevalence`` are known shares of the classes, the same in all topics, by label or in the order
-    of the labels.
+    of the labels. ``item_columns`` and ``judge_columns`` name what is known of items and judges, as
+    ``covariates`` describes; grades then have to be in order.
     """
 
     name: ClassVar[str] = "hierarchical-confusion"
@@ -146,7 +148,6 @@ class HierarchicalConfusion(Fitted):
     draws: int = 1000
     thin: int = 1
     by_topic: bool = True
-    prevalence: Shares | None = None
     iterations: int = 200
     tolerance: float = 1e-6
     weigh_copies: bool = True
@@ -154,6 +155,8 @@ class HierarchicalConfusion(Fitted):
     seed: int = 0
 
     def _fit(self, given: Given) -> Consensus:
+        if self.has_columns:
+            return fit_with_columns(self, given)
         if self.method == "variational":
             return _fit_variational(self, given)
         return sample_model(self, given, learnt_prior(given))

@@ -104,6 +104,20 @@ def outcomes_of(bench: Bench) -> dict[str, dict[str, str]]:
     return {row["participant"]: row for row in rows}
 
 
+def test_what_links_say_of_judges_is_exported_as_columns(database: Database) -> None:
+    bench = Bench(database, topics=2, results=2)
+    people = {"a": {"age": "34", "language": "fr"}, "b": {"age": "51", "STUDY_ID": "s"}, "c": {}}
+    names = [
+        bench.arrive(key, channel="panel", parameters=given).judge for key, given in people.items()
+    ]
+    file = io.BytesIO()
+    bench.services.exports.write(bench.slug, "judges", file)
+    rows = list(csv.DictReader(io.StringIO(file.getvalue().decode("utf-8-sig"))))
+    assert list(rows[0]) == ["judge", "arm", "kind", "channel", "age", "language"]
+    found = [(row["judge"], row["age"], row["language"]) for row in rows]
+    assert found == [(names[0], "34", "fr"), (names[1], "51", ""), (names[2], "", "")]
+
+
 def test_how_each_participant_ended_and_what_she_is_due(database: Database) -> None:
     bench = Bench(
         database, topics=2, results=3, golds=60, judgments_per_item=1, training_pairs=4,

@@ -146,6 +146,24 @@ def test_labels_without_probabilities_and_ranks() -> None:
     assert _submission(content) == "7\ta\t2\t0\n7\tb\t1\t1\n8\ta\tna\tna\n"
 
 
+def test_ranks_are_unique_and_binary_runs_are_ranked_by_probability(tmp_path: Path) -> None:
+    pairs = {"topic": ["7"] * 4 + ["8"] * 2, "document": list("dcbaba")}
+    shares = {"p_0": [0.1, 0.4, 0.1, 0.9, 0.5, 0.5], "p_1": [0.9, 0.6, 0.9, 0.1, 0.5, 0.5]}
+    table = pa.table({
+        "item": [f"{t}/{d}" for t, d in zip(*pairs.values(), strict=True)], **pairs,
+        "label": ["1", "1", "1", "0", "1", "0"], **shares, "rank": [1, 3, 1, 4, 1, 1],
+    })  # fmt: skip
+    content = Content(labels=table, scale=SCALE)
+    rows = [line.split("\t") for line in _submission(content).splitlines()]
+    assert [(row[1], row[2]) for row in rows] == [
+        ("d", "2"), ("c", "3"), ("b", "1"), ("a", "4"), ("b", "2"), ("a", "1"),
+    ]  # fmt: skip
+    write(content, tmp_path / "run.txt", format="trec-2011-submission-binary")
+    binary = [line.split("\t") for line in (tmp_path / "run.txt").read_text().splitlines()]
+    assert [row[2] for row in binary] == [row[2] for row in rows]
+    assert [row[3] for row in binary] == ["1", "1", "1", "0", "1", "0"]
+
+
 def test_a_submission_comes_back_as_it_was(tmp_path: Path) -> None:
     text = "7\ta\t1\t0.75\n7\tb\t2\t0.1\n8\ta\tna\tna\n"
     write(

@@ -19,7 +19,7 @@ from typing import IO, Any
 import pyarrow as pa
 from sqlalchemy import func, or_, select
 
-from adjudge.collect.services._panels import table_outcomes
+from adjudge.collect.services._panels import PROLIFIC_PARAMETERS, table_outcomes
 from adjudge.collect.services._stored_projects import read_project
 from adjudge.collect.services.archive import write_archive
 from adjudge.collect.services.caller import Service, reads
@@ -32,7 +32,7 @@ from adjudge.collect.store.arrow import (
     read_table,
 )
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import items, judgments, of_real_in
+from adjudge.collect.store.schema import is_real, items, judges, judgments, of_real_in
 from adjudge.collect.values.ids import topic_id
 from adjudge.collect.values.project import Item
 from adjudge.data.comparisons import Comparisons
@@ -43,7 +43,11 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.scale import as_number
 from adjudge.errors import AdjudgeError, BadData, UnknownName
 
-_WITHOUT_SPACES = ("qrels", "trec-2011-submission")  # formats whose topics cannot hold any
+_WITHOUT_SPACES = (
+    "qrels",
+    "trec-2011-submission",
+    "trec-2011-submission-binary",
+)  # formats whose topics cannot hold any
 _PLAIN = ("consensus", "csv", "tsv", "jsonl", "parquet")  # tables that every tool opens
 _FEW = 40  # items of each sort that a format is tried on
 _SPACES = (" ", "\t", "\n", "\r")
@@ -53,7 +57,8 @@ _SPACES = (" ", "\t", "\n", "\r")
 class _Export:
     """One way to take a project out.
 
-    ``kind``: labels, judgments, comparisons, answers, gold, topics, items, panel or everything.
+    ``kind``: labels, judgments, comparisons, answers, gold, topics, items, judges, panel or
+    everything.
     """
 
     name: str
@@ -69,6 +74,7 @@ _FIRST = (  # name, title, kind, extension
     ("answers", "All answers with comments, times, standing", "answers", ".csv"),
     ("answers-jsonl", "All answers, as JSON Lines", "answers", ".jsonl"),
     ("comparisons", "Comparisons: which of two results who preferred", "comparisons", ".csv"),
+    ("judges", "Judges: arm, kind, and what their link said of them", "judges", ".csv"),
 )
 _LAST = (
     ("panel-outcomes", "How a panel's participants ended, and what to do", "panel", ".csv"),
@@ -330,11 +336,28 @@ def _table_comparisons(request: Request, trusted: bool) -> Any:
     return read_comparison_table(request.on, request.project, trusted=trusted)
 
 
+def _table_judges(request: Request) -> Any:
+    """One row per judge: arm, kind, channel, and a column for each parameter of their links.
+
+    Parameters named as an id of a panel, or as a column of ours, are left out.
+    """
+    wanted = select(judges).where(judges.c.project == request.project.id, is_real)
+    rows = request.on.execute(wanted.order_by(judges.c.id)).all()
+    own = {"judge": "public", "arm": "arm", "kind": "kind", "channel": "channel"}
+    ids = {name.casefold() for name in (*own, "item", *PROLIFIC_PARAMETERS)}
+    names = sorted({name for row in rows for name in row.parameters if name.casefold() not in ids})
+    return _table_texts(
+        {name: [str(getattr(row, column)) for row in rows] for name, column in own.items()}
+        | {name: [str(row.parameters.get(name, "")) for row in rows] for name in names}
+    )
+
+
 _TABLES: dict[str, Callable[[Request, bool], Any]] = {  # by kind
     "topics": lambda request, _: _table_topics(request),
     "items": lambda request, _: _table_unjudged(request),
     "answers": lambda request, _: read_table(request.on, request.project),
     "comparisons": _table_comparisons,
+    "judges": lambda request, _: _table_judges(request),
     "panel": lambda request, _: table_outcomes(request),
 }
 

@@ -7,6 +7,7 @@ class``, with a rank from 1 and the class as the probability of relevance, eithe
 
 from __future__ import annotations
 
+from functools import partial
 from typing import IO, Any
 
 import numpy as np
@@ -14,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.consensus import places
 from adjudge.data.formats.consensus_table import scale_of_labels
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
@@ -155,17 +155,20 @@ def _labels(table: Any) -> Any:
     )
 
 
-def _write_submission(content: Content, file: IO[bytes]) -> None:
-    """Write the labels as a submission; the class is the probability of relevance.
+def _write_submission(content: Content, file: IO[bytes], *, binary: bool = False) -> None:
+    """Write the labels as a submission; the class is the probability of relevance, or 0 or 1.
 
-    Where there are judgments beside the labels, each of their items must have its line.
+    Ranks are unique in their topic, by probability. Where there are judgments next to the labels,
+    each of their items must have its line.
     """
     labels = content.need("labels", "trec-2011-submission")
     need_pairs(labels.column_names, "trec-2011-submission")
     check_cells(labels, ("topic", "document"), "trec-2011-submission", r"\t\n\v\f\r ")
     _check_pairs(labels, content.judgments)
     share = _relevance(labels, content.known_scale)
-    rank = labels["rank"] if "rank" in labels.column_names else _ranked(labels, share)
+    rank = _unique_ranks(labels, share)
+    if binary:
+        share = _relevance(labels, content.known_scale, probable=False)
     columns = {
         "topic": labels["topic"],
         "document": labels["document"],
@@ -189,11 +192,26 @@ def _check_pairs(labels: Any, judgments: Judgments | None) -> None:
             raise BadData.at(None, "missing-labels", problem, value=first)
 
 
-def _ranked(labels: Any, share: NDArray[np.float64]) -> Any:
-    """The place of each item in its topic by class, null where the class is not known."""
+def _unique_ranks(labels: Any, share: NDArray[np.float64]) -> Any:
+    """The rank of each item in its topic, null where it is not known.
+
+    Ranks of the table are kept if they are unique. Otherwise, and without them, items are ranked by
+    the table's ranks, then by class, then by document.
+    """
     topic, _ = encode(labels["topic"])
+    given = np.isnan(share).astype(np.float64)
     unknown = np.isnan(share)
-    return pa.array(places(np.where(unknown, -1.0, share), topic), mask=unknown)
+    if "rank" in labels.column_names:
+        given = labels["rank"].cast(pa.float64()).to_numpy()
+        unknown = np.isnan(given)
+        pairs = np.stack([topic, given], axis=1)[~unknown]
+        if len(np.unique(pairs, axis=0)) == len(pairs):
+            return labels["rank"]
+    _, document = np.unique(labels["document"].to_numpy().astype(str), return_inverse=True)
+    order = np.lexsort((document, -np.nan_to_num(share), given, topic))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - np.searchsorted(topic[order], topic[order]) + 1
+    return pa.array(rank, mask=unknown)
 
 
 FORMATS = (
@@ -217,13 +235,23 @@ FORMATS = (
         read=_read_submission,
         write=_write_submission,
     ),
+    Format(
+        name="trec-2011-submission-binary",
+        title="the same with a class of 0 or 1, still ranked by probability",
+        writes=("labels",),
+        extension=".txt",
+        write=partial(_write_submission, binary=True),
+    ),
 )
 
 
-def _relevance(labels: Any, scale: Scale | None) -> NDArray[np.float64]:  # (item,)
+def _relevance(
+    labels: Any, scale: Scale | None, *, probable: bool = True
+) -> NDArray[np.float64]:  # (item,)
     """The probability that each item is relevant, NaN where it is not known.
 
-    The sum over the relevant truths; 1 or 0 where the table has a label and no probabilities.
+    The sum over the relevant truths; 1 or 0 where the table has a label and no probabilities, or
+    where they are not wanted.
     """
     known = scale if scale is not None else scale_of_labels(labels)
     if known is None:
@@ -232,7 +260,7 @@ def _relevance(labels: Any, scale: Scale | None) -> NDArray[np.float64]:  # (ite
     relevant = known.truth_relevant
     marks = np.zeros(len(known.truths), dtype=np.bool_) if relevant is None else relevant
     names = [f"p_{truth}" for truth in known.truths]
-    if set(names) <= set(labels.column_names):
+    if probable and set(names) <= set(labels.column_names):
         shares = [labels[name].to_numpy() for name, mark in zip(names, marks, strict=True) if mark]
         return np.asarray(np.clip(np.sum(shares, axis=0), 0.0, 1.0))
     codes, texts = encode(labels["label"])
