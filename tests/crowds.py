@@ -47,8 +47,9 @@ class ServerProcess:
         command = [sys.executable, "-m", "adjudge", "serve", "--port", str(self.port)]
         command += ["--database", self.database, "--log-format", "json"]
         command += ["--secret-file", str(self.folder / "secret")]
+        given = {**os.environ, "ADJUDGE_METRICS_TOKEN": "metrics"}
         with (self.folder / "server.log").open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=given)
         wait_until(self._is_ready, 300, "the server is ready")
         self.starts.append(time.perf_counter() - begun)
 

@@ -123,6 +123,10 @@ class Site:
         assert ended.headers["location"].endswith("/projects")
         return browser
 
+    def metrics(self) -> str:
+        """The metrics, as a monitor gets them."""
+        return self.browser(Authorization="Bearer metrics").client.get("/metrics").text
+
     def confirm_mail(self, slug: str) -> None:
         """Let every recipient of a project's mail confirm it."""
         for keys in self.services.settings.find("mail-keys:").values():
@@ -294,6 +298,7 @@ def served(folder: Path, **settings: Any) -> Iterator[Site]:
             write_empty(path)
         settings["database"] = f"sqlite:///{path}"
     settings.setdefault("refit_seconds", 0.0)
+    settings.setdefault("metrics_token", "metrics")
     chosen = Settings(**settings)
     app = create_app(chosen)
     listener = socket.socket()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,11 @@ from alembic.migration import MigrationContext
 from adjudge.collect.judging import pages
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.store.database import Database
-from adjudge.collect.store.schema import metadata
+from adjudge.collect.store.database import Database, StoreFault, upgrade
+from adjudge.collect.store.schema import HEAD, metadata, requesters
 from adjudge.collect.values.judging import Arrival
 from adjudge.errors import BadSetting, Unavailable
-from collecting import Bench, made_project
+from collecting import Bench, made_project, refused
 
 
 def unavailable(code: str) -> object:
@@ -87,6 +88,53 @@ def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
     path.write_text("this is no database, but a text of some length\n" * 100)
     with unavailable("database-gone"):
         Database(path)
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("ALTER TABLE items DROP COLUMN asked", r"items\.asked"),
+        ("DROP TABLE outbox", "outbox"),
+    ],
+)
+@pytest.mark.parametrize("version", ["0020", HEAD])
+def test_a_database_without_what_its_version_has_says_so(
+    tmp_path: Path, statement: str, what: str, version: str
+) -> None:
+    path = tmp_path / "odd.db"
+    older = Database(path, migrate=False)
+    with older.engine.begin() as on:
+        upgrade(on, version)
+        on.execute(sa.text(statement))
+    older.close()
+    with pytest.raises(BadSetting, match=what):
+        Database(path)
+
+
+def test_a_fault_of_the_database_tells_no_values(database: Database) -> None:
+    secret = "$argon2id$secret"
+    row = {"name": "ada", "password": secret, "admin": None, "made": 1.0, "public": "p"}
+    with pytest.raises(StoreFault) as told:
+        database.write(lambda on: on.execute(sa.insert(requesters).values(row)))
+    trace = "".join(traceback.format_exception(told.value))
+    assert secret not in trace
+    assert "requesters" in str(told.value)
+
+
+def test_a_name_that_another_takes_meanwhile_is_taken(database: Database) -> None:
+    row = {"name": "ada", "password": "x", "admin": False, "made": 1.0}
+    for public in ("one", "two"):
+        adding = sa.insert(requesters).values({**row, "public": public})
+        if public == "one":
+            database.write(lambda on, adding=adding: on.execute(adding))
+        else:
+            with refused("name-taken"):
+                database.write(lambda on, adding=adding: on.execute(adding))
+
+
+def test_what_is_acknowledged_is_on_the_disk(postgresql: Database) -> None:
+    with postgresql.read() as on:  # although the server of the tests is set to be quick
+        assert on.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
 
 
 def test_a_locked_database_is_busy_and_nothing_is_stored(tmp_path: Path) -> None:
@@ -160,11 +208,6 @@ def test_a_server_that_is_gone_is_told_and_found_again(postgres: str) -> None:
     gone = Database("postgresql://nobody@localhost:1/nowhere", migrate=False, wait=1)
     with unavailable("database-gone"):
         RequesterServices(gone).projects.get_all()
-
-
-def test_a_fault_of_ours_is_not_called_the_databases(sqlite: Database) -> None:
-    with pytest.raises(sa.exc.IntegrityError):
-        sqlite.write(lambda on: on.execute(sa.text("INSERT INTO settings (name) VALUES (NULL)")))
 
 
 CHILD = """

@@ -72,6 +72,7 @@ def run(
         smtp=smtp or os.environ.get("ADJUDGE_SMTP", ""),
         mail_from=mail_from,
         private_webhooks=private_webhooks,
+        metrics_token=os.environ.get("ADJUDGE_METRICS_TOKEN", ""),
     )
     _check_free(host, port)
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104 - only compared

@@ -49,6 +49,28 @@ def test_also_where_the_end_is_not_their_own_wish(database: Database) -> None:
     bench.check()
 
 
+def test_who_leaves_below_the_line_is_ended_when_a_page_would_be_over(database: Database) -> None:
+    """One page each and leave: what thirty accounts closed is open again, and nobody trusts it."""
+    bench = Bench(database, topics=4, judgments_per_item=1, training=False, least_golds=5)
+    left, late = bench.arrive("left").judge, bench.arrive("late").judge
+    bench.turn(left, right=False)
+    page = bench.page(late)
+    assert {item.state for item in bench.items() if item.trusted} == {"closed"}
+    bench.clock.forward(minutes=59)
+    assert bench.judging.sweep() == 0
+    assert bench.judging.state(left).stage == "warned"
+    bench.judging.submit(late, page.page, page.key, bench.answers(page))
+    bench.clock.forward(minutes=1)
+    bench.judging.sweep()
+    view = bench.judging.state(left)
+    assert (view.stage, bench.judging.state(late).stage) == ("blocked", "working")
+    assert standings(bench) == {"untrusted", "trusted"}
+    (entry,) = bench.services.projects.get_log(bench.slug, event="blocked-at-finish")
+    assert (entry.judge, entry.figures["reason"]) == (left, "left")
+    bench.judging.sweep()
+    bench.check()
+
+
 def test_who_is_above_the_line_finishes_as_before(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()

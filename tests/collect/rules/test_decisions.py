@@ -54,7 +54,7 @@ def test_the_probability_below_a_line_is_the_beta_distribution_of_scipy(
     right: int, wrong: int, line: float, confidence: float
 ) -> None:
     expected = beta(1 + right, 1 + wrong).cdf(line)
-    assume(abs(expected - confidence) > 1e-12)
+    assume(right + wrong > 0 and abs(expected - confidence) > 1e-12)
     policy = Policy(trust="beta", confidence=confidence)
     assert is_below(right, right + wrong, line, policy) is bool(expected > confidence)
 

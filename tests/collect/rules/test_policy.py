@@ -31,6 +31,12 @@ def test_a_policy_survives_json() -> None:
     assert policy.changed({"training_pairs": 10}).training_pairs == 10
 
 
+def test_a_stored_mix_that_is_refused_now_is_the_default() -> None:
+    stored = Policy(feedback=False).to_dict()
+    for mix in ({"a": float("inf")}, {"a": 1e308, "b": 1e308}):
+        assert Policy.from_stored({**stored, "training_mix": mix}) == Policy(feedback=False)
+
+
 def test_every_setting_is_declared_with_its_meaning() -> None:
     named = [name for names in settings_by_part().values() for name in names]
     assert named == list(Policy().to_dict())
@@ -58,6 +64,12 @@ def test_every_setting_is_declared_with_its_meaning() -> None:
         ("training_mix", "odd", MIX),
         ("training_mix", {"a": 0}, MIX),
         ("training_mix", {"a": -1}, MIX),
+        ("training_mix", {"a": float("inf")}, MIX),
+        ("training_mix", {"a": 1e308, "b": 1e308}, MIX),
+        ("training_mix", {"x" * 1_001: 1}, MIX),
+        ("training_mix", {"a": [1]}, MIX),
+        ("screening_mix", 1, MIX),
+        ("lease_minutes", float("inf"), "a number from 0.1 to 43,200"),
         ("training_mix", {"a": True}, MIX),
         ("pay_per_page", "x", AMOUNT),
         ("pay_per_page", True, AMOUNT),

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from adjudge.collect.values.judging import Answer, Arrival
 from adjudge.collect.values.project import Arm, GoldEntry, Item, Project
 from adjudge.data.formats import formats, read
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData, BadSetting, NotFound, UnknownName
+from adjudge.errors import AdjudgeError, BadData, BadSetting, NotFound, UnknownName
 from adjudge.models.majority_vote import MajorityVote
 from sites import small_project
 from stores import new_store
@@ -93,6 +94,65 @@ def test_arms_go_with_the_archive(tmp_path: Path) -> None:
     del about["arms"]  # as archives were before
     _pack(old, {**parts, "project.json": json.dumps(about).encode()})
     assert read_archive(old).arms == ()
+
+
+@pytest.mark.parametrize(
+    ("part", "odd", "refused"),
+    [
+        ("name", "L\0am\x1bps \ud800", False),
+        ("name", "L" * 201, True),
+        ("labels", ["Good", "Ba\0d"], False),
+        ("labels", ["Good", "B" * 1_001], True),
+        ("grades", [0.0, float("inf")], True),
+        ("colours", {"Good\x1b": "red"}, False),
+        ("policy", {"training_mix": {"Good": 1e308, "Bad": 1e308}}, True),
+        ("policy", {"consent": "\0\ud800"}, False),
+        ("item", "i\0\x7f\ud800", False),
+        ("item", "i" * 1_001, True),
+        ("reason", "r\0\x1b\ud800", False),
+        ("question", {"name": "why", "kind": "words", "text": "W\x1bhy\udc00"}, False),
+        ("arm", {"name": "a\0\ud800"}, False),
+    ],
+)
+def test_what_cannot_be_stored_is_left_out_of_an_archive_or_refused(
+    tmp_path: Path, part: str, odd: Any, refused: bool
+) -> None:
+    """Two ways: a long name or an impossible number is refused, a control character is left out."""
+    services = RequesterServices(new_store(tmp_path / "adjudge.db"))
+    slug = services.projects.create(small_project()).slug
+    with zipfile.ZipFile(io.BytesIO(written(services, slug, "archive"))) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    about = json.loads(parts["project.json"])
+    item, *items = map(json.loads, parts["items.jsonl"].decode().splitlines())
+    gold, *golds = map(json.loads, parts["gold.jsonl"].decode().splitlines())
+    if part in ("labels", "grades"):
+        about["scale"] |= {part: odd, "truths": about["scale"]["labels"]}
+    elif part in ("arm", "question"):
+        about[f"{part}s"] = [odd]
+    elif part == "item":
+        item["name"] = odd
+    elif part == "reason":
+        gold["reason"] = odd
+    else:
+        about[part] = odd
+    parts["project.json"] = json.dumps(about).encode()
+    parts["items.jsonl"] = "\n".join(map(json.dumps, [item, *items])).encode()
+    parts["gold.jsonl"] = "\n".join(map(json.dumps, [gold, *golds])).encode()
+    _pack(tmp_path / "odd.zip", parts)
+    if refused:
+        with pytest.raises(AdjudgeError):
+            services.projects.create(read_archive(tmp_path / "odd.zip"))
+        return
+    made = services.projects.create(read_archive(tmp_path / "odd.zip"))
+    assert not re.search(r"[\0-\x08\x0b-\x1f\x7f\ud800-\udfff]", repr_of(services, made.slug))
+
+
+def repr_of(services: RequesterServices, slug: str) -> str:
+    project = services.projects.read(slug)
+    texts = [project.name, str(project.scale), project.guidelines, str(project.colours)]
+    texts += [item.name for item in project.items] + [gold.reason for gold in project.golds]
+    texts += [one.text for one in project.questions] + [arm.name for arm in project.arms]
+    return "".join(texts) + str(project.policy.get("consent", ""))
 
 
 def _pack(path: Path, parts: dict[str, bytes]) -> None:

@@ -113,6 +113,22 @@ def test_expired_pages_return_to_the_pool(database: Database) -> None:
     bench.check()
 
 
+def test_a_page_that_others_have_done_is_paid_once_and_the_log_says_why(sqlite: Database) -> None:
+    bench = Bench(sqlite, topics=1, golds=8, training=False, judgments_per_item=1,
+                  pay_per_page="0.50", screening=False)  # fmt: skip
+    late = bench.arrive("late").judge
+    page = bench.page(late)
+    bench.clock.forward(minutes=61)
+    bench.judging.sweep()
+    bench.turn(bench.arrive("other").judge)
+    for _ in range(2):
+        outcome = bench.judging.submit(late, page.page, page.key, bench.answers(page))
+    assert str(outcome.judge.pay) == "0.50"
+    newest, *_ = bench.services.projects.get_log(bench.slug, judge=late, event="page-answered")
+    assert (newest.figures["late"], newest.figures["paid"]) == (5, "0.50")
+    bench.check()
+
+
 @sqlite_first
 def test_an_expired_page_comes_back_as_it_was(database: Database) -> None:
     bench = Bench(database, lease_minutes=30)

@@ -30,16 +30,50 @@ def test_the_preset_sets_what_prolific_asks_for_and_keeps_what_is_there() -> Non
         "panel": "prolific",
         "participant_parameter": "PROLIFIC_PID",
         "return_link": "https://app.prolific.com/submissions/complete?cc={code}",
+        "least_pages": 3,
         "channels": ["open", "panel"],
         "code_failed": "CODE1",
         "code_blocked": "CODE2",
         "code_nothing_left": "CODE3",
+        "code_partial": "CODE4",
     }
     full = policy.changed(changes)
     assert preset_panel("prolific", full) == {}
     assert Policy().changed(preset_panel("prolific", Policy())).training_tries == 2
     with pytest.raises(UnknownName, match="panel 'prolifik'"):
         preset_panel("prolifik", policy)
+
+
+def test_the_full_code_is_for_as_many_pages_as_the_policy_says(database: Database) -> None:
+    bench = Bench(database, training=False, topics=30, golds=60, least_pages=2, own_codes=True,
+                  code_finished="ALL", code_partial="SOME", pay_per_page="1.00")  # fmt: skip
+    ends = {}
+    for key, pages in (("one", 1), ("two", 2)):
+        ends[key] = bench.judging.finish(_at_work(bench, key, pages=pages))
+    codes = {key: (view.completion_code or "").split("-")[0] for key, view in ends.items()}
+    assert codes == {"one": "SOME", "two": "ALL"}
+    assert ends["one"].pay == Decimal("1.00"), "each page is paid all the same"
+    table = bench.services.exports.get_panel_outcomes(bench.slug)
+    rows = {row["participant"]: row for row in table.to_pylist()}
+    assert [rows[key]["outcome"] for key in ("one", "two")] == ["partial", "finished"]
+    assert [rows[key]["code"] for key in ends] == [v.completion_code for v in ends.values()]
+    other = bench.judging.finish(_at_work(bench, "three", pages=2)).completion_code
+    assert other != ends["two"].completion_code
+
+
+def _at_work(bench: Bench, key: str, *, pages: int) -> str:
+    judge = bench.arrive(key, channel="panel").judge
+    for _ in range(pages):
+        bench.turn(judge)
+    return judge
+
+
+def test_who_finds_no_more_work_gets_the_full_code(sqlite: Database) -> None:
+    bench = Bench(sqlite, training=False, topics=1, results=2, golds=2, least_pages=5,
+                  code_finished="ALL", code_partial="SOME")  # fmt: skip
+    judge = _at_work(bench, "anna", pages=1)
+    assert bench.judging.page(judge) is None
+    assert bench.judging.state(judge).completion_code == "ALL"
 
 
 def test_a_policy_that_meets_the_rules_is_not_warned_of_and_each_fault_is() -> None:
@@ -55,6 +89,8 @@ def test_a_policy_that_meets_the_rules_is_not_warned_of_and_each_fault_is() -> N
     assert warned(training_tries=1, trained=False) == ""
     assert "pay_failed is 0." in warned(pay_failed="0")
     assert warned(pay_failed="0", trained=False) == ""
+    assert "least_pages says how many" in warned(least_pages=1)
+    assert "own_codes is on" in warned(own_codes=True)
     assert "no completion code is set in code_failed." in warned(code_failed="")
     same = warned(code_failed=good.code_finished)
     assert "code_finished and code_failed are the same completion code" in same

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
+import time
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import event
 
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import utc_now
-from sites import Browser, Site, served
+from sites import PASSWORD, Browser, Site, served
 
 
 @pytest.fixture
@@ -282,7 +287,7 @@ def test_a_database_that_is_gone(
     assert str(tmp_path) not in judge.text
     assert judge.client.get("/readyz").status_code == 503
     assert judge.client.get("/healthz").status_code == 200
-    assert "adjudge_database_up 0" in judge.client.get("/metrics").text
+    assert "adjudge_database_up 0" in site.metrics()
     assert any(record.getMessage() == "database-gone" for record in caplog.records)
     (tmp_path / "site.db").rmdir()
     for file in away.iterdir():
@@ -305,6 +310,68 @@ def test_two_servers_on_one_file(tmp_path: Path) -> None:
         there.proof = judge.proof
         there.post(path, **given)
         assert stored(two, slug) == count
+
+
+def test_a_form_of_nothing_but_fields_is_refused_before_it_is_parsed(site: Site) -> None:
+    browser = site.browser()
+    browser.get("/login")
+    kind = {"content-type": "application/x-www-form-urlencoded"}
+    for body in ("&" * 990_000, "a=1&" * 2_000):
+        begun = time.process_time()
+        response = browser.client.post("/login", content=body, headers=kind)
+        assert response.status_code == 422
+        assert time.process_time() - begun < 1
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/projects"])
+def test_metrics_and_the_api_want_their_token(site: Site, path: str) -> None:
+    at = path if path == "/metrics" else f"/api/v1{path}"
+    for headers in ({}, {"Authorization": "Bearer other"}, {"X-Forwarded-For": "127.0.0.1"}):
+        assert site.browser(**headers).client.get(at).status_code == 401
+
+
+def test_what_is_wrong_with_a_request_is_told_within_bounds(site: Site) -> None:
+    ada = Caller(site.set_up(), site)
+    for body in (
+        {"name": "x", "items": [1] * 100_000},
+        {"name": "x" * 500_000},
+        {"x" * 900_000: 1},
+    ):
+        assert len(ada.post("/projects", body).content) < 10_000
+    slug = ada.post("/projects", {"name": "x", "labels": "a,b"}).json()["slug"]
+    for setting in ({"closing": "x" * 900_000}, {"y" * 900_000: 1}, {"channels": [["x"] * 90_000]}):
+        response = ada.patch(f"/projects/{slug}/policy", setting)
+        assert (response.status_code, len(response.content) < 10_000) == (422, True)
+
+
+def test_no_setting_of_a_policy_is_a_fault_of_the_server(site: Site) -> None:
+    ada = Caller(site.set_up(), site)
+    slug = ada.post("/projects", {"name": "x", "labels": "a,b"}).json()["slug"]
+    odd = [1, "1", [[]], [["a"]], {"a": [1]}, float("inf"), {"a": float("inf")}, "\ud800", "\0"]
+    odd += [{"a": 1e308, "b": 1e308}, 10**400, None, True, -1, {"\0": 1}, "Infinity", "1e999999"]
+    for name in Policy.model_fields:
+        for value in odd:
+            status = ada.patch(f"/projects/{slug}/policy", {name: value}).status_code
+            assert status in (200, 422), (name, value)
+    for body in (1, "1", [[1]], float("inf"), None):
+        assert ada.patch(f"/projects/{slug}/policy", body).status_code == 422
+    assert ada.client.get(f"/api/v1/projects/{slug}/policy").status_code == 200
+
+
+class Caller:
+    """A client with a token of everything, which sends what no library would."""
+
+    def __init__(self, _: Browser, site: Site) -> None:
+        acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
+        secret = acting.accounts.make_token("all", scope="requester")[1]
+        kind = {"content-type": "application/json"}
+        self.client = site.browser(Authorization=f"Bearer {secret}", **kind).client
+
+    def post(self, path: str, body: Any) -> httpx.Response:
+        return self.client.post(f"/api/v1{path}", content=json.dumps(body))
+
+    def patch(self, path: str, body: Any) -> httpx.Response:
+        return self.client.patch(f"/api/v1{path}", content=json.dumps(body))
 
 
 def test_a_fault_of_ours_has_a_page_and_a_line_in_the_log(

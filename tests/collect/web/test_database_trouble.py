@@ -41,7 +41,7 @@ def health(site: Site) -> dict[str, object]:
     client = site.browser().client
     readiness = client.get("/readyz")
     code = readiness.json().get("error", {}).get("code")
-    up = "adjudge_database_up 1" in client.get("/metrics").text
+    up = "adjudge_database_up 1" in site.metrics()
     return {"alive": client.get("/healthz").status_code, "ready": code or "yes", "up": up}
 
 

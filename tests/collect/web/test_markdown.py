@@ -1,8 +1,15 @@
 from __future__ import annotations
 
+import io
+import zipfile
+from dataclasses import replace
+
 import pytest
 
+from adjudge.collect.values.project import Arm
 from adjudge.collect.web._markup import render
+from adjudge.errors import BadSetting
+from sites import Site, small_project
 
 
 def test_markdown_becomes_html_with_headings_below_the_pages_own() -> None:
@@ -42,6 +49,28 @@ def test_nothing_in_markdown_can_run(text: str) -> None:
     ):
         assert tag not in html
     assert "<img src=x" not in html
+
+
+SLOW = "![" * 9_000
+
+
+def test_a_text_that_takes_long_is_refused_when_saved_and_shown_as_it_is(site: Site) -> None:
+    with pytest.raises(BadSetting):
+        site.services.projects.create(replace(small_project(), guidelines=SLOW))
+    slug = site.open_project()
+    for text in (SLOW, "a" * 100_001):
+        with pytest.raises(BadSetting):
+            site.services.projects.set_guidelines(slug, text)
+        with pytest.raises(BadSetting):
+            site.services.arms.set_all(slug, [Arm(name="a", guidelines=text)])
+        assert render(text) == f"<pre>{text}</pre>"
+    file = io.BytesIO()
+    site.services.exports.write(slug, "archive", file)
+    with zipfile.ZipFile(file, "a") as archive, pytest.warns(match="Duplicate name"):
+        archive.writestr("guidelines.md", SLOW)
+    ada = site.set_up()
+    ada.get("/projects/new")
+    ada.post("/projects/upload", files={"files": ("p.zip", file.getvalue())}, expect=422)
 
 
 def test_links_leave_without_telling_where_from() -> None:

@@ -182,7 +182,7 @@ def promote(on: Connection, ids: Iterable[int]) -> None:
     """Let surplus judgments count where their items have room again."""
     for part in batches(ids):
         for item in on.execute(_SURPLUS, {"ids": part}).all():
-            policy = Policy.from_dict(item.policy)
+            policy = Policy.from_stored(item.policy)
             chosen = _promotable(on, item, policy.arm_limit)
             if chosen:
                 change = update(judgments).where(judgments.c.id.in_(chosen))

@@ -12,18 +12,28 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import BindParameter, bindparam, exists, select, text, update
+from sqlalchemy import BindParameter, bindparam, exists, func, select, text, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.closing import renew_needs, untrust
 from adjudge.collect.items.counters import lease, lock_items, promote, release, with_arm_room
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.decisions import at_finish, resume
-from adjudge.collect.rules.endings import CAME_LATE, NOTHING_LEFT, OWN_WISH
+from adjudge.collect.rules.endings import CAME_LATE, LEFT, NOTHING_LEFT, OWN_WISH
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, columns_of, record_of, write_log
-from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments, page_rows, pages, projects
-from adjudge.collect.store.snapshot import load_snapshot
+from adjudge.collect.store.schema import (
+    ITEM_HAS_ROOM,
+    items,
+    judges,
+    judgments,
+    page_rows,
+    pages,
+    projects,
+)
+from adjudge.collect.store.snapshot import SnapshotCache, load_snapshot
+from adjudge.collect.values.judging import DRY_RUN
 from adjudge.errors import Refused
 
 _EXPIRED = (
@@ -197,6 +207,44 @@ def finish(request: JudgeRequest) -> None:
         reason = CAME_LATE if training else NOTHING_LEFT
     take_back_page(request.on, request.judge)
     end_way(request, reason, actor="judge")
+
+
+_IDLE = (
+    select(judges, projects.c.version)
+    .join(projects, projects.c.id == judges.c.project)
+    .outerjoin(pages, pages.c.id == judges.c.page)
+    .where(
+        projects.c.state.in_(("open", "paused")),
+        judges.c.stage.in_(("working", "warned")),
+        judges.c.kind != DRY_RUN,
+        (judges.c.right < judges.c.seen) | (judges.c.training_right < judges.c.training_seen),
+        func.coalesce(pages.c.state, "") != "open",
+    )
+    .order_by(judges.c.id)
+)
+
+
+def find_idle(on: Connection, snapshots: SnapshotCache, now: float) -> list[str]:
+    """The judges at work who left below the blocking line: idle for as long as a page lasts."""
+    found = []
+    for row in on.execute(_IDLE):
+        project = snapshots.get(on, row.project, row.version)
+        if _has_left(row, project.policy_of(row.arm), now):
+            found.append(row.public)
+    return found
+
+
+def end_idle(request: JudgeRequest) -> bool:
+    """End a judge who left below the blocking line, as at the finish; whether they still are."""
+    if not _has_left(request.judge, request.policy, request.now):
+        return False
+    end_way(request, LEFT)
+    return True
+
+
+def _has_left(judge: StoredRow, policy: Policy, now: float) -> bool:
+    idle = judge.last is not None and judge.last + 60 * policy.lease_minutes <= now
+    return idle and at_finish(record_of(judge), policy).stage == "blocked"
 
 
 def end_way(request: JudgeRequest, reason: str, *, actor: str = "system") -> None:

@@ -132,7 +132,10 @@ def _submit_work(
         earned=request.judge.earned + to_micros(policy.pay_per_page),
         notice=[],
     )
-    answered = {"golds": [[one["gold"], one["label"]] for one in golds], "rows": len(made)}
+    answered: dict[str, Any] = {"golds": [[one["gold"], one["label"]] for one in golds]}
+    answered["rows"] = len(made)
+    if late:  # paid, although others have judged them meanwhile: the page came after its time
+        answered |= {"late": len(late), "paid": str(policy.pay_per_page)}
     log_decision(request, page, "page-answered", decision, answered)
     if decision.stage == "blocked":
         untrust(request.on, request.judge.id, request.project)

@@ -86,8 +86,8 @@ def view_judge(request: JudgeRequest) -> JudgeView:
         warned=judge.warned_at is not None,
         pay=to_money(pay_of(judge, policy)),
         currency=policy.currency,
-        completion_code=code_of(judge, policy),
-        return_link=way_back(judge, policy),
+        completion_code=code_of(judge, policy, request.project.seed),
+        return_link=way_back(judge, policy, request.project.seed),
         notice=tuple(judge.notice),
     )
 

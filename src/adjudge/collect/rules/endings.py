@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from decimal import Decimal
 from typing import Any, Literal, cast
 
@@ -18,6 +19,7 @@ OWN_WISH = "own-wish"
 MAX_PAGES = "max-pages"
 NO_GOLD_LEFT = "no-gold-left"
 BUDGET_SPENT = "budget-spent"
+LEFT = "left"  # below the blocking line, for longer than a page lasts
 CAME_LATE = "came-late"  # nothing was left before the end of the training; taken up again too
 
 
@@ -50,6 +52,9 @@ def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
     if stage == "finished":
         if judge.reason == CAME_LATE and judge.training_seen:
             return _LATE_IN_TRAINING
+        if outcome_of(judge, policy) == "partial":
+            pages = count_of(policy.least_pages, "page")
+            return f"You have finished after {judge.pages} of the {pages} for the full code."
         return _FINISHED.get(judge.reason, _FINISHED[OWN_WISH])
     if stage == "warned":
         return f"{_checked(judge, policy, policy.warn_below)}: please read the guidelines again."
@@ -82,6 +87,8 @@ def _blocked(judge: Any, policy: Policy) -> str:
         said = f": {judge.reason}" if judge.reason else "."
         return f"The requester has stopped your work on this project{said}"
     when = "when you finished" if judge.before == "finished" else "also after a warning"
+    if judge.reason == LEFT:
+        when = "when you had been away for longer than a page lasts"
     return f"{_checked(judge, policy, policy.block_below)}, {when}."
 
 
@@ -99,11 +106,19 @@ def _checked(judge: Any, policy: Policy, line: float) -> str:
     )
 
 
-_Ended = Literal["finished", "nothing-left", "failed", "blocked", "unfinished"]
+_Ended = Literal["finished", "partial", "nothing-left", "failed", "blocked", "unfinished"]
 
 
-def outcome_of(judge: Any) -> _Ended:
-    """How a judge's way ended, in a word: what their completion code and their pay depend on."""
+def outcome_of(judge: Any, policy: Policy) -> _Ended:
+    """How a judge's way ended, in a word, which their completion code depends on."""
+    ended = _ended(judge)
+    if ended == "finished" and judge.reason == OWN_WISH and judge.pages < policy.least_pages:
+        return "partial"
+    return ended
+
+
+def _ended(judge: Any) -> _Ended:
+    """How a judge's way ended, in a word, which their pay depends on."""
     if judge.stage == "finished" and judge.pages == 0:
         return "nothing-left"
     if judge.stage in ("finished", "failed", "blocked"):
@@ -111,23 +126,31 @@ def outcome_of(judge: Any) -> _Ended:
     return "unfinished"
 
 
-def code_of(judge: Any, policy: Policy) -> str | None:
-    """The completion code of a judge whose way has ended; None where there is none."""
+def code_of(judge: Any, policy: Policy, seed: int) -> str | None:
+    """The completion code of a judge whose way has ended; None where there is none.
+
+    ``seed`` is the project's, which nobody else knows: a code of one's own is made by it.
+    """
     codes = {
         "finished": policy.code_finished,
+        "partial": policy.code_partial,
         "nothing-left": policy.code_nothing_left or policy.code_finished,
         "failed": policy.code_failed,
         "blocked": policy.code_blocked,
     }
-    return codes.get(outcome_of(judge)) or None
+    code = codes.get(outcome_of(judge, policy))
+    if code and policy.own_codes:
+        mine = hashlib.blake2s(f"{seed}:{judge.channel}:{judge.key}".encode(), digest_size=5)
+        code = f"{code}-{mine.hexdigest().upper()}"
+    return code or None
 
 
-def way_back(judge: Any, policy: Policy) -> str | None:
+def way_back(judge: Any, policy: Policy, seed: int) -> str | None:
     """The link by which a judge goes back to their panel at the end; None where there is none.
 
     The template is the policy's; from their own link come only values, each escaped.
     """
-    outcome, code = outcome_of(judge), code_of(judge, policy)
+    outcome, code = outcome_of(judge, policy), code_of(judge, policy, seed)
     if outcome == "unfinished" or not policy.return_link:
         return None
     if judge.channel != "panel" and judge.kind != DRY_RUN:
@@ -146,7 +169,7 @@ def pay_of(judge: Any, policy: Policy) -> int:
 
     Whoever did the training and then found nothing left is paid as who failed it: for their time.
     """
-    outcome = outcome_of(judge)
+    outcome = _ended(judge)
     if outcome == "failed" or (outcome == "nothing-left" and judge.training_seen):
         return to_micros(policy.pay_failed)
     if judge.stage == "blocked" and not policy.pay_blocked:

@@ -97,6 +97,17 @@ class Policy(
         """A policy from settings that differ from the defaults, as JSON or a form gives them."""
         return cls(**settings)
 
+    @classmethod
+    def from_stored(cls, settings: Mapping[str, Any]) -> Policy:
+        """A stored policy; of a mix that only earlier versions took, the default."""
+        held = dict(settings)
+        for name in ("training_mix", "screening_mix"):
+            try:
+                cls(**{name: held.get(name, "any")})
+            except BadSetting:
+                del held[name]
+        return cls(**held)
+
     def changed(self, settings: Mapping[str, Any]) -> Policy:
         """The same policy with some settings changed."""
         return Policy(**{**dict(self), **settings})

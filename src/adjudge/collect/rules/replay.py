@@ -66,12 +66,12 @@ class LogReplay:
 
     def _policy(self, entry: LogEntry, arm: str) -> Policy:
         policy = self._policies[entry.policy_version]
-        return policy.changed(self._arms.get(arm, {}))
+        return Policy.from_stored({**dict(policy), **self._arms.get(arm, {})})
 
     def _step(self, entry: LogEntry) -> None:
         figures = cast(dict[str, Any], entry.figures)
         if entry.event in ("project-created", "policy-changed", "arms-changed"):
-            self._policies[entry.policy_version] = Policy.from_dict(figures["policy"])
+            self._policies[entry.policy_version] = Policy.from_stored(figures["policy"])
             self._arms = figures.get("arms", self._arms)
         if "golds" in figures and isinstance(figures["golds"], dict):
             self._accepted |= figures["golds"]

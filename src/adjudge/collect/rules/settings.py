@@ -10,22 +10,17 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal
-from unicodedata import category
 from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from adjudge.collect.values.judging import CHANNELS, Channel
 from adjudge.collect.values.project import Mix
+from adjudge.collect.values.texts import check_text
 
+_LONGEST = 1_000
+_MOST_SHARES = 1e12  # the sum of all
 MIX = "any, uniform, or a share of at least 0 for each label, not all of them 0"
-
-
-def _check_text(value: str) -> str:
-    """Refuse what not every database can store and not every page can show."""
-    if any(category(c) in ("Cc", "Cs") and c not in "\n\t\r" for c in value):
-        raise ValueError("a text without control characters")
-    return value
 
 
 def _check_mix(value: Mix) -> Mix:
@@ -33,7 +28,8 @@ def _check_mix(value: Mix) -> Mix:
     if isinstance(value, str):
         known = value in ("any", "uniform")
     else:
-        known = all(share >= 0 for share in value.values()) and sum(value.values()) > 0
+        fit = all(share >= 0 and len(check_text(name)) <= _LONGEST for name, share in value.items())
+        known = fit and 0 < sum(value.values()) <= _MOST_SHARES
     if not known:
         raise ValueError(MIX)
     return value if isinstance(value, str) else dict(value)
@@ -44,7 +40,6 @@ def _to_amount(value: object) -> object:
     return None if isinstance(value, bool) else value
 
 
-_LONGEST = 1_000
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _PLACE = re.compile(r"\{([^{}]*)\}")
 _HERE = ("localhost", "127.0.0.1", "::1")
@@ -114,7 +109,7 @@ _Pairs = Annotated[int, Field(ge=1, le=10_000)]
 _Limit = Annotated[int, Field(ge=0, le=1_000_000)]
 _Few = Annotated[int, Field(ge=1, le=100)]
 _Money = Annotated[Decimal, Field(ge=0, le=1_000_000, strict=False), BeforeValidator(_to_amount)]
-_Text = Annotated[str, AfterValidator(_check_text)]
+_Text = Annotated[str, AfterValidator(check_text)]
 _Code = Annotated[_Text, Field(max_length=200)]
 _Mix = Annotated[str | Mapping[str, float], AfterValidator(_check_mix)]
 
@@ -364,6 +359,19 @@ class Pay(_Part):
         "",
         "Completion code: nothing left to judge",
         "For judges who came too late. Empty: the code of who finished.",
+    )
+    least_pages: int = _setting(
+        0,
+        "Pages for the full code",
+        "Judges who stop earlier, though there is work, get the next code. 0: any.",
+        ge=0,
+        le=1_000_000,
+    )
+    code_partial: _Code = _setting("", "Completion code: fewer pages", "Empty: none.")
+    own_codes: bool = _setting(
+        False,
+        "A code of their own for each participant",
+        "The code, and a part that only this participant gets. Not for Prolific.",
     )
 
 

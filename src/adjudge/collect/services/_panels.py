@@ -33,7 +33,9 @@ _CODES = {
     "code_failed": "failed the training",
     "code_blocked": "was blocked",
     "code_nothing_left": "found nothing left to judge",
+    "code_partial": "judged fewer pages",
 }
+_LEAST_PAGES = 3
 _SIGNS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 
@@ -57,6 +59,8 @@ def preset_panel(
         "return_link": _PROLIFIC_LINK,
         "training_tries": max(2, policy.training_tries),
     }
+    if not policy.least_pages:  # else one page would bring the full code
+        changes["least_pages"] = policy.max_pages or _LEAST_PAGES
     if "panel" not in policy.channels:
         changes["channels"] = [*policy.channels, "panel"]
     taken: set[str] = set()
@@ -93,6 +97,10 @@ def panel_warnings(policy: Policy, arms: Iterable[Policy] = (), *, trained: bool
         )
     if not policy.pay_blocked:
         said.append("Prolific: work may not go unpaid for missed gold, and pay_blocked is off.")
+    if policy.least_pages < 2 and policy.max_pages != 1:
+        said.append("Prolific: the full code is given after one page; least_pages says how many.")
+    if policy.own_codes:
+        said.append("Prolific: it knows no codes of single participants, and own_codes is on.")
     if "{code}" not in policy.return_link:
         said.append(f"Prolific: the link back ({_PROLIFIC_LINK}) is not set.")
     return said + _code_warnings(policy, trained)
@@ -100,7 +108,9 @@ def panel_warnings(policy: Policy, arms: Iterable[Policy] = (), *, trained: bool
 
 def _code_warnings(policy: Policy, trained: bool) -> list[str]:
     """Completion codes that are missing, or that cannot be told apart."""
-    wanted = [name for name in _CODES if trained or name != "code_failed"]
+    unused = {"code_failed"} if not trained else set()
+    unused |= set() if policy.least_pages else {"code_partial"}
+    wanted = [name for name in _CODES if name not in unused]
     missing = [name for name in wanted if not getattr(policy, name)]
     said = []
     if missing:
@@ -123,7 +133,8 @@ def _action_of(outcome: str, pay: Decimal) -> str:
         return "wait"
     if pay <= 0 and outcome != "finished":
         return "ask to return"
-    return "screen-out payment" if outcome in ("failed", "nothing-left") else "approve"
+    by_pages = ("failed", "nothing-left", "partial")
+    return "screen-out payment" if outcome in by_pages else "approve"
 
 
 _COLUMNS = (
@@ -148,7 +159,7 @@ def table_outcomes(request: Request) -> Any:
 
 def _outcome(row: Any, snapshot: ProjectSnapshot) -> dict[str, Any]:
     policy = snapshot.policy_of(row.arm)
-    pay, outcome = to_money(pay_of(row, snapshot.policy_of(row.arm))), outcome_of(row)
+    pay, outcome = to_money(pay_of(row, policy)), outcome_of(row, policy)
     given = {str(name): str(value) for name, value in row.parameters.items()}
     return {
         "participant": row.key,
@@ -156,7 +167,7 @@ def _outcome(row: Any, snapshot: ProjectSnapshot) -> dict[str, Any]:
         "study": given.get("STUDY_ID", ""),
         "judge": row.public,
         "outcome": outcome,
-        "code": code_of(row, policy) or "",
+        "code": code_of(row, policy, snapshot.seed) or "",
         "pay_due": str(pay),
         "currency": policy.currency,
         "action": _action_of(outcome, pay),

@@ -60,6 +60,7 @@ from adjudge.collect.values.project import COLOURS, Arm, Beside, GoldEntry, Item
 from adjudge.collect.values.questions import FurtherQuestion, check_questions
 from adjudge.collect.values.requesting import ProjectHead, ProjectSummary
 from adjudge.collect.values.sides import is_of_pairs
+from adjudge.collect.values.texts import check_markdown
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, Refused
 
@@ -101,7 +102,7 @@ def create_project(
             name=project.name.strip(),
             owner=owner,
             state="draft",
-            guidelines=project.guidelines,
+            guidelines=check_markdown("guidelines", project.guidelines),
             scale=scale_to_json(project.scale, check_colours(project.colours, project.scale)),
             policy=policy.to_dict(),
             policy_version=1,
@@ -273,7 +274,8 @@ def store_arms(
             raise BadSetting(setting, fault.value, fault.expected) from None
         settings: dict[str, Any] = {"policy": arm.policy}
         if arm.guidelines is not None:
-            settings["guidelines"] = arm.guidelines.replace("\0", "")
+            words = check_markdown(f"guidelines of arm {arm.name}", arm.guidelines)
+            settings["guidelines"] = words
         rows.append({"project": project, "position": place, "name": arm.name, "settings": settings})
     on.execute(insert(arms), rows[first:])
 

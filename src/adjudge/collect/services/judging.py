@@ -20,7 +20,7 @@ from adjudge.collect.judging.arriving import (
     take_in,
     unsigned_dry_run,
 )
-from adjudge.collect.judging.leases import expire_pages, finish
+from adjudge.collect.judging.leases import end_idle, expire_pages, find_idle, finish
 from adjudge.collect.judging.pages import next_page, show_page
 from adjudge.collect.judging.submitting import answer_row, keep_draft, submit
 from adjudge.collect.judging.views import any_work_left, count_pages_left, view_judge, view_project
@@ -252,15 +252,30 @@ class JudgingService:
         return view_judge(request.renewed())
 
     def sweep(self) -> int:
-        """Give expired pages back to the pool, as making pages also does; how many there were."""
-        return self._database.write(lambda on: expire_pages(on, self._now()))
+        """Give expired pages back to the pool, as making pages also does; how many there were.
+
+        Judges who left below the blocking line are ended as if they had finished.
+        """
+        expired = self._database.write(lambda on: expire_pages(on, self._now()))
+        with self._database.read() as on:
+            idle = find_idle(on, self._snapshots, self._now())
+        for judge in idle:
+            self._end_idle(judge)
+        return expired
+
+    def _end_idle(self, judge: str) -> None:
+        self._database.write(lambda on: end_idle(self._request(on, judge, lock=True)))
 
     def _now(self) -> float:
         return self._clock().timestamp()
 
     def _open(self, on: Connection, judge: str, *, lock: bool = True) -> JudgeRequest:
+        request = self._request(on, judge, lock=lock)
+        _check_still_welcome(on, request.judge, request.now)
+        return request
+
+    def _request(self, on: Connection, judge: str, *, lock: bool) -> JudgeRequest:
         row = lock_judge(on, judge) if lock else read_judge(on, judge)
-        _check_still_welcome(on, row, self._now())
         snapshot = self._snapshots.get(on, row.project, row.version)
         return JudgeRequest(on=on, project=snapshot, now=self._now(), judge=row, locked=lock)
 

@@ -55,6 +55,7 @@ from adjudge.collect.values.requesting import (
     ProjectSummary,
 )
 from adjudge.collect.values.sides import is_of_pairs
+from adjudge.collect.values.texts import check_markdown
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, NotFound, Refused
 
@@ -163,7 +164,7 @@ class ProjectService(Service):
     @writes()
     def set_guidelines(self, request: Request, guidelines: str) -> None:
         """Replace the guidelines."""
-        _change(request, guidelines=guidelines.replace("\0", ""))
+        _change(request, guidelines=check_markdown("guidelines", guidelines))
         request.log("guidelines-changed", actor=request.actor)
 
     @reads()

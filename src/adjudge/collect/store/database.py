@@ -28,11 +28,12 @@ from sqlalchemy.exc import (
     DisconnectionError,
     NoSuchModuleError,
     OperationalError,
+    ProgrammingError,
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from adjudge.collect.store.schema import HEAD, VERSIONS, settings
-from adjudge.errors import BadSetting, Unavailable
+from adjudge.collect.store.schema import HEAD, VERSIONS, metadata, settings
+from adjudge.errors import BadSetting, Refused, Unavailable
 
 _Result = TypeVar("_Result")
 _Value = TypeVar("_Value")
@@ -42,8 +43,10 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 _TRIES = 5  # PostgreSQL may break a deadlock by ending one of two transactions; it is run again
 _BATCH = 500  # ids in one statement
 _DEADLOCK = ("40P01", "40001")
+_TAKEN = "23505"  # something unique is there already
 _BUSY = ("57014", "53300", "55P03")
 _FULL = ("53100", "53200")
+_ODD_SCHEMA = ("no such", "already exists", "duplicate column")  # as SQLite says it
 _GONE = ("57P01", "57P02", "57P03", "08000", "08003", "08006", "25006")
 
 
@@ -92,6 +95,7 @@ class Database:
         """Bring the schema to the newest version; safe if several processes do it at once."""
         with self._translating(), self.engine.connect() as connection:
             if _version(connection) == HEAD:
+                _check_schema(connection)
                 return
             connection.rollback()
             with connection.begin():
@@ -104,7 +108,7 @@ class Database:
                     wanted = f"a schema up to {HEAD}; this one is {found}, of a newer adjudge"
                     raise BadSetting("database", name, wanted)
                 if found != HEAD:
-                    upgrade(connection)
+                    _check_schema(connection, upgrade)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -123,7 +127,9 @@ class Database:
                 result = self._run(work)
                 self._check_file(log=True)
                 return result
-            except _Deadlock:
+            except _Deadlock as again:
+                if attempt == _TRIES - 1 and again.taken:
+                    raise Refused("name-taken", "something of this name is there already") from None
                 time.sleep(0.005 * 2**attempt)
             except Unavailable as fault:
                 self._full = self._full or fault.code == "database-full"
@@ -191,8 +197,8 @@ class Database:
         except (DBAPIError, DisconnectionError) as error:
             meaning = _translate(error)
             if meaning is None:
-                raise
-            raise meaning from error
+                raise StoreFault(_describe(error)).with_traceback(error.__traceback__) from None
+            raise meaning from None if isinstance(meaning, _Deadlock) else error
 
 
 def batches(ids: Iterable[int]) -> Iterator[list[int]]:
@@ -258,8 +264,18 @@ def _try_room(on: Connection) -> None:
     on.execute(sa.delete(settings).where(settings.c.name == "room"))
 
 
+class StoreFault(Exception):
+    """A statement that the database refused, without the values in it: they may be secrets."""
+
+
 class _Deadlock(Exception):
-    """A transaction that the database ended and that can be run again."""
+    """A transaction that the database ended and that can be run again.
+
+    ``taken``: another stored something of the same name meanwhile.
+    """
+
+    def __init__(self, *, taken: bool = False) -> None:
+        self.taken = taken
 
 
 def _begin(connection: Connection) -> None:
@@ -286,6 +302,8 @@ def _translate(error: DBAPIError | DisconnectionError) -> Exception | None:
     text = str(original or error).lower()
     if state in _DEADLOCK:
         return _Deadlock()
+    if state == _TAKEN or getattr(original, "sqlite_errorname", "") == "SQLITE_CONSTRAINT_UNIQUE":
+        return _Deadlock(taken=True)
     if "locked" in text or "busy" in text or state in _BUSY:
         return Unavailable("database-busy", "the database is locked by another; try again")
     if "disk is full" in text or "database or disk" in text or state in _FULL:
@@ -296,6 +314,47 @@ def _translate(error: DBAPIError | DisconnectionError) -> Exception | None:
     if gone or "malformed" in text or "not a database" in text:
         return Unavailable("database-gone", f"the database cannot be reached: {original or error}")
     return None
+
+
+def _describe(error: DBAPIError | DisconnectionError) -> str:
+    """What a fault of the database is about: its kind and the statement, and no value."""
+    original = getattr(error, "orig", None)
+    about = getattr(original, "diag", None)
+    parts = [
+        type(original or error).__name__,
+        *(getattr(about, name, None) for name in ("sqlstate", "table_name", "constraint_name")),
+        getattr(original, "sqlite_errorname", None),
+        " ".join(str(getattr(error, "statement", "")).split())[:500],
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _check_schema(
+    connection: Connection, change: Callable[[Connection], None] | None = None
+) -> None:
+    """Refuse a database without tables or columns that its version has, also after a change."""
+    try:
+        if change is not None:
+            change(connection)
+        found = {
+            str(table): {column["name"] for column in columns}
+            for (_, table), columns in sa.inspect(connection).get_multi_columns().items()
+        }
+        missing = [
+            f"{table.name}.{column.name}"
+            for table in metadata.sorted_tables
+            for column in table.columns
+            if column.name not in found.get(table.name, ())
+        ]
+    except (OperationalError, ProgrammingError) as error:
+        about = str(error.orig)
+        if isinstance(error, OperationalError) and not any(one in about for one in _ODD_SCHEMA):
+            raise
+        missing = [" ".join(str(error.orig).splitlines()[0].split())]
+    if missing:
+        wanted = "every table and column of its version; restore a backup that has them"
+        name = connection.engine.url.render_as_string()
+        raise BadSetting("database", f"{name} without {', '.join(missing[:5])}", wanted)
 
 
 def migration_config(connection: Connection | None = None) -> Config:
@@ -338,9 +397,10 @@ def _make_engine(url: sa.URL, wait: float) -> sa.Engine:
                 max_overflow=30,
                 pool_timeout=wait,
                 pool_pre_ping=True,
+                hide_parameters=True,
                 connect_args={"connect_timeout": max(2, int(wait))},
             )
-            event.listen(engine, "connect", partial(_limit_locks, max(1, int(wait * 1000))))
+            event.listen(engine, "connect", partial(_prepare_postgresql, max(1, int(wait * 1000))))
             return engine
     except (ImportError, NoSuchModuleError) as error:
         wanted = "the extra adjudge[postgres] installed"
@@ -348,16 +408,22 @@ def _make_engine(url: sa.URL, wait: float) -> sa.Engine:
     folder = Path(str(url.database)).resolve().parent
     if not folder.is_dir():
         raise BadSetting("database", str(url.database), f"a folder that exists; {folder} does not")
-    engine = sa.create_engine(url, pool_size=10, max_overflow=30, pool_timeout=wait)
+    engine = sa.create_engine(
+        url, pool_size=10, max_overflow=30, pool_timeout=wait, hide_parameters=True
+    )
     event.listen(engine, "connect", partial(_prepare, wait))
     event.listen(engine, "begin", _begin)
     return engine
 
 
-def _limit_locks(milliseconds: int, connection: Any, _record: Any) -> None:
-    """Let a PostgreSQL connection wait for a lock no longer than that."""
+def _prepare_postgresql(milliseconds: int, connection: Any, _record: Any) -> None:
+    """Let a connection wait for a lock no longer than that, and store what it acknowledges."""
     with connection.cursor() as cursor:
         cursor.execute(f"SET lock_timeout TO {milliseconds}")
+        cursor.execute(
+            "SELECT set_config('synchronous_commit', replace(setting, 'off', 'on'), false)"
+            " FROM pg_settings WHERE name = 'synchronous_commit'"
+        )
     connection.commit()
 
 

@@ -160,7 +160,7 @@ _ARMS = select(arms).where(arms.c.project == bindparam("project")).order_by(arms
 def load_snapshot(on: Connection, project: int) -> ProjectSnapshot:
     """The snapshot of a project as it is stored now."""
     row = on.execute(_PROJECT, {"project": project}).one()
-    policy = Policy.from_dict(row.policy)
+    policy = Policy.from_stored(row.policy)
     scale = scale_from_json(row.scale)
     known = {
         gold.id: from_row(
@@ -181,7 +181,7 @@ def load_snapshot(on: Connection, project: int) -> ProjectSnapshot:
         arms={
             arm.name: _StoredArm(
                 arm.name,
-                policy.changed(arm.settings.get("policy", {})),
+                Policy.from_stored({**dict(policy), **arm.settings.get("policy", {})}),
                 arm.settings.get("guidelines"),
             )
             for arm in on.execute(_ARMS, {"project": project})

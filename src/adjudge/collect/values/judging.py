@@ -60,6 +60,7 @@ class ProjectView:
     pay_per_page: Decimal
     pay_failed: Decimal  # what a judge who failed the training is paid
     currency: str
+    least_pages: int  # for the full completion code; 0: any
     feedback: bool
     page_minutes: float  # that a page is kept for its judge
     images: bool  # whether pictures of results are loaded from where they are

@@ -6,44 +6,24 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cache, wraps
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import APIRouter, Depends, Request, Security
 from fastapi import Path as InPath
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 from starlette.responses import JSONResponse, Response
 
+from adjudge.collect.rules.sent import ApiModel
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.values.ids import topic_id
-from adjudge.collect.values.project import Beside, GoldEntry, Item
-from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.collect.values.requesting import MemberRole
 from adjudge.collect.web._login import LoggedIn
 from adjudge.collect.web._state import state_of
-from adjudge.errors import BadSetting, Refused
+from adjudge.errors import Refused
 
 _Value = TypeVar("_Value")
 
-
-def _text(least: int, most: int) -> Any:
-    return Field(min_length=least, max_length=most, pattern=r"^[^\x00]*$")
-
-
-# Text of a bounded length that any database can store: none stores NUL.
-Key = Annotated[str, _text(1, 200)]
-Short = Annotated[str, _text(0, 200)]
-Name = Annotated[str, _text(1, 1_000)]
-Line = Annotated[str, _text(0, 1_000)]
-Comment = Annotated[str, _text(0, 2_000)]
-Reason = Annotated[str, _text(0, 5_000)]
-Paragraph = Annotated[str, _text(0, 10_000)]
-Guide = Annotated[str, _text(0, 200_000)]
-_Passage = Annotated[str, _text(0, 100_000)]
-_Share = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
-Shares = Annotated[dict[Name, _Share], Field(max_length=100)]
-GoldRole = Literal["training", "screening", "both"]
 
 Slug = Annotated[str, InPath(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=80)]
 PublicId = Annotated[str, InPath(pattern=r"^[A-Za-z0-9_-]+$", max_length=64)]
@@ -106,17 +86,6 @@ class _Operation(APIRoute):
             return JSONResponse(_plain(value), status_code=status)
 
         super().__init__(path, answer, **given)
-
-
-class ApiModel(BaseModel):
-    """What a caller sends: nothing but what is named."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    def __init_subclass__(cls, **given: Any) -> None:
-        super().__init_subclass__(**given)
-        # The schema names a model after its class, without the underscore of a private one.
-        cls.__name__ = cls.__qualname__ = cls.__name__.lstrip("_")
 
 
 class _Fault(ApiModel):
@@ -202,90 +171,3 @@ def _services_of(request: Request) -> RequesterServices:
 
 Caller = Annotated[LoggedIn, Depends(_caller_of)]
 Services = Annotated[RequesterServices, Depends(_services_of)]
-
-
-# -- what is sent for a project, in whole or in part
-
-
-class _BesideIn(ApiModel):
-    """The right result of a pair."""
-
-    document: Name
-    title: Paragraph = ""
-    text: _Passage = ""
-    url: Paragraph = ""
-    image: Paragraph = ""
-
-
-class ItemIn(ApiModel):
-    """One item to judge; with a result beside it, a pair of which the better is asked for."""
-
-    name: Name
-    topic: Line = ""
-    query: Paragraph = ""
-    document: Line = ""
-    need: Paragraph = ""
-    category: Line = ""
-    title: Paragraph = ""
-    text: _Passage = ""
-    url: Paragraph = ""
-    image: Paragraph = ""
-    beside: _BesideIn | None = None
-
-    def value(self) -> Item:
-        """Return the item, once its addresses are found to be of the web."""
-        for part in (self, self.beside):
-            for name in ("url", "image"):
-                address = getattr(part, name, "")
-                if address and not address.lower().startswith(("http://", "https://")):
-                    raise BadSetting(f"{name} of {self.name}", address, "http:// or https://")
-        beside = None if self.beside is None else Beside(**dict(self.beside))
-        # Items of one query belong together, also where the caller has no ids for queries.
-        topic = self.topic or (topic_id(self.query) if self.query else self.name)
-        return Item(**{**dict(self), "beside": beside, "topic": topic})
-
-
-class GoldIn(ApiModel):
-    """The known answer to an item."""
-
-    item: Name
-    accepted: list[Name] = Field(min_length=1, max_length=100)
-    reason: Reason = ""
-    reasons: dict[Line, Reason] = Field(default={}, max_length=100)
-    role: GoldRole = "both"
-
-    def value(self) -> GoldEntry:
-        """Return the gold."""
-        return GoldEntry(**{**dict(self), "accepted": tuple(self.accepted)})
-
-
-class QuestionIn(ApiModel):
-    """A further question: on a scale of its own (labels), in words, or how sure they are."""
-
-    name: Key
-    text: Line = ""
-    kind: Literal["labels", "words", "confidence"] = "labels"
-    labels: Line = ""
-    required: bool = True
-    share: Annotated[float, Field(gt=0, le=1)] = 1.0
-
-    def value(self) -> FurtherQuestion:
-        """Return the question."""
-        return FurtherQuestion(**dict(self))
-
-
-class ArmIn(ApiModel):
-    """An arm: its name, and what differs from the project."""
-
-    name: Key
-    training_mix: Literal["any", "uniform", "population"] | Shares | None = None
-    screening_mix: Literal["any", "uniform", "population"] | Shares | None = None
-    feedback: bool | None = None
-    refresher_pairs: Annotated[int, Field(ge=0, le=100)] | None = None
-    pay_per_page: Short | None = None
-    pay_failed: Short | None = None
-    guidelines: Guide | None = None
-
-    def given(self) -> dict[str, Any]:
-        """Return the arm as a file of arms has it."""
-        return self.model_dump(exclude_none=True)

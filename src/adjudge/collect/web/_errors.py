@@ -63,6 +63,8 @@ _UNAVAILABLE = {  # what the database itself said stands in the log
     "database-full": "the disk of the database is full; nothing was stored, please try again later",
     "database-gone": "the database cannot be reached; nothing was stored, please try again later",
 }
+_LONGEST = 1_000  # characters of a message
+_MOST_FAULTS = 20  # of one request that are listed
 _CODES = {
     400: "bad-request",
     401: "not-logged-in",
@@ -78,6 +80,8 @@ _CODES = {
 
 def _answer(request: Request, status: int, code: str, message: str, **more: Any) -> Response:
     """An error as JSON for the API, as a page for a browser."""
+    if len(message) > _LONGEST:  # it may repeat what was sent
+        message = f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
     headers = {"Retry-After": "5"} if status == 503 else {}
     if status == 429 and "seconds" in more:
         headers["Retry-After"] = str(math.ceil(more["seconds"]))
@@ -164,8 +168,8 @@ async def _on_http(request: Request, fault: HTTPException) -> Response:
 
 async def _on_invalid(request: Request, fault: RequestValidationError) -> Response:
     faults = [
-        {"at": ".".join(map(str, entry["loc"])), "problem": entry["msg"]}
-        for entry in fault.errors()
+        {"at": ".".join(map(str, entry["loc"]))[:_LONGEST], "problem": entry["msg"][:_LONGEST]}
+        for entry in fault.errors()[:_MOST_FAULTS]
     ]
     message = "{at}: {problem}".format(**faults[0])
     return _answer(request, 422, "bad-request", message, faults=faults)

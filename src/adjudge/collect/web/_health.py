@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -21,7 +22,7 @@ from prometheus_client import (
 from starlette.responses import JSONResponse, Response
 
 from adjudge.collect.web._state import state_of
-from adjudge.errors import Unavailable
+from adjudge.errors import Refused, Unavailable
 
 router = APIRouter(include_in_schema=False)
 _Found = TypeVar("_Found")
@@ -116,6 +117,10 @@ async def _ready(request: Request) -> Response:
 async def _metrics(request: Request) -> Response:
     """Metrics of this process and of the database, in the text format of Prometheus."""
     state = state_of(request)
+    sent = request.headers.get("authorization", "").encode()
+    token = state.settings.metrics_token
+    if not token or not hmac.compare_digest(sent, f"Bearer {token}".encode()):
+        raise Refused("token-missing", "metrics need the token that the server was started with")
     try:
         stored = await state.checks.ask(state.services.projects.count_stored)
     except Unavailable:

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from threading import Lock
 
 import nh3
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
+
+from adjudge.collect.values.texts import is_bounded_markdown
 
 _TAGS = {
     "a", "b", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "h2", "h3", "h4", "h5",
@@ -29,9 +32,22 @@ _FOLDED = 700  # characters from which on a text is folded
 _START = 500  # characters of it that are shown before it is unfolded
 
 
-@lru_cache(maxsize=64)
+_rendering = Lock()  # a text is rendered once, however many ask for it at a time
+
+
 def render(text: str) -> Markup:
-    """The HTML of a Markdown text: headings one level down, below the page's own."""
+    """The HTML of a Markdown text: headings one level down, below the page's own.
+
+    A text that would take long to render, as earlier versions stored some, is shown as it is.
+    """
+    with _rendering:
+        return _render(text)
+
+
+@lru_cache(maxsize=256)
+def _render(text: str) -> Markup:
+    if not is_bounded_markdown(text):
+        return Markup("<pre>{}</pre>").format(text)
     tokens = _parser.parse(text)
     for token in tokens:
         if token.tag in _DEEPER:

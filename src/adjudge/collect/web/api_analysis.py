@@ -10,23 +10,12 @@ from pydantic import Field
 
 from adjudge.collect.consensus import planner, refit
 from adjudge.collect.consensus.planner import Asked, ProjectPlan, Wish
+from adjudge.collect.rules.sent import ApiModel, ArmIn, Name, QuestionIn, Shares, Short
 from adjudge.collect.services.arms import preset_arms, read_arms
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.arms import ArmReport
 from adjudge.collect.values.questions import FurtherQuestion
-from adjudge.collect.web._api import (
-    ApiModel,
-    ArmIn,
-    Listed,
-    Name,
-    PublicId,
-    QuestionIn,
-    Services,
-    Shares,
-    Short,
-    Slug,
-    api_router,
-)
+from adjudge.collect.web._api import Listed, PublicId, Services, Slug, api_router
 from adjudge.errors import BadSetting
 from adjudge.models.registry import MODELS
 

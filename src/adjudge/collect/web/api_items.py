@@ -9,23 +9,20 @@ from fastapi import Query
 from pydantic import Field
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.values.gold import Contest, GoldForecast, GoldRow, Regrade, SuggestedGold
-from adjudge.collect.values.requesting import Imported, ItemDetail, ListedItem
-from adjudge.collect.web._api import (
+from adjudge.collect.rules.sent import (
     ApiModel,
     Comment,
     GoldRole,
     Line,
-    Listed,
     Name,
     Reason,
-    Services,
     Shares,
     Short,
-    Slug,
-    api_router,
 )
+from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.values.gold import Contest, GoldForecast, GoldRow, Regrade, SuggestedGold
+from adjudge.collect.values.requesting import Imported, ItemDetail, ListedItem
+from adjudge.collect.web._api import Listed, Services, Slug, api_router
 
 router = api_router("items")
 _Filter = Literal["all", "open", "done", "disputed", "unsure", "unjudged", "gold", "skipped"]

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from fastapi import Request
 from pydantic import Field
 
+from adjudge.collect.rules.sent import ApiModel, Key, Line, Short
 from adjudge.collect.services.notices import Delivery, Notifications
 from adjudge.collect.values.requesting import (
     Invite,
@@ -18,17 +19,7 @@ from adjudge.collect.values.requesting import (
     MemberLink,
     ProjectToken,
 )
-from adjudge.collect.web._api import (
-    ApiModel,
-    Key,
-    Line,
-    Listed,
-    PublicId,
-    Services,
-    Short,
-    Slug,
-    api_router,
-)
+from adjudge.collect.web._api import Listed, PublicId, Services, Slug, api_router
 from adjudge.collect.web._joining import invite_link, member_link, origin
 from adjudge.collect.web._pages import root
 from adjudge.collect.web._state import state_of

@@ -9,18 +9,9 @@ from fastapi import Path as InPath
 from fastapi import Request
 from pydantic import Field
 
+from adjudge.collect.rules.sent import ApiModel, Comment, Key, Line, Name, Property
 from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
-from adjudge.collect.web._api import (
-    ApiModel,
-    Comment,
-    Key,
-    Line,
-    Name,
-    PublicId,
-    Short,
-    Slug,
-    api_router,
-)
+from adjudge.collect.web._api import PublicId, Slug, api_router
 from adjudge.collect.web._security import Forged
 from adjudge.collect.web._state import state_of
 from adjudge.errors import NotFound
@@ -36,7 +27,7 @@ class _ArrivalIn(ApiModel):
 
     key: Key
     kind: Literal["person", "model"] = "model"
-    parameters: dict[Short, Line] = Field(default={}, max_length=20)
+    parameters: dict[Property, Line] = Field(default={}, max_length=20)
     consent: bool = False
 
 
@@ -47,7 +38,7 @@ class _AnswerIn(ApiModel):
     label: Name
     comment: Comment = ""
     seconds: float | None = Field(default=None, ge=0, le=86_400, allow_inf_nan=False)
-    answers: dict[Short, Comment] = Field(default={}, max_length=20)
+    answers: dict[Property, Comment] = Field(default={}, max_length=20)
 
 
 class _DraftIn(ApiModel):

@@ -11,6 +11,17 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.rules.sent import (
+    ApiModel,
+    ArmIn,
+    GoldIn,
+    Guide,
+    ItemIn,
+    Key,
+    Line,
+    QuestionIn,
+    Short,
+)
 from adjudge.collect.services.arms import read_arms
 from adjudge.collect.values.project import Project
 from adjudge.collect.values.requesting import (
@@ -22,25 +33,9 @@ from adjudge.collect.values.requesting import (
     ProjectSummary,
 )
 from adjudge.collect.values.sides import PAIR_SCALE
+from adjudge.collect.values.texts import clean
 from adjudge.collect.web import _uploading
-from adjudge.collect.web._api import (
-    ApiModel,
-    ArmIn,
-    Caller,
-    GoldIn,
-    Guide,
-    ItemIn,
-    Key,
-    Line,
-    Listed,
-    PublicId,
-    QuestionIn,
-    Services,
-    Short,
-    Slug,
-    api_router,
-)
-from adjudge.collect.web._forms import clean
+from adjudge.collect.web._api import Caller, Listed, PublicId, Services, Slug, api_router
 from adjudge.collect.web._state import state_of
 from adjudge.collect.web.consensus_pages import send_export
 from adjudge.data.scale import Scale

@@ -53,6 +53,7 @@ class Settings:
     private_webhooks: bool = False  # whether webhooks may be at addresses that are not public
     smtp: str = ""  # smtp://USER:PASSWORD@HOST:PORT, or smtps://; empty: no mail is sent
     mail_from: str = ""
+    metrics_token: str = ""  # which /metrics is asked for with; empty: there is none
     demo: bool = False
 
     def __post_init__(self) -> None:

@@ -48,7 +48,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 _AT_FIRST = Policy()
 _OF_PANELS = ("panel", "participant_parameter", "return_link", "code_finished", "code_failed",
-              "code_blocked", "code_nothing_left")  # fmt: skip
+              "code_blocked", "code_nothing_left", "code_partial", "least_pages")  # fmt: skip
 _SAY_WHEN = ": say when, with an example."  # what guidelines to begin with ask for
 _SHOWN = 12  # items offered to be made gold
 _SECONDS = 12.0  # that a judgment takes, roughly

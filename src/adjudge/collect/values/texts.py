@@ -1,0 +1,40 @@
+"""Texts that any database can store and any page can show, and Markdown that renders at once."""
+
+from __future__ import annotations
+
+import re
+
+from adjudge.errors import BadSetting
+
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+MOST_MARKDOWN = 100_000  # characters
+_MOST_BRACKETS = 2_000  # each may begin a link, which is looked for to the end of its paragraph
+
+
+def clean(text: str) -> str:
+    """Text as it can be stored anywhere: line ends as one, no characters that control nothing."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates cannot be stored
+    return _CONTROL.sub("", text)
+
+
+def check_text(text: str) -> str:
+    """Return a text that any database can store; ``ValueError`` for control characters."""
+    if _REFUSED.search(text):
+        raise ValueError("a text without control characters")
+    return text
+
+
+def is_bounded_markdown(text: str) -> bool:
+    """Whether a Markdown text is short and simple enough to be rendered at once."""
+    return len(text) <= MOST_MARKDOWN and text.count("[") <= _MOST_BRACKETS
+
+
+def check_markdown(name: str, text: str) -> str:
+    """Return a Markdown text, without NUL. ``BadSetting`` where it takes too long to render."""
+    if not is_bounded_markdown(text):
+        held = f"{len(text):,} characters, {text.count('['):,} brackets ["
+        wanted = f"at most {MOST_MARKDOWN:,} characters and {_MOST_BRACKETS:,} brackets ["
+        raise BadSetting(name, held, wanted)
+    return text.replace("\0", "")
