@@ -98,8 +98,10 @@ def count_cells(key, weight, items, sides, judges, topics, a, b, judge, side, to
 
 
 @njit(**_COMPILED)
-def newman(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down, totals):
+def iterate(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down, totals, minorise):
     """Add to ``up`` and ``down`` (item,) what Newman's iteration multiplies a strength with.
+
+    With ``minorise``, of the MM iteration: wins, and those expected.
 
     ``totals`` has what the weight of ties is made of, up and down, and then for each judge the
     gradient and curvature of their lean: (2 + 2 judges,).
@@ -121,10 +123,17 @@ def newman(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down,
         half = 0.5 * tied * even
         x = (win_a[c] + 0.5 * tie[c]) * (second + half) * whole
         y = (win_b[c] + 0.5 * tie[c]) * (first + half) * whole
-        up[i] += x
-        down[i] += y
-        up[k] += y
-        down[k] += x
+        if minorise:
+            many = win_a[c] + win_b[c] + tie[c]
+            up[i] += win_a[c] + 0.5 * tie[c]
+            up[k] += win_b[c] + 0.5 * tie[c]
+            down[i] += many * (first + half) * whole
+            down[k] += many * (second + half) * whole
+        else:
+            up[i] += x
+            down[i] += y
+            up[k] += y
+            down[k] += x
         if tied > 0.0:
             totals[0] += tie[c] * (first + second) * whole
             totals[1] += (win_a[c] + win_b[c]) * even * whole
@@ -133,32 +142,6 @@ def newman(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down,
             spread = first * whole + 0.5 * half * whole - mean * mean
             totals[2 + 2 * j] += side[c] * (x - y)
             totals[3 + 2 * j] += (win_a[c] + win_b[c] + tie[c]) * spread
-
-
-@njit(**_COMPILED)
-def minorise(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down, totals):
-    """The same for the MM iteration: ``up`` are wins, ``down`` those expected."""
-    root = np.sqrt(strength)
-    shift = np.exp(0.5 * lean)
-    for c in range(a.size):
-        i, k, j = a[c], b[c], judge[c]
-        move = shift[j] if side[c] > 0 else (1.0 / shift[j] if side[c] < 0 else 1.0)
-        first, second = strength[i] * move, strength[k] / move
-        even = root[i] * root[k] if tied > 0.0 else 0.0
-        whole = 1.0 / (first + second + tied * even)
-        half = 0.5 * tied * even
-        many = win_a[c] + win_b[c] + tie[c]
-        up[i] += win_a[c] + 0.5 * tie[c]
-        up[k] += win_b[c] + 0.5 * tie[c]
-        down[i] += many * (first + half) * whole
-        down[k] += many * (second + half) * whole
-        totals[0] += tie[c]
-        totals[1] += many * even * whole
-        if side[c] != 0:
-            mean = (first + half) * whole
-            spread = first * whole + 0.5 * half * whole - mean * mean
-            totals[2 + 2 * j] += side[c] * (win_a[c] + 0.5 * tie[c] - many * mean)
-            totals[3 + 2 * j] += many * spread
 
 
 @njit(**_COMPILED)

@@ -153,17 +153,14 @@ def _sweep(
     strength, many = found.strength, cells.judges
     up = rules.prior / (1.0 + strength)
     down = rules.prior * strength / (1.0 + strength)
-    totals = np.zeros(2 + 2 * many)
+    totals, agreed = np.zeros(2 + 2 * many), np.zeros(many)
+    given = (*arrays, strength, found.lean, found.tied)
     if rules.agree is not None:
-        told = np.zeros(many)
-        kernels.crowd(
-            *arrays, strength, found.lean, found.tied, up, down, totals, found.right, told
-        )
-    elif rules.minorise:
-        up, down = np.full(cells.items, float(rules.prior)), 2.0 * down
-        kernels.minorise(*arrays, strength, found.lean, found.tied, up, down, totals)
+        kernels.crowd(*given, up, down, totals, found.right, agreed)
     else:
-        kernels.newman(*arrays, strength, found.lean, found.tied, up, down, totals)
+        if rules.minorise:
+            up, down = np.full(cells.items, float(rules.prior)), 2.0 * down
+        kernels.iterate(*given, up, down, totals, rules.minorise)
     log = np.log(strength)
     with np.errstate(divide="ignore", invalid="ignore"):
         step = np.log(up) - np.log(down)
@@ -188,7 +185,7 @@ def _sweep(
         moved = max(moved, _move_leans(found, totals, rules))
     if rules.agree is not None:
         alpha, beta = rules.agree
-        right = np.clip((told + alpha) / (held + alpha + beta), 1e-6, 1.0 - 1e-6)
+        right = np.clip((agreed + alpha) / (held + alpha + beta), 1e-6, 1.0 - 1e-6)
         moved = max(moved, float(np.abs(right - found.right).max(initial=0.0)))
         found.right = right
     return moved
