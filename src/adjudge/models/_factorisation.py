@@ -18,16 +18,17 @@ the errors are in balance at a minimum: |gradient| <= tolerance * lambda * |fact
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.errors import BadSetting
 from adjudge.kernels import factors as kernels
-from adjudge.models._sparse import Crew, Sparse, SparseRows
+from adjudge.models._sparse import Sparse, SparseRows, open_threads
 from adjudge.models.loop import Loop, State
 from adjudge.models.model import Progress, Step
 
@@ -181,8 +182,8 @@ def factorise(
     """Fit factors of a matrix as planned."""
     check_plan(plan)
     _check_rank(plan.rank, matrix.shape)
-    with Crew(threads, len(matrix)) as crew:
-        problem = _Problem(matrix, plan, crew)
+    with open_threads(threads, len(matrix)) as each_block:
+        problem = _Problem(matrix, plan, each_block)
 
         def step(now: State, _: int) -> tuple[State, float]:
             return now, problem.go()
@@ -199,9 +200,9 @@ def factorise(
 class _Problem:
     """Factors on their way down."""
 
-    def __init__(self, matrix: Sparse, plan: FitPlan, crew: Crew) -> None:
+    def __init__(self, matrix: Sparse, plan: FitPlan, each_block: Callable[..., list[Any]]) -> None:
         self.items, self.judges = matrix.by_item, matrix.by_judge
-        self.ridge, self.crew, self.method = plan.regularisation, crew, plan.method
+        self.ridge, self.each_block, self.method = plan.regularisation, each_block, plan.method
         self.own, self.held = self._start(matrix.shape, plan)
         if plan.method == "als":  # the sides in balance before the first direction is taken
             self.own, self.held = self._alternated()
@@ -249,7 +250,7 @@ class _Problem:
 
     def _solve(self, rows: SparseRows, held: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         given = rows.arrays
-        self.crew.over(
+        self.each_block(
             rows.blocks,
             lambda start, stop: kernels.solve_rows(*given, start, stop, held, self.ridge, out),
         )
@@ -291,7 +292,7 @@ class _Problem:
     ) -> NDArray[np.float64]:
         out = np.empty_like(own)
         given = rows.arrays
-        self.crew.over(
+        self.each_block(
             rows.blocks,
             lambda start, stop: kernels.gradient_rows(
                 *given, start, stop, own, held, self.ridge, out
@@ -313,7 +314,8 @@ class _Problem:
             kernels.along(*given, start, stop, self.own, self.held, *step, out)
             return out
 
-        terms = np.array(self.crew.total(self.items.blocks, work))
+        parts = np.array(self.each_block(self.items.blocks, work), dtype=np.float64)
+        terms = np.array([math.fsum(column) for column in parts.T])  # exact in any order
         for now, change in ((self.own, step[0]), (self.held, step[1])):
             terms[:3] += self.ridge * np.array(
                 [np.sum(now**2), 2.0 * np.sum(now * change), np.sum(change**2)]

@@ -7,12 +7,11 @@ of items or judges changes a bit of what is computed from them.
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -151,32 +150,19 @@ def _cuts(offsets: NDArray[Any]) -> list[tuple[int, int]]:
     return list(itertools.pairwise(edges))
 
 
-class Crew:
-    """A few threads that work through blocks of rows; results come in the order of the blocks."""
+_Work = Callable[[int, int], Any]
 
-    def __init__(self, threads: int, values: int) -> None:
-        self.threads = threads if values >= _SMALL else 1
-        self.pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
-    def __enter__(self) -> Self:
-        return self
+@contextmanager
+def open_threads(
+    threads: int, values: int
+) -> Iterator[Callable[[list[tuple[int, int]], _Work], list[Any]]]:
+    """Give a function that calls ``work(start, stop)`` for each block of rows, by a few threads.
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self.pool is not None:
-            self.pool.shutdown()
-
-    def over(self, blocks: list[tuple[int, int]], work: Callable[[int, int], Any]) -> list[Any]:
-        """What ``work(start, stop)`` gives for each block."""
-        if self.pool is None:
-            return [work(*block) for block in blocks]
-        return list(self.pool.map(lambda block: work(*block), blocks))
-
-    def total(self, blocks: list[tuple[int, int]], work: Callable[[int, int], Any]) -> Any:
-        """The sum of what ``work`` gives, entry by entry, exact whatever the order."""
-        parts = np.array(self.over(blocks, work), dtype=np.float64)
-        return [math.fsum(column) for column in parts.T]
+    Results are in the order of the blocks.
+    """
+    if threads < 2 or values < _SMALL:
+        yield lambda blocks, work: [work(*block) for block in blocks]
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        yield lambda blocks, work: list(pool.map(lambda block: work(*block), blocks))

@@ -192,31 +192,18 @@ def choose_powers(prepared: Prepared, posterior: _Floats) -> Powers:
 
 def measure_loss(prepared: Prepared, posterior: _Floats) -> float:
     """x: 0 where the types' answer carries as much information as the vote share, 1 where none."""
-    types, votes = _Information(posterior.shape[1]), _Information(posterior.shape[1])
+    truths, counts = posterior.shape[1], prepared.judgments.counts_per_item
+    mean, entropy = np.zeros((2, truths)), np.zeros(2)  # of the types' answer, of the vote share
     for items in _blocks(posterior):
-        judged = items[prepared.judgments.counts_per_item[items] > 0]
-        types.add(posterior[judged])
-        votes.add(normalise(sum_votes(prepared, judged, posterior.shape[1]) + _VOTE))
-    return 1.0 - min(types.value / max(votes.value, 1e-9), 1.0)
-
-
-class _Information:
-    """The mutual information of items and labels: entropy of the mean less mean entropy."""
-
-    def __init__(self, truths: int) -> None:
-        self.rows, self.mean, self.entropy = 0, np.zeros(truths), 0.0
-
-    def add(self, rows: _Floats) -> None:
-        """Add the probabilities of some items."""
-        self.rows += len(rows)
-        self.mean += exact_sum(rows)
-        self.entropy += float(exact_sum(_entropy(rows)))
-
-    @property
-    def value(self) -> float:
-        """The information in nats."""
-        rows = max(self.rows, 1)
-        return float(_entropy(self.mean / rows)) - self.entropy / rows
+        judged = items[counts[items] > 0]
+        votes = normalise(sum_votes(prepared, judged, truths) + _VOTE)
+        for place, rows in enumerate((posterior[judged], votes)):
+            mean[place] += exact_sum(rows)
+            entropy[place] += float(exact_sum(_entropy(rows)))
+    many = max(int((counts > 0).sum()), 1)
+    # The mutual information of items and labels: entropy of the mean less mean entropy.
+    types, share = _entropy(mean / many) - entropy / many
+    return float(1.0 - min(types / max(share, 1e-9), 1.0))
 
 
 def _entropy(rows: _Floats) -> _Floats:

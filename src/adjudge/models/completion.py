@@ -32,7 +32,7 @@ from adjudge.data.names import look_up
 from adjudge.errors import BadData, BadSetting, shown
 from adjudge.kernels import factors as kernels
 from adjudge.models._factorisation import FitPlan, FittedFactors
-from adjudge.models._sparse import Crew, Sparse
+from adjudge.models._sparse import Sparse, open_threads
 
 Cut = Literal["spread", "nearest"]
 _SAMPLE = 4096  # items by which the spread is measured
@@ -126,8 +126,8 @@ class Factors:
             )
             return right
 
-        with Crew(threads, rows.size * across.shape[1]) as crew:
-            right = sum(crew.over(_blocks(rows.size), work))
+        with open_threads(threads, rows.size * across.shape[1]) as each_block:
+            right = sum(each_block(_blocks(rows.size), work))
         accuracy[self.judging] = np.asarray(right) / (2.0 * rows.size)
         return accuracy, int(rows.size)
 
@@ -153,8 +153,8 @@ class Factors:
         given = (self.items, across, self.mean, self.cuts.middles, self.cuts.close)
         rest = (self._stands(), other[judging].astype(np.int64), whole, votes)
         if across.shape[1]:
-            with Crew(threads, votes.shape[0] * across.shape[1]) as crew:
-                crew.over(
+            with open_threads(threads, votes.shape[0] * across.shape[1]) as each_block:
+                each_block(
                     _blocks(len(votes)),
                     lambda start, stop: kernels.vote_rows(start, stop, *given, *rest),
                 )

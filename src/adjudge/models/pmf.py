@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
@@ -47,6 +46,8 @@ from adjudge.models.completion import Cut, Factors
 from adjudge.models.expectation import prior_counts, shares
 from adjudge.models.model import Prepared, Progress, Ties, conclude, prepare
 from adjudge.models.settings import Fitted, Given, check_settings
+from adjudge.models.vote import ChosenJudges, describe_flips, share_by_topic
+from adjudge.models.weighting import Dropped
 
 _RANK = 30  # published
 _Auto = Literal["auto"]
@@ -153,8 +154,9 @@ class Pmf(Fitted):
     def vote(self, prepared: Prepared, factors: Factors) -> Consensus:
         """The consensus that fitted factors give, whoever fitted them."""
         table, known = prepared.judgments, prepared.known
-        chosen = self._voters(factors, known, prepared.engine.threads)
-        posterior = factors.votes(chosen.weight, chosen.turned, threads=prepared.engine.threads)
+        threads = prepared.engine.threads
+        chosen, nobody = self._choose(factors, known, threads)
+        posterior = factors.votes(chosen.weight, chosen.flipped, threads=threads)
         if known is not None:
             fixed = known >= 0
             posterior[fixed] = np.eye(posterior.shape[1])[known[fixed]]
@@ -164,9 +166,11 @@ class Pmf(Fitted):
         given = (table.offsets, table.judge, table.label, 0, table.item_count)
         kernels.count_under(*given, posterior, whole)
         counts, gamma = whole / SHARE, prior_counts(table.scale, 1.0)
-        topic = table.topic if self.by_topic else None
+        topic, topics = np.zeros(table.item_count, dtype=np.int32), 1
+        if self.by_topic and table.topic is not None:
+            topic, topics = table.topic, table.topic_count
         parameters = Parameters(
-            prevalence=_prevalence(posterior, topic, table.topic_count),
+            prevalence=share_by_topic(posterior, topic, topics),
             confusion=shares(counts, gamma),
         )
         consensus = conclude(
@@ -181,17 +185,19 @@ class Pmf(Fitted):
             like_fit=False,
             notes=(_how(factors), *chosen.notes),
         )
-        fallback = np.full(len(posterior), chosen.nobody)
+        fallback = np.full(len(posterior), nobody)
         if known is not None:
             fallback &= known < 0
         return replace(consensus, fallback=fallback, about_judges=chosen.table())
 
-    def _voters(self, factors: Factors, known: NDArray[np.int16] | None, threads: int) -> _Voters:
-        """Who votes, with what weight, turned round or not."""
+    def _choose(
+        self, factors: Factors, known: NDArray[np.int16] | None, threads: int
+    ) -> tuple[ChosenJudges, bool]:
+        """Who votes, with what weight, and whether the filter left nobody, so that all do."""
         judges = factors.judgments.judge_count
         every, none = np.ones(judges), np.zeros(judges, dtype=np.bool_)
         if not self.weights and self.alpha is None:
-            return _Voters(every, every, ~none, none, ())
+            return ChosenJudges(every, every, none, Dropped({}), ()), False
         if known is None:
             known = np.full(len(factors.items), -1, dtype=np.int16)
         accuracy, items = factors.accuracy(known, threads=threads)
@@ -205,69 +211,18 @@ class Pmf(Fitted):
         accuracy = np.where(turned, 1.0 - accuracy, accuracy)
         accuracy = np.where(np.isnan(accuracy), np.nanmean(accuracy), accuracy)
         plain = accuracy if self.weights else every
-        notes = []
-        if turned.any():
-            notes.append(
-                f"{count_of(int(turned.sum()), 'judge', 'is', 'are')} more often wrong than right: "
-                "turned round"
-            )
-        kept = ~none
+        notes, out, nobody = describe_flips(turned), none, False
         if self.alpha is not None:
-            kept = accuracy >= self.alpha
+            out = ~(accuracy >= self.alpha)
             notes.append(
-                f"{int((~kept).sum()):,} of {count_of(judges, 'judge')} dropped: completed "
-                f"labels of "
+                f"{int(out.sum()):,} of {count_of(judges, 'judge')} dropped: completed labels of "
                 f"accuracy below {self.alpha:g} on {count_of(items, 'gold item')}"
             )
-            if not (kept & factors.judging).any():
+            nobody = not (~out & factors.judging).any()
+            if nobody:
                 notes.append("nobody is left to vote: all judges vote instead")
-        return _Voters(plain, accuracy, kept, turned, tuple(notes), factors.judging)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Voters:
-    """Who votes, and with what weight."""
-
-    plain: NDArray[np.float64]  # (judge,) weights before the filter
-    accuracy: NDArray[np.float64]  # (judge,)
-    kept: NDArray[np.bool_]  # (judge,)
-    turned: NDArray[np.bool_]  # (judge,)
-    notes: tuple[str, ...]
-    judging: NDArray[np.bool_] | None = None  # (judge,)
-
-    @property
-    def nobody(self) -> bool:
-        """Whether the filter leaves nobody who could vote."""
-        return self.judging is not None and not (self.kept & self.judging).any()
-
-    @property
-    def weight(self) -> NDArray[np.float64]:  # (judge,)
-        """Weights after the filter; before it, where it leaves nobody."""
-        return self.plain if self.nobody else np.where(self.kept, self.plain, 0.0)
-
-    def table(self) -> pa.Table:
-        """A row a judge: weight, whether they vote, whether turned round."""
-        by = np.where(self.kept, "", "accuracy")
-        return pa.table(
-            {
-                "weight": pa.array(self.plain),
-                "kept": pa.array(self.kept),
-                "dropped_by": pa.array(by.tolist(), pa.large_string()),
-                "flipped": pa.array(self.turned),
-            }
-        )
-
-
-def _prevalence(
-    posterior: NDArray[np.float64], topic: NDArray[np.int32] | None, topics: int
-) -> NDArray[np.float64]:  # (topic, truth)
-    """The mean posterior of each topic, or of all items."""
-    truths = posterior.shape[1]
-    group = np.zeros(len(posterior), dtype=np.int32) if topic is None else topic
-    sums = np.zeros((1 if topic is None else topics, truths))
-    for k in range(truths):
-        sums[:, k] = np.bincount(group, weights=posterior[:, k], minlength=len(sums))
-    return shares(sums, np.ones(truths))
+        weight = plain if nobody else np.where(out, 0.0, plain)
+        return ChosenJudges(weight, plain, turned, Dropped({"accuracy": out}), tuple(notes)), nobody
 
 
 def _how(factors: Factors) -> str:

@@ -81,7 +81,8 @@ class Vote(Fitted):
             confusion=shares(counts, gamma),
         )
         if self.by_topic and table.topic is not None:
-            parameters = replace(parameters, prevalence=_by_topic(table, posterior))
+            prevalence = share_by_topic(posterior, table.topic, table.topic_count)
+            parameters = replace(parameters, prevalence=prevalence)
         notes = list(choice.notes)
         if fallback.any():
             notes.append(
@@ -100,7 +101,7 @@ class Vote(Fitted):
 
     def choose(
         self, judgments: Judgments, gold: Gold | None, engine: Engine | None = None
-    ) -> _Choice:
+    ) -> ChosenJudges:
         """Who votes, with what weight: from features that this gold gives."""
         names = list(self.weight.features) if isinstance(self.weight, Product) else []
         keep = None if isinstance(self.keep, str) else self.keep
@@ -122,7 +123,7 @@ class Vote(Fitted):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Choice:
+class ChosenJudges:
     """Who votes, and with what weight."""
 
     weight: NDArray[np.float64]  # (judge,) 0 for a judge who was dropped
@@ -139,7 +140,7 @@ class _Choice:
         return np.rint(self.weight * unit).astype(np.int64), plain, self.flipped
 
     def table(self) -> pa.Table:
-        """A row a judge: weight, kept, and the features by which they were dropped."""
+        """Tabulate weight, kept, and the features by which a judge was dropped: a row per judge."""
         judges = len(self.weight)
         by = [
             "+".join(name for name, flags in self.dropped.by.items() if flags[j])
@@ -164,7 +165,7 @@ def choose_judges(
     *,
     flip: bool = False,
     shrink: float = 0.0,
-) -> _Choice:
+) -> ChosenJudges:
     """Weights and kept judges from features; a filter that drops everybody is not applied."""
     judges = judgments.judge_count
     flipped = np.zeros(judges, dtype=np.bool_)
@@ -182,12 +183,8 @@ def choose_judges(
         dropped = Dropped({}, dropped.notes)
     elif keep is not None:
         notes.append(f"{int(out.sum()):,} of {count_of(judges, 'judge')} dropped by {keep}")
-    if flipped.any():
-        notes.append(
-            f"{count_of(int(flipped.sum()), 'judge', 'is', 'are')} more often wrong than right: "
-            "turned round"
-        )
-    return _Choice(np.where(out, 0.0, plain), plain, flipped, dropped, tuple(notes))
+    notes += describe_flips(flipped)
+    return ChosenJudges(np.where(out, 0.0, plain), plain, flipped, dropped, tuple(notes))
 
 
 def _flipped(
@@ -208,11 +205,18 @@ def _flipped(
     return JudgeFeatures(values, features.counts), wrong
 
 
-def _by_topic(
-    judgments: Judgments, posterior: NDArray[np.float64]
+def describe_flips(flipped: NDArray[np.bool_]) -> list[str]:
+    """Report how many judges are turned round, if any."""
+    if not flipped.any():
+        return []
+    judges = count_of(int(flipped.sum()), "judge", "is", "are")
+    return [f"{judges} more often wrong than right: turned round"]
+
+
+def share_by_topic(
+    posterior: NDArray[np.float64], topic: NDArray[np.int32], topics: int
 ) -> NDArray[np.float64]:  # (topic, truth)
     """The mean posterior of each topic."""
-    sums = np.zeros((judgments.topic_count, posterior.shape[1]))
-    if judgments.topic is not None:
-        np.add.at(sums, judgments.topic, posterior)
+    sums = np.zeros((topics, posterior.shape[1]))
+    np.add.at(sums, topic, posterior)
     return shares(sums, np.ones(posterior.shape[1]))
