@@ -187,7 +187,14 @@ def measure(table: pd.DataFrame, group: str, how: str, options: Options) -> dict
 
 def take_logs(consensus: Any, rows: NDArray[np.int64]) -> _Floats:  # (row, label, power)
     """What the default blends for some items: the powers of ``POWERS`` multiply it."""
-    types, votes, x = consensus.predictor.unblend()
+    from adjudge.models import _types, item_types
+    from adjudge.models.model import prepare
+
+    fit, judged, families = consensus.predictor, consensus.judgments, consensus.families
+    prepared = prepare(judged, None, fit.engine, repeats=True, families=families)
+    types = item_types._read_items(prepared, fit.types.parameters, fit.reading)
+    votes = _types.sum_votes(prepared, np.arange(len(types)), types.shape[1])
+    x = _types.measure_loss(prepared, types)
     answer = np.log(np.maximum(types[rows], 1e-12))
     share = np.log((votes[rows] + 0.5) / (votes[rows] + 0.5).sum(axis=1, keepdims=True))
     many = np.log(np.maximum(votes[rows].sum(axis=1, keepdims=True), 1.0))

@@ -13,7 +13,7 @@ from adjudge import DawidSkene, Gold, ItemTypes, Judgments, MajorityVote
 from adjudge.evaluation.against_gold import evaluate
 from adjudge.evaluation.crossvalidation import cross_validate
 from adjudge.models._calibration import calibrate_by
-from adjudge.models._families import Voices
+from adjudge.models._families import EffectiveJudges
 from adjudge.models.calibrated import fit_calibrated
 
 
@@ -152,10 +152,12 @@ def test_nothing_to_learn_from() -> None:
     table, _ = crowd(items=20)
     none = np.full(table.item_count, -1, dtype=np.int16)
     count = table.judge_count
-    voices = Voices(np.arange(count, dtype=np.int32), np.ones(count), count, table.counts_per_judge)
+    effective = EffectiveJudges(
+        np.arange(count, dtype=np.int32), np.ones(count), count, table.counts_per_judge
+    )
     posterior = np.full((table.item_count, 2), 0.5)
     confusion = np.full((count, 2, 2), 0.5)
-    assert calibrate_by(none, table, voices, posterior, confusion) is None
+    assert calibrate_by(none, table, effective, posterior, confusion) is None
 
 
 def topics(seed: int = 0) -> tuple[Judgments, dict[str, int]]:

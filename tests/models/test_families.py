@@ -269,7 +269,7 @@ def test_loadings_are_weighted_medians_over_partners(judges: int, met: float, se
             loading[judge] = np.sqrt(np.clip(own[(len(own) - 1) // 2], 0.05**2, 0.95**2))
     for _ in range(40):
         excess = 1.0 - (1.0 - correlation) / (1.0 - np.outer(loading, loading))
-        company = 1.0 + ((common >= 20) & (excess >= 0.35)).sum(axis=1)
+        from_family = 1.0 + ((common >= 20) & (excess >= 0.35)).sum(axis=1)
         new = loading.copy()
         for judge in range(judges):
             partners = np.flatnonzero(common[judge] >= 5)
@@ -277,7 +277,9 @@ def test_loadings_are_weighted_medians_over_partners(judges: int, met: float, se
                 continue
             ratio = correlation[judge, partners] / loading[partners]
             weight = (
-                np.minimum(common[judge, partners], 50.0) * loading[partners] / company[partners]
+                np.minimum(common[judge, partners], 50.0)
+                * loading[partners]
+                / from_family[partners]
             )
             order = np.argsort(ratio, kind="stable")
             sums = np.cumsum(weight[order])

@@ -156,9 +156,9 @@ def test_coin_flippers_do_not_vouch_for_themselves(others: int, most: float) -> 
 
 def test_effective_judgments_are_no_more_than_voices() -> None:
     consensus = ItemTypes().fit(with_copies(demo(seed=3).judgments, "llm-judge-8b", 3))
-    voices = consensus.judgments.counts_per_item - 3  # four copies, one voice
+    effective = consensus.judgments.counts_per_item - 3  # four copies, one voice
     assert consensus.effective is not None
-    assert np.all(consensus.effective <= voices + 1e-3)
+    assert np.all(consensus.effective <= effective + 1e-3)
     assert consensus.labels["n_eff"].to_pylist() == consensus.effective.tolist()
 
 

@@ -70,22 +70,22 @@ class Prints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountPairs:
-    """What pairs of judges have in common: items, agreements, and what their habits expect."""
+    """What pairs of judges have in common: items, agreements, and what is expected."""
 
     key: NDArray[np.uint64]  # (judge,)
     row: NDArray[np.int32]  # (judge,), -1 for those left out
-    habit: _Whole  # (row, label)
+    label_share: _Whole  # (row, label)
     items: float
     most: float
 
     def run(self, part: Part) -> tuple[Any, ...]:
-        """Tables (row, row) of items, of agreements, of the other's habits and of their own."""
-        judges = (self.key, self.row, self.habit, self.items, self.most)
+        """Tables (row, row) of items, of agreements, of the other's shares and of their own."""
+        judges = (self.key, self.row, self.label_share, self.items, self.most)
 
         def count(start: int, stop: int, sums: _Whole) -> None:
             item_types.count_pairs(part.given, start, stop, *judges, sums)
 
-        return part.add_up(count, (4, len(self.habit), len(self.habit)))
+        return part.add_up(count, (4, len(self.label_share), len(self.label_share)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,6 +24,7 @@ from adjudge.kernels._vectors import (
     COMPILED,
     FEW,
     U,
+    add_row,
     probabilities,
     room_for,
 )
@@ -104,24 +105,11 @@ def begin_types(given, start, stop, where, weight, step, kinds, median, bins, co
 
 
 @njit(**COMPILED)
-def _gather(given, i, topic, topic_step, tables, step, total):
-    """The log ratios of one item's types to type 0."""
-    offsets, judge, label = given
-    prior, ratio = tables
-    others = total.size
-    first = topic[i * topic_step] * others
-    for t in range(others):
-        total[t] = prior[first + t]
-    for m in range(U(offsets[i]), U(offsets[i + 1])):
-        cell = (U(judge[m]) * U(step) + U(label[m])) * U(others)
-        for t in range(others):
-            total[t] += ratio[cell + U(t)]
-
-
-@njit(**COMPILED)
 def read_types(given, start, stop, where, tables, step, reading, out):
     """Write each item's true label, given what types mean, ``reading`` (type, truth)."""
+    offsets, judge, label = given
     topic, topic_step = where
+    prior, ratio = tables
     types, truths = reading.shape
     others = types - 1
     total = np.empty(FEW * others, dtype=np.int64)
@@ -130,9 +118,13 @@ def read_types(given, start, stop, where, tables, step, reading, out):
     room = room_for(types)
     for begin in range(start, stop, FEW):
         few = min(FEW, stop - begin)
+        total[:] = 0
         for b in range(few):
-            row = total[b * others : (b + 1) * others]
-            _gather(given, begin + b, topic, topic_step, tables, step, row)
+            i, base = U(begin + b), U(b * others)
+            add_row(total, base, prior, U(topic[i * U(topic_step)]) * U(others), others)
+            for m in range(U(offsets[i]), U(offsets[i + U(1)])):
+                cell = (U(judge[m]) * U(step) + U(label[m])) * U(others)
+                add_row(total, base, ratio, cell, others)
         probabilities(total, few, types, room, p, gain)
         for b in range(few):
             for k in range(truths):
@@ -152,16 +144,16 @@ def _is_repeat(judge, label, start, m):
 
 
 @njit(**COMPILED)
-def count_pairs(given, start, stop, key, row, habit, items, most, sums):
-    """What pairs of judges have in common: items, agreements, and what their habits expect.
+def count_pairs(given, start, stop, key, row, label_share, items, most, sums):
+    """Count what pairs of judges have in common: items, agreements, and what is expected.
 
-    ``row`` (judge,) is the row of a judge in the tables, -1 for those left out; ``habit`` (row,
-    label) their shares of labels in units of 2^-30. ``sums`` (4, row, row) gets items, agreements,
-    and for the judge of the first row the sum of the other's habit, and of their own, at the labels
-    that they gave.
+    ``row`` (judge,) is the row of a judge in the tables, -1 for those left out; ``label_share``
+    (row, label) their shares of labels in units of 2^-30. ``sums`` (4, row, row) gets items,
+    agreements, and for the judge of the first row the sum of the other's share, and of their own,
+    at the labels that they gave.
     """
     offsets, judge, label = given
-    step = habit.shape[1]
+    step = label_share.shape[1]
     again = np.empty(_MOST, dtype=np.bool_)
     for i in range(start, stop):
         count = offsets[i + 1] - offsets[i]
@@ -190,14 +182,14 @@ def count_pairs(given, start, stop, key, row, habit, items, most, sums):
                 sums[0, b, a] += 1
                 sums[1, a, b] += same
                 sums[1, b, a] += same
-                sums[2, a, b] += habit[b, label[m]]
-                sums[2, b, a] += habit[a, label[n]]
-                sums[3, a, b] += habit[a, label[m]]
-                sums[3, b, a] += habit[b, label[n]]
+                sums[2, a, b] += label_share[b, label[m]]
+                sums[2, b, a] += label_share[a, label[n]]
+                sums[3, a, b] += label_share[a, label[m]]
+                sums[3, b, a] += label_share[b, label[n]]
 
 
 @njit(**COMPILED)
-def count_company(given, step, family, company, repeated, items):
+def count_family(given, step, family, from_family, repeated, items):
     """How many judgments of the item come from each judgment's family, repeats counted once.
 
     ``repeated`` gets how often its judge gave the item that very label. Both are 255 at most.
@@ -216,7 +208,7 @@ def count_company(given, step, family, company, repeated, items):
                 items[judge[m]] += 1
             own[judge[m]] = 1
         for m in range(offsets[i], offsets[i + 1]):
-            company[m] = min(seen[family[judge[m]]], 255)
+            from_family[m] = min(seen[family[judge[m]]], 255)
             repeated[m] = min(said[judge[m], label[m]], 255)
         for m in range(offsets[i], offsets[i + 1]):
             seen[family[judge[m]]] = 0

@@ -184,16 +184,6 @@ def _log_whole(log_kappa, tails, large, reach, x, bits, out):
 
 
 @njit(cache=True, nogil=True)
-def log_density(eta, log_kappa, phi, tails, large, reach):
-    """Log posterior of (eta, log kappa), up to a constant; minus infinity below kappa = 1."""
-    if log_kappa < 0.0:
-        return -math.inf
-    x, bits, out = make_log_workspace()
-    value = _log_shares(eta, log_kappa, phi, tails, large, reach, x, bits, out)
-    return value - _log_whole(log_kappa, tails, large, reach, x, bits, out)
-
-
-@njit(cache=True, nogil=True)
 def _moved(c, point, eta, log_kappa, whole, phi, tails, large, reach, x, bits, out):
     """The log density with coordinate c at a point: of eta, which is moved, or else log kappa.
 

@@ -99,32 +99,16 @@ def replicate(
                     total += ratio[(judge[m] * labels + label[m]) * others + k]
                 p[k + 1] = total / LOG
                 most = max(most, p[k + 1])
-            whole = 0.0
             for k in range(truths):
                 p[k] = math.exp(p[k] - most)
-                whole += p[k]
+            truth = _picked(p, truths, key, turn)
             turn += U(1)
-            left = (mixed(key + turn * U(_GOLDEN)) >> U(11)) * _TO_UNIT * whole
-            truth = 0
-            for k in range(others):
-                left -= p[k]
-                if left >= 0.0:
-                    truth = k + 1
-                else:
-                    break
         seen[:] = 0
         for m in range(first, last):
             given = label[m]
             if anew:
+                given = _picked(theta[judge[m], truth], labels, key, turn)
                 turn += U(1)
-                left = (mixed(key + turn * U(_GOLDEN)) >> U(11)) * _TO_UNIT
-                given = 0
-                for y in range(labels - 1):
-                    left -= theta[judge[m], truth, y]
-                    if left >= 0.0:
-                        given = y + 1
-                    else:
-                        break
             seen[given] += 1
             votes[given] += 1
         count = last - first

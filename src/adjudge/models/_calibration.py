@@ -27,7 +27,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, encode, look_up
 from adjudge.data.source import count_of
 from adjudge.kernels.fixed import LOG
-from adjudge.models._families import Voices
+from adjudge.models._families import EffectiveJudges
 from adjudge.models._types import count_votes, exact_sum, normalise
 
 _Floats = NDArray[np.float64]
@@ -80,24 +80,24 @@ class FeatureScheme:
 
 
 def describe(
-    spoken: Judgments, voices: Voices, posterior: _Floats, confusion: _Floats
+    split: Judgments, effective: EffectiveJudges, posterior: _Floats, confusion: _Floats
 ) -> FeatureScheme:
     """Measure log probabilities, and choose judges of at least half the items for features."""
-    judged = np.flatnonzero(spoken.counts_per_item > 0)
+    judged = np.flatnonzero(split.counts_per_item > 0)
     squares = 0.0
     for items in np.array_split(judged, len(judged) // BLOCK + 1):
         squares += float(exact_sum(exact_sum(_logs(posterior[items]) ** 2)))
-    regular = np.flatnonzero(voices.items >= max(0.5 * len(judged), 1))
+    regular = np.flatnonzero(effective.items >= max(0.5 * len(judged), 1))
     if not 0 < len(regular) <= MOST_FEATURES:
         regular = regular[:0]
     else:  # in an order that depends on neither names nor rows
         regular = regular[np.lexsort(confusion[regular].reshape(len(regular), -1).T)]
-    number = np.full(voices.judges, -1, dtype=np.int32)
+    number = np.full(effective.judges, -1, dtype=np.int32)
     number[regular] = np.arange(len(regular), dtype=np.int32)
     logs = np.log(np.maximum(confusion[regular], 1e-9))
     return FeatureScheme(
         truths=posterior.shape[1],
-        ordered=spoken.scale.ordinal,
+        ordered=split.scale.ordinal,
         spread=float(np.sqrt(squares / max(len(judged) * posterior.shape[1], 1))) + 1e-9,
         judges=number,
         log_rates=logs - logs.mean(axis=1, keepdims=True),
@@ -112,8 +112,8 @@ def _logs(probabilities: _Floats) -> _Floats:
 
 def make_features(
     scheme: FeatureScheme,
-    spoken: Judgments,
-    voices: Voices,
+    split: Judgments,
+    effective: EffectiveJudges,
     items: NDArray[np.int64],
     probabilities: _Floats,
 ) -> _Floats:  # (item, truth, feature)
@@ -124,7 +124,7 @@ def make_features(
     """
     count, truths = probabilities.shape
     own, unit = _logs(probabilities), np.eye(truths)
-    share = normalise(count_votes(spoken, voices, items, truths) + _VOTE)
+    share = normalise(count_votes(split, effective, items, truths) + _VOTE)
     parts = [
         own[:, :, None],
         _logs(share)[:, :, None],
@@ -134,12 +134,12 @@ def make_features(
         pairs = np.einsum("ij,kc->ikcj", own / (scheme.spread * truths**0.25), unit)
         parts.append(pairs.reshape(count, truths, truths**2))
     if len(scheme.log_rates):
-        row, item = spoken.rows_of(items)
-        number = scheme.judges[voices.judge_of[spoken.judge[row]]]
+        row, item = split.rows_of(items)
+        number = scheme.judges[effective.judge_of[split.judge[row]]]
         row, item, number = row[number >= 0], item[number >= 0], number[number >= 0]
         units = np.rint(scheme.log_rates * LOG).astype(np.int64)
         sums = np.zeros((count, len(units), truths), dtype=np.int64)
-        np.add.at(sums, (item, number), units[number, :, spoken.label[row]])
+        np.add.at(sums, (item, number), units[number, :, split.label[row]])
         parts.append(sums.transpose(0, 2, 1) / (LOG * len(units) ** 0.25))
     return np.concatenate(parts, axis=2)
 
@@ -180,14 +180,14 @@ class Calibration:
         new = softmax(features @ self.coefficients + self.offsets[topic], axis=1)
         return np.asarray(self.weight * new + (1.0 - self.weight) * old)
 
-    def apply(self, spoken: Judgments, voices: Voices, posterior: _Floats) -> None:
+    def apply(self, split: Judgments, effective: EffectiveJudges, posterior: _Floats) -> None:
         """Calibrate the probabilities of all items in place."""
-        groups = None if self.topics is None else group_items(spoken)
+        groups = None if self.topics is None else group_items(split)
         topic = self.topics_of(groups, len(posterior))
         for begin in range(0, len(posterior), BLOCK):
             items = np.arange(begin, min(begin + BLOCK, len(posterior)))
             old = np.array(posterior[items])
-            features = make_features(self.scheme, spoken, voices, items, old)
+            features = make_features(self.scheme, split, effective, items, old)
             posterior[items] = self.blend(features, old, topic[items])
 
     def describe_change(self, items: NDArray[np.bool_], old: _Labels, new: _Labels) -> str:
@@ -210,8 +210,8 @@ class Calibration:
 
 def calibrate_by(
     known: NDArray[np.int16],  # (item,) truths, -1 where not known
-    spoken: Judgments,  # by voices
-    voices: Voices,
+    split: Judgments,  # by effective judge
+    effective: EffectiveJudges,
     posterior: _Floats,  # (item, truth), fitted without that gold
     confusion: _Floats,  # (judge, truth, label)
     *,
@@ -221,13 +221,13 @@ def calibrate_by(
 
     ``score``: also measure it across folds of the gold, if ``posterior`` does not depend on gold.
     """
-    items = np.flatnonzero((known >= 0) & (spoken.counts_per_item > 0))
+    items = np.flatnonzero((known >= 0) & (split.counts_per_item > 0))
     if not items.size or posterior.shape[1] < 2:
         return None
     items = items[np.linspace(0, items.size - 1, min(items.size, BLOCK)).astype(np.int64)]
-    scheme, groups = describe(spoken, voices, posterior, confusion), group_items(spoken)
+    scheme, groups = describe(split, effective, posterior, confusion), group_items(split)
     own = np.array(posterior[items])
-    features = make_features(scheme, spoken, voices, items, own)
+    features = make_features(scheme, split, effective, items, own)
     truth = known[items].astype(np.int64)
     with threadpool_limits(1, "blas"):  # more threads would change bits
         learnt = learn(scheme, groups, items, features, truth, own)

@@ -17,10 +17,10 @@ copies from good judges who agree: a smaller excess is only reported, by groups 
 user declares who is one source.
 
 A judgment weighs less where others of its judge's family judged the item, or where the judge
-repeated it. The kernels know no weights. To them each judge with a weight is a *voice*, an
-effective judge: its log-probabilities are the judge's times the weight, and counts of voices are
-folded back into those of judges (``adjudge.models._voice_sweeps``). Where every weight is one,
-nothing is wrapped and no bit changes.
+repeated it. The kernels know no weights. To them each judge with a weight is an effective judge:
+its log-probabilities are the judge's times the weight, and counts of effective judges are folded
+back into those of judges (``adjudge.models._weighted_sweeps``). Where every weight is one, nothing
+is wrapped and no bit changes.
 """
 
 from __future__ import annotations
@@ -165,8 +165,8 @@ def _exact_duplicates(sweeps: Sweeps, loading: _Floats) -> _Links:
     """
     cells = sweeps.cells()
     count = cells.sum(axis=1)
-    habit = cells / np.maximum(count, 1)[:, None]
-    expected = count * (1.0 - loading**2) * (1.0 - (habit**2).sum(axis=1))
+    label_share = cells / np.maximum(count, 1)[:, None]
+    expected = count * (1.0 - loading**2) * (1.0 - (label_share**2).sum(axis=1))
     able = np.flatnonzero(expected >= _EXPECTED)
     (prints,) = sweeps.run(Prints(key_judges(cells)))
     able = able[np.lexsort((able, prints[able]))]
@@ -189,12 +189,12 @@ def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
     row = np.full(len(counts), -1, dtype=np.int32)
     row[rows] = np.arange(len(rows), dtype=np.int32)
     base = cells.sum(axis=0) + 1.0
-    habit = cells[rows] + 5.0 * base / base.sum()
-    habit /= habit.sum(axis=1, keepdims=True)
-    units = np.rint(habit * _UNIT).astype(np.int64)
+    label_share = cells[rows] + 5.0 * base / base.sum()
+    label_share /= label_share.sum(axis=1, keepdims=True)
+    units = np.rint(label_share * _UNIT).astype(np.int64)
     (sums,) = sweeps.run(CountPairs(key, row, units, _share_of_items(judgments), _PAIRS_OF_ITEM))
     common, agreed = sums[0].astype(np.float64), sums[1]
-    chance = habit @ habit.T
+    chance = label_share @ label_share.T
     other, own = sums[2] / _UNIT, sums[3] / _UNIT
     together = agreed - other - other.T + common * chance
     spread = common * (1.0 + np.diag(chance)[:, None]) - 2.0 * own  # |x_a - q_a|^2, items with b
@@ -277,21 +277,21 @@ def _alike(judgments: Judgments, pairs: _Pairs, loading: _Floats) -> _Links:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Voices:
+class EffectiveJudges:
     """Effective judges: each judge, and each judge with each weight below one."""
 
-    judge_of: NDArray[np.int32]  # (voice,)
-    weight: NDArray[np.float64]  # (voice,)
+    judge_of: NDArray[np.int32]  # (effective judge,)
+    weight: NDArray[np.float64]  # (effective judge,)
     judges: int
     items: _Whole  # (judge,) items that each judged
 
     @property
-    def units(self) -> _Whole:  # (voice,)
+    def units(self) -> _Whole:  # (effective judge,)
         """The weights in whole units."""
         return np.rint(self.weight * WEIGHT).astype(np.int64)
 
     def fold(self, counts: NDArray[Any], *, weighted: bool) -> NDArray[np.float64]:  # (judge, ...)
-        """Counts of voices as counts of judges."""
+        """Counts of effective judges as counts of judges."""
         if len(self.judge_of) == self.judges:
             return np.asarray(counts, dtype=np.float64)
         folded = np.zeros((self.judges, *counts.shape[1:]))
@@ -301,19 +301,22 @@ class Voices:
         return folded
 
 
-def voices_of(
+def split_judges(
     judgments: Judgments, families: Families, *, repeats: bool
-) -> tuple[Judgments, Voices]:
-    """Judgments by voice. With ``repeats``, repeated judgments of an item by a judge count once."""
+) -> tuple[Judgments, EffectiveJudges]:
+    """Split judgments by effective judge.
+
+    With ``repeats``, repeated judgments of an item by a judge count once.
+    """
     judges, counts = judgments.judge_count, judgments.counts_per_judge
-    same = Voices(np.arange(judges, dtype=np.int32), np.ones(judges), judges, counts)
+    same = EffectiveJudges(np.arange(judges, dtype=np.int32), np.ones(judges), judges, counts)
     if not repeats and not families.any:
         return judgments, same
-    company = np.empty(len(judgments), dtype=np.uint8)
+    from_family = np.empty(len(judgments), dtype=np.uint8)
     repeated = np.empty(len(judgments), dtype=np.uint8)
     items = np.zeros(judges, dtype=np.int64)
     given, labels = (judgments.offsets, judgments.judge, judgments.label), judgments.scale.labels
-    kernels.count_company(given, len(labels), families.family, company, repeated, items)
+    kernels.count_family(given, len(labels), families.family, from_family, repeated, items)
     share = families.share
     if not repeats:  # a judge without a family counts as often as they judged
         alone = np.bincount(families.family, minlength=judges)[families.family] == 1
@@ -322,17 +325,21 @@ def voices_of(
     found = [np.empty(0, dtype=np.int64)]
     for begin in range(0, len(judgments), _ROWS):  # in blocks, to save memory
         block = slice(begin, begin + _ROWS)
-        found.append(begin + np.flatnonzero(np.maximum(company[block], repeated[block]) > 1))
+        found.append(begin + np.flatnonzero(np.maximum(from_family[block], repeated[block]) > 1))
     rows = np.concatenate(found)
     rows = rows[(share[judgments.judge[rows]] > 0) | (repeated[rows] > 1)]
     if not rows.size:
         return judgments, same
-    code = (judgments.judge[rows].astype(np.int64) << 16) + (company[rows].astype(np.int64) << 8)
+    code = (judgments.judge[rows].astype(np.int64) << 16) + (
+        from_family[rows].astype(np.int64) << 8
+    )
     case, which = np.unique(code + repeated[rows], return_inverse=True)
     who, others, times = case >> 16, (case >> 8) % 256 - 1, case % 256
     judge_of = np.concatenate([same.judge_of, who.astype(np.int32)])
     weight = np.concatenate([same.weight, 1.0 / (times * (1.0 + others * share[who]))])
-    spoken = judgments.judge.copy()
-    spoken[rows] = (judges + which).astype(np.int32)
+    split = judgments.judge.copy()
+    split[rows] = (judges + which).astype(np.int32)
     names = judgments.judges.take(pa.array(judge_of))
-    return replace(judgments, judge=spoken, judges=names), Voices(judge_of, weight, judges, items)
+    return replace(judgments, judge=split, judges=names), EffectiveJudges(
+        judge_of, weight, judges, items
+    )

@@ -17,7 +17,7 @@ from adjudge.errors import BadSetting
 from adjudge.models._gibbs import Chain, Prior, make_room, run_chains, stride_of
 from adjudge.models._notes import describe_empty_classes
 from adjudge.models._relabelling import Separate, TruthOrder, describe_order, order_of, separate
-from adjudge.models._voice_sweeps import VoiceSampler
+from adjudge.models._weighted_sweeps import WeightedSampler
 from adjudge.models.expectation import prior_counts
 from adjudge.models.model import (
     Prepared,
@@ -62,7 +62,7 @@ def sample_model(model: Any, given: Given, prior: Prior) -> Consensus:
         for chain in range(model.chains)
     ]
     sampler: Sampler = prepared.engine.sampler(
-        prepared.spoken,
+        prepared.split,
         prepared.known,
         by_topic=by_topic,
         seed=model.seed,
@@ -70,7 +70,7 @@ def sample_model(model: Any, given: Given, prior: Prior) -> Consensus:
         pivot=pivot,
     )
     if prepared.weighted:
-        sampler = VoiceSampler(sampler, prepared.voices)
+        sampler = WeightedSampler(sampler, prepared.effective)
     chains = [Chain() for _ in range(model.chains)]
     kept = make_room(chains, model, prior, stride, table.judge_count, topics)
     cut = run_chains(

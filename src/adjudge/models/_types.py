@@ -24,7 +24,7 @@ from adjudge.data.judges import OPTIMISM, logit
 from adjudge.data.judgments import MODEL, PERSON, Judgments
 from adjudge.data.source import count_of
 from adjudge.kernels.fixed import SHARE, WEIGHT
-from adjudge.models._families import Voices
+from adjudge.models._families import EffectiveJudges
 from adjudge.models.dependence import count_effective, kind_balance
 from adjudge.models.model import Prepared
 
@@ -143,9 +143,9 @@ def weight_judges(prepared: Prepared) -> _Floats:  # (judge,)
 
     Priors weigh as much, so that two duplicates of weight one half are one judge.
     """
-    voices = prepared.voices
-    total = voices.fold(prepared.voice_cells(), weighted=True).sum(axis=1)
-    return np.asarray(np.where(voices.items > 0, total / np.maximum(voices.items, 1), 1.0))
+    effective = prepared.effective
+    total = effective.fold(prepared.effective_cells(), weighted=True).sum(axis=1)
+    return np.asarray(np.where(effective.items > 0, total / np.maximum(effective.items, 1), 1.0))
 
 
 def read_types(prepared: Prepared, prevalence: _Floats, rates: _Floats) -> _Floats:
@@ -155,7 +155,7 @@ def read_types(prepared: Prepared, prevalence: _Floats, rates: _Floats) -> _Floa
     all weigh about the same. One more judge who gives every label alike has a share of
     1 / (judges + 1): few judges cannot show that they do not err together.
     """
-    count, weight = prepared.voices.items.astype(np.float64), weight_judges(prepared)
+    count, weight = prepared.effective.items.astype(np.float64), weight_judges(prepared)
     judges = float(exact_sum(weight * np.minimum(1.0, count / _KNOWN)))
     exponent = _EXPONENT * judges**2 / (judges**2 + _KNOWN**2)
     mean = np.einsum("t,jtl->jl", prevalence, rates)
@@ -218,13 +218,13 @@ def _blocks(posterior: _Floats) -> list[NDArray[np.int64]]:
 
 
 def count_votes(
-    spoken: Judgments, voices: Voices, items: NDArray[np.int64], truths: int
+    split: Judgments, effective: EffectiveJudges, items: NDArray[np.int64], truths: int
 ) -> _Floats:
     """Count the weighted votes (item, truth) of some items."""
-    row, place = spoken.rows_of(items)
-    truth = np.array(spoken.scale.truth_of)[spoken.label[row]]
+    row, place = split.rows_of(items)
+    truth = np.array(split.scale.truth_of)[split.label[row]]
     voted = truth >= 0
-    units = voices.units[spoken.judge[row[voted]]]
+    units = effective.units[split.judge[row[voted]]]
     cell = place[voted] * truths + truth[voted]
     sums = np.bincount(cell, weights=units, minlength=len(items) * truths)
     return np.asarray(sums.reshape(len(items), truths) / WEIGHT)
@@ -232,7 +232,7 @@ def count_votes(
 
 def sum_votes(prepared: Prepared, items: NDArray[np.int64], truths: int) -> _Floats:
     """The votes for each true label of some items; a family counts as one judge."""
-    return count_votes(prepared.spoken, prepared.voices, items, truths)
+    return count_votes(prepared.split, prepared.effective, items, truths)
 
 
 def blend(prepared: Prepared, posterior: _Floats, powers: Powers) -> None:
@@ -267,7 +267,7 @@ def confusion_of(counts: _Floats) -> _Floats:  # (judge, truth, label)
 def count_effective_judgments(prepared: Prepared, dependence: Dependence | None) -> _Floats:
     """The effective number of judgments of each item, (item,)."""
     correlation = 0.0 if dependence is None else dependence.correlation
-    return count_effective(prepared.voices_per_item(), correlation)
+    return count_effective(prepared.effective_per_item(), correlation)
 
 
 def level_of(  # (judge,)
@@ -315,7 +315,7 @@ def describe(prepared: Prepared) -> list[str]:
             "labels are the judge's own and probabilities are a guess; add gold or a second judge"
         )
     else:
-        per_item = prepared.voices_per_item()
+        per_item = prepared.effective_per_item()
         mean = float(per_item[per_item > 0].mean())
         if mean < _FEW_JUDGMENTS:
             notes.append(

@@ -17,7 +17,7 @@ from adjudge.data.names import Names, look_up
 from adjudge.engines.engine import Engine
 from adjudge.errors import AdjudgeError
 from adjudge.kernels.keys import deal
-from adjudge.models._families import Voices, voices_of
+from adjudge.models._families import EffectiveJudges, split_judges
 from adjudge.models.model import Progress, Ties, is_sampled, pick
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ class _CalibratedMemory:
         """The calibrated consensus of other judgments under what was learnt."""
         consensus = self.memory(judgments)
         table, posterior = consensus.judgments, np.array(consensus.posterior)
-        spoken, voices = _voices(consensus)
+        split, effective = _split_consensus(consensus)
         calibration = self.calibration.for_judges(look_up(table.judges, self.judges))
-        calibration.apply(spoken, voices, posterior)
+        calibration.apply(split, effective, posterior)
         choice = _pick(self.model, posterior, table)
         return replace(consensus, posterior=posterior, choice=choice, predictor=self)
 
@@ -118,18 +118,18 @@ def fit_calibrated(
         judged = (here >= 0) & (there >= 0)  # gold without judgments is not in the other fit
         posterior[here[judged]] = others.posterior[there[judged]]
         held_out[here[judged]] = True
-    spoken, voices = _voices(consensus)
+    split, effective = _split_consensus(consensus)
     confusion = np.broadcast_to(
         consensus.confusion, (table.judge_count, *consensus.confusion.shape[1:])
     )
     from adjudge.models._calibration import calibrate_by  # brings scipy.optimize
 
     learnt_from = np.where(held_out, known, np.int16(-1))
-    calibration = calibrate_by(learnt_from, spoken, voices, posterior, confusion)
+    calibration = calibrate_by(learnt_from, split, effective, posterior, confusion)
     if calibration is None:
         return consensus
     final = np.array(consensus.posterior)
-    calibration.apply(spoken, voices, final)
+    calibration.apply(split, effective, final)
     final[known >= 0] = np.eye(final.shape[1])[known[known >= 0]]
     choice = _pick(model, final, table)
     other = (known < 0) & (table.counts_per_item > 0)
@@ -142,10 +142,12 @@ def fit_calibrated(
     return replace(consensus, posterior=final, choice=choice, notes=notes, predictor=memory)
 
 
-def _voices(consensus: Consensus) -> tuple[Judgments, Voices]:
+def _split_consensus(consensus: Consensus) -> tuple[Judgments, EffectiveJudges]:
     """The judgments of a consensus by independent judges: a family counts as one."""
     table = consensus.judgments
-    return voices_of(table, consensus.families or Families.none(table.judge_count), repeats=False)
+    return split_judges(
+        table, consensus.families or Families.none(table.judge_count), repeats=False
+    )
 
 
 def _pick(model: Any, posterior: NDArray[np.float64], table: Judgments) -> NDArray[np.int16]:

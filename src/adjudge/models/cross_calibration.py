@@ -25,7 +25,7 @@ from adjudge.models._calibration import (
     learn,
     make_features,
 )
-from adjudge.models._families import Voices, voices_of
+from adjudge.models._families import EffectiveJudges, split_judges
 
 _KEPT = 2**23  # features of all items that are kept for the next time, at most
 _Floats = NDArray[np.float64]
@@ -36,8 +36,8 @@ class CrossFit:
     """A consensus fitted without gold, ready to be calibrated across folds of gold."""
 
     consensus: Consensus
-    spoken: Judgments  # by voices
-    voices: Voices
+    split: Judgments  # by effective judge
+    effective: EffectiveJudges
     confusion: _Floats  # (judge, truth, label)
 
     @classmethod
@@ -45,9 +45,9 @@ class CrossFit:
         """What calibrating needs of a consensus."""
         table = consensus.judgments
         families = consensus.families or Families.none(table.judge_count)
-        spoken, voices = voices_of(table, families, repeats=consensus.model == "item-types")
+        split, effective = split_judges(table, families, repeats=consensus.model == "item-types")
         shape = (table.judge_count, *consensus.confusion.shape[1:])
-        return cls(consensus, spoken, voices, np.broadcast_to(consensus.confusion, shape))
+        return cls(consensus, split, effective, np.broadcast_to(consensus.confusion, shape))
 
     def beliefs(self, known: NDArray[np.int16], *, folds: int, seed: int) -> _Floats:
         """Probabilities (item, truth) in which no gold item's own gold had a part."""
@@ -62,7 +62,7 @@ class CrossFit:
     @cached_property
     def _scheme(self) -> FeatureScheme:
         posterior = self.consensus.posterior
-        return describe(self.spoken, self.voices, posterior, self.confusion)
+        return describe(self.split, self.effective, posterior, self.confusion)
 
     @cached_property
     def _kept(self) -> _Floats | None:  # (item, truth, feature)
@@ -72,7 +72,7 @@ class CrossFit:
 
     def _make(self, items: NDArray[np.int64]) -> _Floats:  # (item, truth, feature)
         own = np.array(self.consensus.posterior[items])
-        return make_features(self._scheme, self.spoken, self.voices, items, own)
+        return make_features(self._scheme, self.split, self.effective, items, own)
 
     def _at(self, items: NDArray[np.int64]) -> _Floats:  # (item, truth, feature)
         """The features of some items."""
@@ -94,14 +94,14 @@ class CrossFit:
 
         A gold item has those of the calibration without its fold, every other item the mean of all.
         """
-        spoken, posterior = self.spoken, self.consensus.posterior
-        items = np.flatnonzero((known >= 0) & (spoken.counts_per_item > 0))
+        split, posterior = self.split, self.consensus.posterior
+        items = np.flatnonzero((known >= 0) & (split.counts_per_item > 0))
         if not items.size or posterior.shape[1] < 2:
             return np.array(posterior)
         own = np.array(posterior[items])
         features = self._at(items)
         truth, of = known[items].astype(np.int64), fold[items]
-        learnt, groups = [], group_items(spoken)
+        learnt, groups = [], group_items(split)
         for number in np.unique(of).tolist():
             kept = of != number
             if kept.any():

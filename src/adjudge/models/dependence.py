@@ -70,7 +70,7 @@ def _measure(
     gold = np.flatnonzero(known >= 0)
     rows, item = judgments.rows_of(gold)
     judge = judgments.judge[rows]
-    voice, weight = _share_families(item, families.family[judge])
+    source, weight = _share_families(item, families.family[judge])
     judges = np.rint(np.bincount(item, weights=weight, minlength=len(gold)))  # (item,)
     items = int((judges > 1).sum())
     if items < LEAST_GOLD:
@@ -81,7 +81,7 @@ def _measure(
     everybody = wrong.sum() / told.sum()
     mean = (np.bincount(judge, weights=wrong) + _DRAWN * everybody) / (told + _DRAWN)
     error = np.where(judges[item] > 1, wrong - mean[judge], 0.0)
-    both = _cross(item, voice, _whole(weight * error), len(gold)) / _UNIT**2
+    both = _cross(item, source, _whole(weight * error), len(gold)) / _UNIT**2
     square = np.bincount(item, weights=_whole(weight * error**2), minlength=len(gold)) / _UNIT
     spread = np.maximum(judges - 1, 0) / 2 * square
     every = math.fsum(spread)
@@ -105,11 +105,11 @@ def _estimate(judgments: Judgments, families: Families) -> Dependence | None:
         rows, item = judgments.rows_of(np.arange(begin, end))
         label = truth_of[judgments.label[rows]] + 1
         used[label] = True
-        voice, weight = _share_families(item, families.family[judgments.judge[rows]])
+        source, weight = _share_families(item, families.family[judgments.judge[rows]])
         units = _whole(weight)
-        pairs += int(_cross(item, voice, units, end - begin).sum())
+        pairs += int(_cross(item, source, units, end - begin).sum())
         same, cell = np.unique(item * labels + label, return_inverse=True)
-        alike += int(_cross(cell, voice * labels + label, units, len(same)).sum())
+        alike += int(_cross(cell, source * labels + label, units, len(same)).sum())
     if not pairs:
         return None
     chance = 1.0 / max(int(used.sum()), 2)
@@ -146,8 +146,8 @@ def _blocks(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 def _share_families(item: _Ints, family: NDArray[np.int32]) -> tuple[_Ints, _Floats]:
     """The judgments of an item that count as one judge's, and the weight of each among them."""
     key = item * (int(family.max(initial=0)) + 1) + family
-    _, voice, members = np.unique(key, return_inverse=True, return_counts=True)
-    return voice, 1.0 / members[voice]
+    _, source, members = np.unique(key, return_inverse=True, return_counts=True)
+    return source, 1.0 / members[source]
 
 
 def _whole(values: _Floats) -> _Floats:

@@ -161,7 +161,7 @@ def _fit(
 
 def _with_several_judges(prepared: Prepared) -> Prepared:
     """The judgments of items with more than one effective judge."""
-    several = prepared.voices_per_item() > _ONE_JUDGE
+    several = prepared.effective_per_item() > _ONE_JUDGE
     return prepared if several.all() or not several.any() else _only(prepared, several)
 
 
@@ -193,7 +193,7 @@ def _prevalence(classes: _Floats) -> tuple[_Floats, _Floats]:  # (type,), (topic
 def _rows(model: ItemTypes, prepared: Prepared, part: Prepared) -> JudgeRows:
     """The expected rows of judges before anything is counted."""
     kinds = model.kinds if len(prepared.judgments.scale.labels) <= _MANY_LABELS else 1
-    cells = prepared.voices.fold(prepared.voice_cells(), weighted=True)
+    cells = prepared.effective.fold(prepared.effective_cells(), weighted=True)
     return JudgeRows(cells, answer.weight_judges(part), kinds, model.strength)
 
 
@@ -211,8 +211,8 @@ def _fit_sample(
 ) -> tuple[Parameters | None, dict[str, _Floats] | None]:
     """Fit a sample of the items with several judges: the parameters, and the state of rows."""
     judgments = prepared.judgments
-    key = key_judges(prepared.sweeps.cells())[prepared.voices.judge_of]
-    several = prepared.voices_per_item() > _ONE_JUDGE
+    key = key_judges(prepared.sweeps.cells())[prepared.effective.judge_of]
+    several = prepared.effective_per_item() > _ONE_JUDGE
     share = _SAMPLE / max(int(judgments.counts_per_item[several].sum()), 1)
     chosen = prepared.sweeps.write_rows(ChooseItems(key, min(share, 1.0)), 1)[:, 0] > 0
     few = _only(prepared, chosen & several)
@@ -236,7 +236,7 @@ def _earlier(start: Consensus | None, prepared: Prepared) -> Parameters | None:
 
 def _begin(prepared: Prepared, rows: JudgeRows) -> Counts:
     """Start from votes: an item is easy where its top vote share is above the median."""
-    sweeps, units = prepared.sweeps, prepared.voices.units
+    sweeps, units = prepared.sweeps, prepared.effective.units
     (bins,) = sweeps.run(CountTops(units, _BINS))
     median = int(np.searchsorted(np.cumsum(bins), 0.5 * bins.sum()))
     return sweeps.counts(*sweeps.run(BeginTypes(units, rows.kinds, median, _BINS)))
@@ -298,12 +298,12 @@ def _conclude(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Cons
 
         plain = answer.confusion_of(answer.count_judgments(prepared, posterior))
         calibration = calibrate_by(
-            prepared.known, prepared.spoken, prepared.voices, posterior, plain, score=True
+            prepared.known, prepared.split, prepared.effective, posterior, plain, score=True
         )
     if calibration is not None:
         choice, _ = pick(posterior, prepared.judgments, ties=model.ties, seed=model.seed)
         before = choice, posterior.max(axis=1)
-        calibration.apply(prepared.spoken, prepared.voices, posterior)
+        calibration.apply(prepared.split, prepared.effective, posterior)
     prevalence = answer.prevalence_of(prepared.judgments, posterior, by_topic=model.by_topic)
     answer.fill_empty(prepared.judgments, posterior, prevalence)
     level = answer.level_of(prepared, fitted.counts, fitted.kinds, posterior)
@@ -359,25 +359,6 @@ class TypesMemory:
     powers: answer.Powers
     calibration: Calibration | None
 
-    def unblend(self) -> tuple[_Floats, _Floats, float]:
-        """What the fit blended, for studies of the blend.
-
-        The types' answer and the votes, (item, truth) each, and the x of their powers.
-        """
-        prepared = prepare(
-            self.fitted.judgments,
-            None,
-            self.engine,
-            by_topic=self.model.by_topic,
-            copies=self.model.weigh_copies,
-            repeats=True,
-            families=self.fitted.families,
-        )
-        types = _read_items(prepared, self.types.parameters, self.reading)
-        items = np.arange(len(types))
-        votes = answer.sum_votes(prepared, items, types.shape[1])
-        return types, votes, answer.measure_loss(prepared, types)
-
     def parameters(self, judgments: Judgments) -> tuple[Parameters, int]:
         """The parameters for other judges, and how many of them are new."""
         code = look_up(judgments.judges, self.fitted.judgments.judges)
@@ -409,7 +390,7 @@ class TypesMemory:
         posterior = _read_items(prepared, parameters, self.reading)
         answer.blend(prepared, posterior, self.powers)
         if self.calibration is not None:
-            self.calibration.for_judges(code).apply(prepared.spoken, prepared.voices, posterior)
+            self.calibration.for_judges(code).apply(prepared.split, prepared.effective, posterior)
         answer.fill_empty(judgments, posterior, fitted.overall_prevalence[None])
         counts = answer.count_judgments(prepared, posterior)
         prevalence = answer.prevalence_of(judgments, posterior, by_topic=by_topic)

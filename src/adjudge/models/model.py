@@ -23,9 +23,9 @@ from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData
 from adjudge.kernels import keys as kernels
 from adjudge.kernels.fixed import SHARE
-from adjudge.models._families import Voices, find_families, voices_of
+from adjudge.models._families import EffectiveJudges, find_families, split_judges
 from adjudge.models._notes import describe_families
-from adjudge.models._voice_sweeps import VoiceSweeps
+from adjudge.models._weighted_sweeps import WeightedSweeps
 
 
 def free_memory() -> int | None:
@@ -102,27 +102,27 @@ class Prepared:
     sweeps: Sweeps
     notes: tuple[str, ...]
     families: Families
-    voices: Voices
-    spoken: Judgments  # by voices
+    effective: EffectiveJudges
+    split: Judgments  # by effective judge
 
     @property
     def weighted(self) -> bool:
         """Whether any judgment weighs less than one."""
-        return len(self.voices.judge_of) > self.voices.judges
+        return len(self.effective.judge_of) > self.effective.judges
 
-    def voice_cells(self) -> NDArray[np.int64]:  # (voice, label)
-        """How many judgments there are of each label by each voice."""
+    def effective_cells(self) -> NDArray[np.int64]:  # (effective judge, label)
+        """How many judgments there are of each label by each effective judge."""
         sweeps = self.sweeps
-        return sweeps.inner.cells() if isinstance(sweeps, VoiceSweeps) else sweeps.cells()
+        return sweeps.inner.cells() if isinstance(sweeps, WeightedSweeps) else sweeps.cells()
 
-    def voices_per_item(self) -> NDArray[np.float64]:  # (item,)
-        """How many voices judged each item, copies and repeats counted as far as they weigh."""
+    def effective_per_item(self) -> NDArray[np.float64]:  # (item,)
+        """Add up the weights of each item's judgments: copies and repeats weigh less than one."""
         judgments = self.judgments
-        voices = judgments.counts_per_item.astype(np.float64)
+        effective = judgments.counts_per_item.astype(np.float64)
         if self.weighted:
-            weight, some = self.voices.weight[self.spoken.judge], voices > 0
-            voices[some] = np.add.reduceat(weight, judgments.offsets[:-1][some])
-        return voices
+            weight, some = self.effective.weight[self.split.judge], effective > 0
+            effective[some] = np.add.reduceat(weight, judgments.offsets[:-1][some])
+        return effective
 
 
 def prepare(
@@ -169,11 +169,11 @@ def prepare(
     if families is None:
         none = Families.none(judgments.judge_count)
         families = find_families(judgments, sweeps) if copies else none
-    spoken, voices = voices_of(judgments, families, repeats=repeats)
-    if spoken is not judgments:
-        sweeps = VoiceSweeps(place, spoken, voices, known, by_topic=by_topic, shared=shared)
+    split, effective = split_judges(judgments, families, repeats=repeats)
+    if split is not judgments:
+        sweeps = WeightedSweeps(place, split, effective, known, by_topic=by_topic, shared=shared)
     notes = (*notes, *describe_families(families, judgments))
-    return Prepared(judgments, known, place, sweeps, notes, families, voices, spoken)
+    return Prepared(judgments, known, place, sweeps, notes, families, effective, split)
 
 
 def checkpoint_of(prepared: Prepared, model: Any) -> Checkpoint | None:

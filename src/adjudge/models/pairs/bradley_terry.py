@@ -26,7 +26,7 @@ in batch by EM: each comparison is taken with and against the order by how likel
 Newman's iteration gives strengths and the shares give r_j, under a Beta prior. A judge of r_j =
 .5 tells nothing, one below answers the wrong way round, and both are weighed for what they tell.
 Beyond the paper: ties (Davidson), log odds of every judge for what is shown first, about a common
-mean, and judges who are copies have one voice. With ``by_topic`` an item may be better in one
+mean, and judges who are copies count as one. With ``by_topic`` an item may be better in one
 topic than in another, by a normal step of learnt spread about its score. ``method="gibbs"`` draws
 from the posterior; by EM, intervals of scores allow for the judges' skill not being known, and
 take leans and the weight of ties as known.

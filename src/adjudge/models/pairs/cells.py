@@ -170,7 +170,7 @@ def weigh_copies(comparisons: Comparisons, *, search: bool = True) -> Copies:
     pair = low * comparisons.item_count + high
     if comparisons.topic is not None:
         pair = pair * comparisons.topic_count + comparisons.topic
-    weight = _voices(families, pair, comparisons.judge)
+    weight = _weigh_answers(families, pair, comparisons.judge)
     return Copies(weight, families.family.astype(np.int64), notes)
 
 
@@ -183,17 +183,17 @@ def weigh_grades(judgments: Judgments) -> tuple[_Floats | None, tuple[str, ...]]
     notes = describe_families(families, judgments)
     if not families.any:
         return None, notes
-    return _voices(families, judgments.item.astype(np.int64), judgments.judge), notes
+    return _weigh_answers(families, judgments.item.astype(np.int64), judgments.judge), notes
 
 
-def _voices(families: Families, asked: NDArray[np.int64], judge: Any) -> _Floats:
-    """What each answer weighs, if those of a family to one question have a voice between them."""
+def _weigh_answers(families: Families, asked: NDArray[np.int64], judge: Any) -> _Floats:
+    """What each answer weighs, if those of a family to one question count as one."""
     judges = np.int64(len(families.family))
     _, place = np.unique(asked * judges + families.family[judge], return_inverse=True)
     count = np.bincount(np.unique(place * judges + judge) // judges)  # judges, however often each
     several = np.bincount(families.family, minlength=judges) > 1
-    company = np.where(several[families.family[judge]], count[place] - 1.0, 0.0)
-    return np.asarray(1.0 / (1.0 + company * families.share[judge]))
+    from_family = np.where(several[families.family[judge]], count[place] - 1.0, 0.0)
+    return np.asarray(1.0 / (1.0 + from_family * families.share[judge]))
 
 
 def _won_against(cells: PairCells) -> Any:  # (item, item)

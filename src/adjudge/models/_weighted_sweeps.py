@@ -1,4 +1,4 @@
-"""Sweeps and chains by judges over judgments by voices: see ``adjudge.models._families``."""
+"""Sweeps and chains of effective judges, as their judges: see ``adjudge.models._families``."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Counts, Engine, Parameters, Sampler, Tables, Tally, Task
 from adjudge.engines.sweeps import Sweeps
 from adjudge.kernels.fixed import SHARE
-from adjudge.models._families import Voices
+from adjudge.models._families import EffectiveJudges
 
 _Whole = NDArray[np.int64]
 
 
-class VoiceSweeps(Sweeps):
-    """Sweeps by judges over judgments by voices."""
+class WeightedSweeps(Sweeps):
+    """Sweeps by judges over judgments by effective judge."""
 
     def __init__(
         self,
         engine: Engine,
-        judgments: Judgments,  # by voices
-        voices: Voices,
+        judgments: Judgments,  # by effective judge
+        effective: EffectiveJudges,
         known: NDArray[np.int16] | None,
         *,
         by_topic: bool,
         shared: bool,
     ) -> None:
-        self.voices, self.shared, self.judgments = voices, shared, judgments
+        self.effective, self.shared, self.judgments = effective, shared, judgments
         self.by_topic = by_topic and judgments.topic is not None
         self.inner: Sweeps = engine.load(judgments, known, by_topic=by_topic)
 
     def tables(self, parameters: Parameters) -> Tables:
-        """The parameters, spoken by voices, as the whole numbers that tasks read."""
-        return self.inner.tables(self._spoken(parameters))
+        """The parameters, of effective judges as the whole numbers that tasks read."""
+        return self.inner.tables(self._split(parameters))
 
     def counts(self, shares: _Whole, classes: _Whole) -> Counts:
-        """Shares of voices that a task left, as weighted counts."""
+        """Shares of effective judges that a task left, as weighted counts."""
         return self._folded(self.inner.counts(shares, classes), own=True, weighted=True)
 
     def votes(self) -> Counts:
@@ -48,7 +48,7 @@ class VoiceSweeps(Sweeps):
 
     def expect(self, parameters: Parameters) -> Counts:
         """Expected counts under the parameters."""
-        counts = self.inner.expect(self._spoken(parameters))
+        counts = self.inner.expect(self._split(parameters))
         return self._folded(counts, own=not self.shared, weighted=True)
 
     def posterior(
@@ -56,14 +56,14 @@ class VoiceSweeps(Sweeps):
     ) -> tuple[NDArray[np.float64], Counts]:
         """The posterior of every item; counts of all judgments alike, to measure judges by."""
         if parameters is not None:
-            posterior, counts = self.inner.posterior(self._spoken(parameters), own=True)
+            posterior, counts = self.inner.posterior(self._split(parameters), own=True)
             return posterior, self._folded(counts, own=own or not self.shared, weighted=False)
         posterior, counts = self._voted()
         return posterior, self._folded(counts, own=own or not self.shared, weighted=False)
 
     def _voted(self) -> tuple[NDArray[np.float64], Counts]:
-        """Weighted vote shares, and counts of voices under them."""
-        units = self.voices.units
+        """Weighted vote shares, and counts of effective judges under them."""
+        units = self.effective.units
         none = np.zeros(len(units), dtype=np.bool_)
         posterior, _, shares = self.inner.weigh(units, units, none)
         counts = Counts(
@@ -75,27 +75,27 @@ class VoiceSweeps(Sweeps):
 
     def cells(self) -> _Whole:
         """How many judgments there are of each label by each judge."""
-        return self.voices.fold(self.inner.cells(), weighted=False).astype(np.int64)
+        return self.effective.fold(self.inner.cells(), weighted=False).astype(np.int64)
 
     def against(self, reference: NDArray[np.int16], kinds: int) -> _Whole:
         """How often each judge gave each label to items of each kind."""
-        return self.voices.fold(self.inner.against(reference, kinds), weighted=False).astype(
+        return self.effective.fold(self.inner.against(reference, kinds), weighted=False).astype(
             np.int64
         )
 
     def weigh(
         self, weight: _Whole, plain: _Whole, flip: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_], _Whole]:
-        """Weighted votes, of weights of judges times those of voices."""
-        voices = self.voices
+        """Weighted votes, of weights of judges times those of effective judges."""
+        effective = self.effective
 
-        def spoken(given: _Whole) -> _Whole:
-            return np.rint(given[voices.judge_of] * voices.weight).astype(np.int64)
+        def split(given: _Whole) -> _Whole:
+            return np.rint(given[effective.judge_of] * effective.weight).astype(np.int64)
 
         posterior, fallback, counts = self.inner.weigh(
-            spoken(weight), spoken(plain), flip[voices.judge_of]
+            split(weight), split(plain), flip[effective.judge_of]
         )
-        return posterior, fallback, voices.fold(counts, weighted=False).astype(np.int64)
+        return posterior, fallback, effective.fold(counts, weighted=False).astype(np.int64)
 
     def run(
         self,
@@ -106,18 +106,18 @@ class VoiceSweeps(Sweeps):
         """Run a task, which sees effective judges."""
         return self.inner.run(task, read, into)
 
-    def _spoken(self, parameters: Parameters) -> Parameters:
-        """Parameters by voices: rates to the power of the weight."""
+    def _split(self, parameters: Parameters) -> Parameters:
+        """Parameters by effective judge: rates to the power of the weight."""
         confusion = parameters.confusion
-        if len(confusion) == 1 and self.voices.judges != 1:
-            confusion = np.broadcast_to(confusion, (self.voices.judges, *confusion.shape[1:]))
-        spoken = confusion[self.voices.judge_of]
-        first = self.voices.judges  # those before weigh one
-        spoken[first:] **= self.voices.weight[first:, None, None]
-        return replace(parameters, confusion=spoken)
+        if len(confusion) == 1 and self.effective.judges != 1:
+            confusion = np.broadcast_to(confusion, (self.effective.judges, *confusion.shape[1:]))
+        split = confusion[self.effective.judge_of]
+        first = self.effective.judges  # those before weigh one
+        split[first:] **= self.effective.weight[first:, None, None]
+        return replace(parameters, confusion=split)
 
     def _folded(self, counts: Counts, *, own: bool, weighted: bool) -> Counts:
-        folded = self.voices.fold(counts.confusion, weighted=weighted)
+        folded = self.effective.fold(counts.confusion, weighted=weighted)
         if not own:
             folded = folded.sum(axis=0, keepdims=True)
         return replace(counts, confusion=folded)
@@ -133,14 +133,14 @@ class VoiceSweeps(Sweeps):
         return sums / SHARE
 
 
-class VoiceSampler:
-    """A sampler by judges over judgments by voices.
+class WeightedSampler:
+    """A sampler by judges over judgments by effective judge.
 
     Weighted counts are rounded to whole judgments, which is what draws of learnt priors read.
     """
 
-    def __init__(self, inner: Sampler, voices: Voices) -> None:
-        self.inner, self.voices = inner, voices
+    def __init__(self, inner: Sampler, effective: EffectiveJudges) -> None:
+        self.inner, self.effective = inner, effective
 
     def start(self, chain: int, choice: NDArray[np.int16]) -> Tally:
         """Counts under a given truth of each item."""
@@ -148,10 +148,10 @@ class VoiceSampler:
 
     def draw(self, chain: int, iteration: int, prior: _Whole, ratio: _Whole, keep: float) -> Tally:
         """Draw every truth, and count under it."""
-        voices = self.voices
-        table = ratio.reshape(voices.judges, -1)[voices.judge_of] * voices.weight[:, None]
-        spoken = np.rint(table).astype(np.int64).reshape(-1)
-        return self._folded(self.inner.draw(chain, iteration, prior, spoken, keep))
+        effective = self.effective
+        table = ratio.reshape(effective.judges, -1)[effective.judge_of] * effective.weight[:, None]
+        split = np.rint(table).astype(np.int64).reshape(-1)
+        return self._folded(self.inner.draw(chain, iteration, prior, split, keep))
 
     def mean(self, chain: int) -> NDArray[np.float64]:
         """The posteriors that a chain added up."""
@@ -162,5 +162,5 @@ class VoiceSampler:
         self.inner.restore(chain, mean)
 
     def _folded(self, tally: Tally) -> Tally:
-        counts = np.rint(self.voices.fold(tally.counts, weighted=True)).astype(np.int64)
+        counts = np.rint(self.effective.fold(tally.counts, weighted=True)).astype(np.int64)
         return replace(tally, counts=counts)
