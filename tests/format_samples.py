@@ -57,7 +57,7 @@ SAMPLES: dict[str, tuple[str, bytes]] = {  # by format: the name of the file, an
     "json": ("a.json", _json(_RECORDS)),
     "parquet": ("a.parquet", _parquet(**_PLAIN)),
     "headerless": ("a.csv", _table("", "item{i},judge{j},{l}")),
-    "wide": ("a.csv", _table("item,ann,bob,eve", "i{n},1,0,{l}")),
+    "wide": ("a.csv", _table("item,rater_1,rater_2,rater_3", "i{n},1,0,{l}")),
     "matrix": ("a.csv", _table("", "1,0,,{l}")),
     "crowd-kit": ("a.csv", _table("task,worker,label", "i{i},j{j},{l}")),
     "consensus": ("a.csv", _table("item,label,probability,p_0,p_1", "i{n},1,0.9,0.1,0.9")),
@@ -131,6 +131,18 @@ SAMPLES: dict[str, tuple[str, bytes]] = {  # by format: the name of the file, an
                "samples": [{"id": n, "epoch": 1, "scores": {"match": {"value": "CI"[n % 2]},
                                                             "f1": {"value": "I"}}} for n in _N]}),
     ),
+    "deepeval": ("a.json", _json({"testCases": [
+        {"name": f"c{n}", "metricsData": [{"name": "Bias", "success": n % 2 == 0}]} for n in _N
+    ]})),
+    "alpacaeval": ("a.json", _json([
+        {"instruction": f"q{n}", "generator_1": "a", "generator_2": "b", "annotator": "gpt",
+         "preference": 1 + n % 2} for n in _N
+    ])),
+    "judgebench": ("a.jsonl", _lines(*(
+        {"pair_id": f"p{n}", "response_A": "x", "response_B": "y", "label": "A>B",
+         "judge_name": "arena_hard", "judgments": [{"decision": "A>B"}, {"decision": "B>A"}]}
+        for n in _N
+    ))),
     "promptfoo": (
         "a.json",
         _json({"evalId": "e", "results": {"version": 3, "results": [

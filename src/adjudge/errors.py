@@ -35,7 +35,9 @@ class Remedy:
     ``columns``: which column has a role, as pairs of role and column name (or None);
     ``drop-label``: labels; ``labels``: the scale as text (or None); ``encoding``: its name (or
     None); ``bin``: a number of grades; ``header``: whether there is one; ``relevant``: labels
-    separated by commas. ``format``, ``question`` and ``skip-bad-rows`` have no value.
+    separated by commas; ``judges-are`` and ``questions-are``: columns, separated by commas (or
+    None). ``counts``, ``format``, ``question``, ``repeats``, ``skip-bad-rows`` and ``transpose``
+    have no value.
     """
 
     setting: str
@@ -55,27 +57,37 @@ def name_columns(*roles: str, **columns: str) -> Remedy:
 _EFFECTS = {
     "bin": "makes grades",
     "columns": "names the column",
+    "counts": "counts votes per label",
     "drop-label": "leaves it out",
     "encoding": "names another encoding",
     "format": "names the format",
     "header": "says that there is no header",
+    "judges-are": "names the columns of judges",
     "labels": "names the scale",
     "question": "chooses one",
+    "questions-are": "names the columns of questions",
     "relevant": "names the relevant labels",
+    "repeats": "takes each row for a judgment",
     "skip-bad-rows": "leaves out such rows",
+    "transpose": "takes a row for a judge",
 }
 Spellings = Mapping[str, Callable[[Any], str]]  # how a front end spells each setting
 _PYTHON: Spellings = {
     "bin": lambda count: f"Judgments.in_bins({count})",
     "columns": lambda pairs: f"columns={{{_pairs(pairs)}}}",
-    "drop-label": lambda labels: f"Judgments.without_labels({', '.join(map(repr, labels))})",
+    "counts": lambda _: "counts=True",
+    "drop-label": lambda labels: f"drop_labels=[{', '.join(map(repr, labels))}]",
     "encoding": lambda name: f"encoding={name or 'NAME'!r}",
     "format": lambda _: "format=NAME",
     "header": lambda given: f"header={given}",
+    "judges-are": lambda names: f"judges_are={names or 'COLUMNS'!r}",
     "labels": lambda text: f"scale=Scale.parse({text!r})" if text else "scale=",
     "question": lambda _: "question=NAME",
+    "questions-are": lambda names: f"questions_are={names or 'COLUMNS'!r}",
     "relevant": lambda labels: f"Scale.with_relevant({labels.split(',')})",
+    "repeats": lambda _: "repeats=True",
     "skip-bad-rows": lambda _: "skip_bad=True",
+    "transpose": lambda _: "transpose=True",
 }
 
 

@@ -9,58 +9,8 @@ import pytest
 
 from commands import Run
 
+
 # Of each file: kind, judgments, items, judges, labels; counts are those of the files' own list.
-FILES = {
-    "beir-scifact-test.tsv": ("beir", 339, 339, 1, 1),
-    "crowdflower-binary.csv": ("appen", 150, 10, 67, 2),
-    "crowdflower-multi-select.csv": ("appen", 150, 10, 67, 14),
-    "doccano.csv": ("csv", 3, 3, 1, 2),
-    "doccano.jsonl": ("doccano", 3, 3, 1, 2),
-    "get-another-label-gold.txt": ("headerless", 0, 1000, 0, 2),
-    "get-another-label.txt": ("headerless", 5000, 1000, 83, 2),
-    "headerless.csv": ("headerless", 15567, 2665, 177, 5),
-    "item-worker-label-truth.csv": ("csv", 0, 108, 0, 2),
-    "item-worker-label.csv": ("csv", 4212, 108, 39, 2),
-    "label-studio.json": ("label-studio", 4, 2, 2, 1),
-    "mace-example.csv": ("matrix", 1000, 100, 20, 4),
-    "mace-wsd.csv": ("matrix", 1770, 177, 34, 3),
-    "mturk-batch.csv": ("mturk", 2805, 281, 79, 3),
-    "mturk-minimal.csv": ("mturk", 63, 7, 17, 5),
-    "opensearch-judgments.json": ("opensearch", 40, 40, 1, 6),
-    "own-platform-multiple-choice.csv": ("csv", 1000, 50, 54, 27),
-    "potato": ("potato", 12, 6, 2, 3),
-    "promptfoo.csv": ("promptfoo-csv", 10, 10, 1, 2),
-    "promptfoo.json": ("promptfoo", 8, 8, 1, 1),
-    "qrels-groups.txt": ("qrels", 10362, 3733, 3, 7),
-    "qrels-odd.txt": ("qrels", 118, 118, 1, 13),
-    "qrels.txt": ("qrels", 3681, 3681, 1, 2),
-    "quepid-book.json.zip": ("quepid-book-json", 1920, 2420, 13, 4),
-    "quepid-case.json.zip": ("quepid-case-json", 1679, 1679, 3, 4),
-    "quepid-static.csv": ("quepid-static", 0, 3, 0, 0),
-    "spark-crowd-binary-ann.parquet": ("parquet", 10000, 1000, 10, 2),
-    "spark-crowd-binary-gt.parquet": ("parquet", 0, 1000, 0, 2),
-    "spark-crowd-cont-ann.parquet": ("parquet", 10000, 1000, 10, 10000),
-    "spark-crowd-cont-gt.parquet": ("parquet", 0, 1000, 0, 1000),
-    "spark-crowd-multi-ann.parquet": ("parquet", 10000, 1000, 10, 3),
-    "spark-crowd-multi-gt.parquet": ("parquet", 0, 1000, 0, 3),
-    "trec-run.txt": ("run", 0, 1500, 0, 0),
-}
-NAMES = ("kind", "judgments", "items", "judges", "labels")
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_real_export_is_recognised_at_once(adjudge: Run, shared_data: Path, name: str) -> None:
-    ended = adjudge("look", shared_data / "files" / name, "--json")
-    assert ended.code == 0, ended.err
-    about = json.loads(ended.out)
-    assert tuple(about[key] for key in NAMES) == FILES[name]
-
-
-def test_every_real_export_is_listed(shared_data: Path) -> None:
-    held = {path.name for path in (shared_data / "files").iterdir()}
-    assert held - {"label-studio-export.csv"} == set(FILES)
-
-
 def test_an_export_without_answers_is_asked_about(adjudge: Run, shared_data: Path) -> None:
     ended = adjudge("look", shared_data / "files" / "label-studio-export.csv")
     assert ended.code == 2

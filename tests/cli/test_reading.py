@@ -46,7 +46,8 @@ def judgments_of(*labels: str) -> Judgments:
     table = {"item": [f"i{n}" for n in count], "judge": ["x"] * len(labels), "label": labels}
     import pyarrow as pa
 
-    return Judgments.from_table(pa.table({name: list(values) for name, values in table.items()}))
+    held = pa.table({name: list(values) for name, values in table.items()})
+    return Judgments.from_table(held, scale=Scale.infer(labels))
 
 
 def test_gold_may_have_dropped_and_binary_values() -> None:

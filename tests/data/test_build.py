@@ -45,7 +45,7 @@ def test_rows_of_an_item_stand_together_in_the_order_they_came(
     expected: dict[str, list[tuple[str, str, float | None]]] = {}
     for n, (item, judge, label) in enumerate(rows):
         expected.setdefault(item, []).append((judge, label, float(n) if timed else None))
-    table = Judgments.from_table(columns)
+    table = Judgments.from_table(columns, repeats=True)
     assert by_item(table) == expected
     assert table.items.to_pylist() == list(expected)
     assert table.judge.flags.writeable  # else the sweeps would be compiled a second time

@@ -137,7 +137,9 @@ def test_arviz_takes_truths_of_items_thinned() -> None:
 def test_truths_are_not_drawn_where_copies_have_one_voice() -> None:
     crowd = Crowd(items=40, population=Population.parse("two-coin:9")).make(seed=1)
     doubled = crowd.judgments.to_table()
-    twice = Judgments.from_table(pa.concat_tables([doubled, doubled]), scale=crowd.judgments.scale)
+    twice = Judgments.from_table(
+        pa.concat_tables([doubled, doubled]), scale=crowd.judgments.scale, repeats=True
+    )
     fitted = HierarchicalRelevance(chains=1, warmup=5, draws=10).fit(twice)
     with pytest.raises(BadSetting, match="weigh_copies=False"):
         fitted.to_arviz(truths=5)

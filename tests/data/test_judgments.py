@@ -70,7 +70,7 @@ def test_items_can_be_added_without_judgments(small: Judgments) -> None:
 
 @given(table=judgments())
 def test_tables_come_back_as_they_went(table: Judgments) -> None:
-    back = Judgments.from_table(table.to_table(), scale=table.scale)
+    back = Judgments.from_table(table.to_table(), scale=table.scale, repeats=True)
     rows = {(r["item"], r["judge"], r["label"]) for r in table.to_table().to_pylist()}
     assert {(r["item"], r["judge"], r["label"]) for r in back.to_table().to_pylist()} == rows
     assert len(back) == len(table)

@@ -111,12 +111,6 @@ def test_judgments_inside_items_may_have_a_second_question(tmp_path: Path) -> No
     assert read(path, columns={"label": "fluency"}).notes == ()
 
 
-def test_a_column_of_a_wide_table_that_is_no_judge_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "j.csv"
-    path.write_text("item,ann,bob,carol\na,0,1,yes\nb,1,1,no\nc,0,0,yes\nd,1,0,no\n")
-    assert read(path).notes == ("a wide table: a column a judge (2: ann, bob), not carol",)
-
-
 @pytest.mark.parametrize("name", ["p.csv", "p.json"])
 def test_a_second_outcome_of_comparisons_is_told(name: str, tmp_path: Path) -> None:
     sides = ("right", "left")

@@ -81,7 +81,7 @@ REMEDIES = [
     (Remedy("labels", "a<b"), "scale=Scale.parse('a<b')", "--labels 'a<b'"),
     (Remedy("labels"), "scale=", "--labels"),
     (Remedy("encoding", "latin-1"), "encoding='latin-1'", "--encoding latin-1"),
-    (Remedy("drop-label", ("-1",)), "Judgments.without_labels('-1')", "--drop-label -1"),
+    (Remedy("drop-label", ("-1",)), "drop_labels=['-1']", "--drop-label -1"),
     (Remedy("relevant", "1,2"), "Scale.with_relevant(['1', '2'])", "--relevant 1,2"),
     (Remedy("bin", 5), "Judgments.in_bins(5)", "--bin 5"),
     (Remedy("header", False), "header=False", "--no-header"),

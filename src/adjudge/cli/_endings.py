@@ -37,14 +37,19 @@ _FLAGS: Spellings = {  # how the command line spells what a user can set
     "columns": lambda pairs: " ".join(
         f"--{role} {'COLUMN' if name is None else quote(name)}" for role, name in pairs
     ),
+    "counts": lambda _: "--counts",
     "drop-label": lambda labels: join(word for one in labels for word in ("--drop-label", one)),
     "encoding": lambda name: f"--encoding {name or 'NAME'}",
     "format": lambda _: "--format NAME",
     "header": lambda _: "--no-header",
+    "judges-are": lambda names: f"--judges-are {quote(names) if names else 'COLUMNS'}",
     "labels": lambda text: f"--labels {quote(text)}" if text else "--labels",
     "question": lambda _: "--question NAME",
+    "questions-are": lambda names: f"--questions-are {quote(names) if names else 'COLUMNS'}",
     "relevant": lambda labels: f"--relevant {labels}",
+    "repeats": lambda _: "--repeats",
     "skip-bad-rows": lambda _: "--skip-bad-rows",
+    "transpose": lambda _: "--transpose",
 }
 # Options of earlier versions, and what to use in their place.
 _RENAMED = {

@@ -62,13 +62,26 @@ class Reading:
         "--encoding NAME", "Its encoding, such as latin-1; detected if not given.", "auto"
     )
     question: str | None = option("--question NAME", "The answer to take, if it has several.")
-    item: str | None = option("--item COLUMN", "The column of items.")
+    item: str | None = option(
+        "--item COLUMN", "The column of items; several name it together: system,segment."
+    )
     judge: str | None = option("--judge COLUMN", "The column of judges.")
     label: str | None = option("--label COLUMN", "The column of labels.")
     topic: str | None = option("--topic COLUMN", "The column of topics.")
     document: str | None = option("--document COLUMN", "The column of documents.")
     time: str | None = option("--time COLUMN", "The column of times.")
     no_header: bool = flag("--no-header", "Its first line is a row; columns are 1, 2, ...")
+    judges_are: str | None = option(
+        "--judges-are COLUMNS", "In a wide table, the columns of judges: 'ann,bob' or 'rater*'."
+    )
+    questions_are: str | None = option(
+        "--questions-are COLUMNS", "In a wide table, columns of questions; each row has one item."
+    )
+    transpose: bool = flag("--transpose", "A row is a judge, a column an item.")
+    counts: bool = flag("--counts", "Columns count the votes for a label.")
+    repeats: bool = flag(
+        "--repeats", "Rows of one judge on one item are judgments each, not copies."
+    )
     skip_bad_rows: bool = flag("--skip-bad-rows", "Skip invalid rows and list them.")
     family: list[str] | None = option(
         "--family REGEX",

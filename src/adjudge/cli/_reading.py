@@ -220,6 +220,12 @@ def read_content(
                 truths=truths,
                 columns=columns,
                 header=False if reading.no_header else None,
+                judges_are=reading.judges_are or (),
+                questions_are=reading.questions_are or (),
+                transpose=reading.transpose,
+                counts=reading.counts,
+                repeats=reading.repeats,
+                drop_labels=(labels.drop_label or ()) if labels is not None else (),
             )
     if labels is not None and len(files) == 1:
         _check_grades(content, labels, name)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from adjudge.data.formats.opening import File
 from adjudge.data.names import Codes, encode
 from adjudge.data.scale import MISSING, as_number
 from adjudge.data.source import Source
-from adjudge.data.synonyms import NOT_A_LABEL, SYNONYMS
+from adjudge.data.synonyms import NO_QUESTION, NOT_A_LABEL, SYNONYMS
 from adjudge.errors import name_columns
 
 _LINES = 300  # rows of a file's beginning
@@ -31,25 +33,12 @@ _VALUES = 12  # different answers that a question may have
 _LENGTH = 40  # characters of an answer
 _EVIDENCE = 4  # rows that repeat an item, a judge or a label before what they share is believed
 _GRADE = 100  # the largest number that looks like a grade
-# Words in the name of a column that is about the item, the judge or how a judgment came about, and
-# is no question to a judge.
-_WORDS = """
-certainty sure probability prob weight logprob token tokens temperature seed sample prompt version
-date day month year hour week created updated submitted started finished start end seconds duration
-latency elapsed cost price pay paid payment reward bonus fee usd rank position order index idx nr
-side swapped attempt try run system engine split fold set subset batch page part session device
-browser platform os ip country region city state status language lang locale gender sex age
-education source channel tainted honeypot trap test comment comments note notes remark remarks
-reason why feedback explanation rationale text title url link snippet body name description image
-file path length size words hash code approved accepted rejected reviewed missed skipped flagged
-hidden match matches agree agrees majority consensus expected condition group cohort arm type kind
-"""
-_NOT_A_QUESTION = {*NOT_A_LABEL, *SYNONYMS["judge"], *_WORDS.split()}
+_NOT_A_QUESTION = {*NOT_A_LABEL, *SYNONYMS["judge"], *NO_QUESTION}
 
 
 def further_columns(file: File, columns: list[str]) -> list[str]:
     """The columns, of those that play no role, that may hold answers by the file's beginning."""
-    sample = _first_cells(file)
+    sample = first_cells(file)
     return [name for name in columns if _may_ask(name) and _are_answers(sample.get(name, []))]
 
 
@@ -178,7 +167,7 @@ def _alike(texts: Sequence[str], labels: Sequence[str]) -> bool:
     return small or _shared(texts, labels)
 
 
-def _first_cells(file: File) -> dict[str, list[str]]:
+def first_cells(file: File) -> dict[str, list[str]]:
     """The first cells of each column of a table, be it delimited, JSONL or Parquet."""
     if file.kind != "delimited":
         records = _first_records(file)
@@ -191,6 +180,8 @@ def _first_cells(file: File) -> dict[str, list[str]]:
         rows = [row for row in csv.reader(lines[:_LINES], delimiter=file.delimiter) if row]
     except csv.Error:
         return {}
+    if not rows:
+        return {}
     header = [cell.strip() or f"column {at}" for at, cell in enumerate(rows[0], start=1)]
     whole = [row for row in rows[1:] if len(row) == len(header)]
     return {name: [row[at] for row in whole] for at, name in enumerate(header)}
@@ -199,8 +190,15 @@ def _first_cells(file: File) -> dict[str, list[str]]:
 def _first_records(file: File) -> list[dict[str, Any]]:
     """The first rows of a file of JSON Lines or Parquet."""
     if file.kind == "parquet":
-        batch = next(pq.ParquetFile(file.for_arrow).iter_batches(batch_size=_LINES), None)
+        try:
+            batch = next(pq.ParquetFile(file.for_arrow).iter_batches(batch_size=_LINES), None)
+        except (pa.ArrowException, OSError):  # the reader says what is wrong
+            return []
         return [] if batch is None else list(batch.to_pylist())
+    if file.keyed:
+        return file.keyed[:_LINES]
+    if file.is_json_list:
+        return list(islice(_listed_objects(file.text), _LINES))
     records = []
     for line in file.text.splitlines()[:_LINES]:
         try:
@@ -208,3 +206,14 @@ def _first_records(file: File) -> list[dict[str, Any]]:
         except (ValueError, RecursionError):  # the last may be cut off
             continue
     return [record for record in records if isinstance(record, dict)]
+
+
+def _listed_objects(text: str) -> Iterator[dict[str, Any]]:
+    """Return the objects of a JSON list; the last may be cut off."""
+    at = text.find("[") + 1
+    while found := re.compile(r"[\s,]*(?=\{)").match(text, at):
+        try:
+            record, at = json.JSONDecoder().raw_decode(text, found.end())
+        except (ValueError, RecursionError):
+            return
+        yield record

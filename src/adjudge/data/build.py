@@ -29,6 +29,7 @@ from adjudge.data._items import (
 )
 from adjudge.data.columns import (
     as_text,
+    join_item,
     named_columns,
     need_columns,
     numbers,
@@ -40,8 +41,9 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Coded, Codes, encode
 from adjudge.data.scale import MOST_LABELS, Scale, canonical
-from adjudge.data.source import Source, count_of
-from adjudge.errors import BadData, BadSetting, name_columns
+from adjudge.data.shapes import Shape, first_texts, is_wide, settle_shape
+from adjudge.data.source import Source
+from adjudge.errors import BadData, BadSetting
 
 _CODED = ("item", "topic", "document", "judge", "label", "gold")
 _FEW = 100_000  # rows, for which it is not worth importing a library
@@ -74,8 +76,12 @@ def load_table(
     coded = _encode_columns(rows, where, place)
     odd = _look_odd(coded)
     if odd:
+        from adjudge.data.labels import refuse_text
         from adjudge.data.oddities import settle_oddities
 
+        if scale is None:
+            texts = coded["label"][1].to_pylist()
+            refuse_text(texts, len(rows), where["label"], place, asked=asked)
         coded, scale = settle_oddities(coded, where, place, scale)
     if not _are_digits(coded["label"][1].to_pylist()):
         from adjudge.data.labels import settle_labels
@@ -193,9 +199,7 @@ def _group(
         for name in about.keys() & {"time", "seconds"}:
             about[name] = about[name][np.argsort(items.by_row, kind="stable")]
         offsets, judge, label = _sorted_by_item(items, judge, label)
-    if not place.samples:
-        _remark_repeats(offsets, judge, label, where, place)
-    return Judgments(
+    judgments = Judgments(
         scale=scale,
         items=items.names,
         judges=judges,
@@ -207,6 +211,11 @@ def _group(
         documents=items.documents,
         **about,
     )
+    if place.repeats:
+        return judgments
+    from adjudge.data._repeats import settle_repeats
+
+    return settle_repeats(judgments, items.by_row, rows, where, place)
 
 
 def _runs(item: Codes, count: int) -> NDArray[np.int64] | None:  # (item + 1,)
@@ -248,61 +257,23 @@ def _sorted_by_item(
     )
 
 
-def _remark_repeats(
-    offsets: NDArray[np.int64],  # (item + 1,)
-    judge: Codes,  # (row,) by item
-    label: NDArray[np.signedinteger],  # (row,)
-    where: dict[str, str],
-    place: Source,
-) -> None:
-    """Note how often a judge judged an item again, if the labels contradict each other.
-
-    An item that is a document without a topic may have been judged for several.
-    """
-    item, ends, label = _sorted_by_judge(offsets, judge, label)
-    again = item[1:] == item[:-1]
-    again[ends[(ends > 0) & (ends < item.size)] - 1] = False
-    if not again.any():
-        return
-    begins = np.flatnonzero(np.append(True, ~again))
-    low, high = np.minimum.reduceat(label, begins), np.maximum.reduceat(label, begins)
-    against = int(np.count_nonzero(low != high))
-    if not against:
-        return
-    count = int(np.count_nonzero(again))
-    alone = "document" in where and where.get("item") == where["document"]
-    place.remark(
-        f"{count:,} judgment{' repeats' if count == 1 else 's repeat'} one judge on one item; "
-        f"in {count_of(against, 'such case')} the labels contradict each other (all are kept)"
-        + (", or the documents were judged for several topics" * alone),
-        *([name_columns("topic")] if alone else []),
-    )
-
-
-def _sorted_by_judge(
-    offsets: NDArray[np.int64],  # (item + 1,)
-    judge: Codes,  # (row,) by item
-    label: NDArray[np.signedinteger],  # (row,)
-) -> tuple[Codes, NDArray[np.signedinteger], NDArray[np.signedinteger]]:
-    """Items by judge and then item, where the rows of each judge end, and labels."""
-    items, judges = len(offsets) - 1, int(judge.max(initial=0)) + 1
-    if label.size <= _FEW:
-        order = np.argsort(judge, kind="stable")
-        item = np.repeat(np.arange(items, dtype=np.int32), np.diff(offsets))
-        return item[order], np.cumsum(np.bincount(judge)), label[order]
-    from scipy.sparse import csr_array
-
-    matrix = csr_array((label, judge, offsets), shape=(items, judges)).tocsc()
-    return matrix.indices, matrix.indptr[1:], matrix.data
-
-
 def load_judgments(
-    table: Any, *, scale: Scale | None, source: Source, named: Mapping[str, str]
+    table: Any,
+    *,
+    scale: Scale | None,
+    source: Source,
+    named: Mapping[str, str],
+    shape: Shape,
 ) -> Judgments:
     """Judgments from a program's table: columns as it names them, its categories in their order."""
     rows = take_in(table, source)
     told = named_columns(named, rows.column_names, source.name)
+    rows = join_item(rows, told, source)
     roles = roles_of(rows.column_names, named=told)
+    cells = first_texts(rows)
+    if shape or (not {"judge", "label"} <= roles.keys() and is_wide(cells)):
+        rows, roles = settle_shape(rows, shape, cells, source, told)
+        return load_table(rows, scale=scale, source=source, roles=roles)[0]
     if scale is None and "label" in roles:
         scale = _ordered_scale(rows[roles["label"]])
     asked = "label" in told

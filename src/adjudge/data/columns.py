@@ -88,7 +88,7 @@ def words_of(name: str) -> list[str]:
 
 def _is_person(words: list[str]) -> bool:
     people = SYNONYMS["judge"]
-    short = [word for word in words if word != "id"]
+    short = [word for word in words if word not in ("id", "ids")]
     if len(words) < 2 or not short:
         return False
     return short[-1] in people or (
@@ -116,7 +116,8 @@ def comparison_roles(columns: list[str]) -> dict[str, str]:
 def named_columns(given: Mapping[str, str], columns: list[str], source: str) -> dict[str, str]:
     """The columns that a person named by role, as the table spells them; or an error.
 
-    A column without a name goes by its number, counted from 1.
+    A column without a name goes by its number, counted from 1. Several columns, separated by
+    commas, name the item together.
     """
     found: dict[str, str] = {}
     for role, name in given.items():
@@ -124,6 +125,10 @@ def named_columns(given: Mapping[str, str], columns: list[str], source: str) -> 
             raise BadData(
                 f"there is no role {shown(role)}; wanted one of {', '.join(NAMED)}", source=source
             )
+        if role == "item" and "," in name and name not in columns:
+            parts = [{"item": part.strip()} for part in name.split(",")]
+            found[role] = ",".join(named_columns(p, columns, source)["item"] for p in parts)
+            continue
         exact = [column for column in columns if column == name]
         loose = [column for column in columns if letters_of(column) == letters_of(name) != ""]
         place = f"column {name}"
@@ -138,6 +143,30 @@ def named_columns(given: Mapping[str, str], columns: list[str], source: str) -> 
             )
         found[role] = chosen[0]
     return found
+
+
+def item_parts(named: Mapping[str, str], columns: Sequence[str]) -> list[str]:
+    """The columns that are named as the item, where these are several."""
+    item = named.get("item", "")
+    return item.split(",") if "," in item and item not in columns else []
+
+
+def join_item(table: Any, named: Mapping[str, str], place: Source) -> Any:
+    """The table with a column of the item, where several columns are named as it together."""
+    parts = item_parts(named, table.column_names)
+    if not parts:
+        return table
+    texts = [text_of(table, part, place).cast(pa.large_string()) for part in parts]
+    blank = [pc.fill_null(text, "") for text in texts]
+    joined = pc.binary_join_element_wise(*blank, pa.scalar("/", pa.large_string()))
+    distinct = pa.table(blank, names=[str(n) for n in range(len(blank))])
+    if (
+        len(distinct.group_by(distinct.column_names).aggregate([]))
+        > pc.count_distinct(joined).as_py()
+    ):
+        problem = f"two items have one name where {', '.join(parts)} are joined by slashes"
+        raise place.error(None, problem, code="ambiguous-item", value=parts)
+    return table.append_column(named["item"], joined)
 
 
 def need_columns(

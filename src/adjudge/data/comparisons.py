@@ -228,11 +228,20 @@ _WORDS = {
     TIE: "tie ties tied draw equal same both bothgood tiebothgood tiebothbad bothbad neither",
     CANNOT_SAY: "cannotsay cantsay unsure unknown dontknow idontknow skip skipped na error",
 }
+_VERDICT = re.compile(r"([ab]|[12])\s*(>{1,3}|<{1,3}|={1,2}|~)\s*([ab]|[12])")
 _CODES = {word: code for code, words in _WORDS.items() for word in words.split()}
 
 
 def outcome_named(text: str) -> int:
-    """The outcome that a word names, as ``model_a`` names left; -1 where it names none."""
+    """The outcome that a word names, as ``model_a`` or ``A>>B`` names left; -1 for none."""
+    if verdict := _VERDICT.fullmatch(text.strip(" []").casefold()):
+        first, sign, second = verdict.groups()
+        if first != second:
+            return (
+                TIE
+                if sign[0] in "=~"
+                else (LEFT if (first < second) == (sign[0] == ">") else RIGHT)
+            )
     return _CODES.get(re.sub(r"[^a-z0-9]", "", text.casefold()), -1)
 
 

@@ -64,18 +64,39 @@ class Judgments(Named):
         source: str | Source = "table",
         columns: Mapping[str, str] | None = None,
         skip_bad: bool = False,
+        repeats: bool = False,
+        drop_labels: Sequence[str] = (),
+        judges_are: str | Sequence[str] = (),
+        questions_are: str | Sequence[str] = (),
+        transpose: bool = False,
+        counts: bool = False,
     ) -> Judgments:
         """Judgments from any Arrow, pandas, Polars or DuckDB table with item, judge and label.
 
         ``columns`` names the column of a role where its header does not: ``{"label": "stars"}``.
         ``skip_bad`` leaves out rows without a label, and others that cannot be read. An ordered
-        categorical column of labels gives the scale its order. What was left out, merged or guessed
-        is warned of (``ReadingWarning``) and kept in ``notes``.
+        categorical column of labels gives the scale its order. ``repeats``: rows that repeat judge
+        and item are judgments each. ``drop_labels`` are left out. Of a wide table, ``judges_are``
+        or ``questions_are`` name the columns of judges or of questions (``*`` stands for any
+        letters), ``transpose`` says that a row is a judge, ``counts`` that columns count votes.
+        What was left out, merged or guessed is warned of (``ReadingWarning``) and kept in
+        ``notes``.
         """
         from adjudge.data.build import load_judgments
+        from adjudge.data.shapes import Shape, as_columns
 
-        place = source if isinstance(source, Source) else Source(source, skip_bad=skip_bad)
-        loaded = load_judgments(table, scale=scale, source=place, named=columns or {})
+        dropped = tuple(map(canonical, drop_labels))
+        more: dict[str, Any] = {"repeats": repeats, "dropped": dropped}
+        place = source if isinstance(source, Source) else Source(source, skip_bad=skip_bad, **more)
+        shape = Shape(
+            judges=as_columns(judges_are),
+            questions=as_columns(questions_are),
+            transpose=transpose,
+            counts=counts,
+        )
+        named = columns or {}
+        loaded = load_judgments(table, scale=scale, source=place, named=named, shape=shape)
+        loaded = loaded.without_labels(*dropped) if dropped else loaded
         return replace(loaded, notes=warn_of(place.name, place.notes, place.skipped))
 
     @classmethod
@@ -84,8 +105,8 @@ class Judgments(Named):
 
         Several files of a kind, a folder, a pattern and an address are taken too. ``columns`` names
         the column of a role where its header does not: ``{"label": "stars"}``; ``skip_bad`` leaves
-        bad rows out. What was left out, merged or guessed is warned of (``ReadingWarning``) and
-        kept in ``notes``.
+        bad rows out; the other options of ``from_table`` are taken too. What was left out, merged
+        or guessed is warned of (``ReadingWarning``) and kept in ``notes``.
         """
         from adjudge.data.formats import read_part
 

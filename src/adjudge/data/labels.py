@@ -22,6 +22,7 @@ from adjudge.errors import Remedy, name_columns, shown
 _FEW_ROWS = 20  # rows below which nothing is said of how labels are spread
 _FEW_LABELS = 10  # labels that are never too many
 _CODE, _APART = 77, 5  # the least number that is a code, times the grade below it
+_TEXT = 80  # characters of a label above which it is free text
 _RANGE = 1_000  # whole numbers within such a range may be grades, however many
 
 
@@ -61,6 +62,29 @@ def _remark_blanks(texts: list[str], rows: NDArray[np.int64], column: str, place
             f"column {column}: blanks around {count_of(int(rows[padded].sum()), 'label')} "
             f"are left out, such as {texts[padded[0]]!r}"
         )
+
+
+def refuse_text(texts: list[str], rows: int, column: str, place: Source, *, asked: bool) -> None:
+    """Ask which column was meant where labels are long texts; if one was named, where they differ.
+
+    Texts are no classes: a model of hundreds of them would take all memory.
+    """
+    lengths = [len(text) for text in texts if text.strip()]
+    if 2 * sum(length > _TEXT for length in lengths) <= len(lengths):
+        return
+    few = len(lengths) <= _FEW_LABELS or 2 * len(lengths) < rows
+    if asked and few:
+        return
+    raise place.error(
+        None,
+        f"{count_of(len(lengths), 'different value')} of {sum(lengths) // len(lengths):,} "
+        f"characters on average, such as {shown(texts[0])}: this is free text, not labels",
+        column=column,
+        value=len(lengths),
+        expected="labels that repeat",
+        code="free-text",
+        remedies=(name_columns("label"), Remedy("judges-are")),
+    )
 
 
 def _refuse_ids(texts: list[str], rows: NDArray[np.int64], column: str, place: Source) -> None:
@@ -135,16 +159,30 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
     grades = [number or 0.0 for number in numbers]
     far = len(grades) > 2 and grades[-1] >= _CODE and grades[-1] > _APART * max(grades[-2], 1.0)
     below = scale.labels[: sum(grade < 0 for grade in grades)]
-    for codes, told in (
-        (scale.labels[-1:] if far else (), "far above the other grades and taken as the highest"),
-        (below if len(below) < len(grades) else (), "below 0 and taken as the lowest"),
-    ):
-        if codes:
-            place.remark(
-                f"column {column}: {', '.join(codes)} {'is' if len(codes) == 1 else 'are'} {told}, "
-                "but may be a code, such as no answer or a broken page",
-                Remedy("drop-label", codes),
-            )
+    if 0.0 in grades[:-1] and 0 < len(below) <= 2 and not _is_balanced(grades):
+        if set(below) <= set(place.dropped):
+            return
+        raise place.error(
+            None,
+            f"{', '.join(below)} {'is' if len(below) == 1 else 'are'} below a scale from 0: the "
+            "lowest grade, or a code, such as no answer or a broken page",
+            column=column,
+            value=below,
+            expected="grades from 0",
+            code="negative-label",
+            remedies=[Remedy("drop-label", below), Remedy("labels", "<".join(scale.labels))],
+        )
+    if far:
+        place.remark(
+            f"column {column}: {scale.labels[-1]} is far above the other grades and taken as the "
+            "highest, but may be a code, such as no answer or a broken page",
+            Remedy("drop-label", scale.labels[-1:]),
+        )
+
+
+def _is_balanced(grades: Sequence[float]) -> bool:
+    """Whether grades are those of a scale around 0, of at least five."""
+    return len(grades) >= 5 and list(grades) == [-grade for grade in reversed(grades)]
 
 
 _LEAST, _MOST = 3, 9  # labels: two need no order, and many that seem to have one are rather codes

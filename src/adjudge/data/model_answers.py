@@ -91,7 +91,7 @@ class ModelAnswers:
     ) -> ModelAnswers:
         """Answers from a table with item, judge (or model) and label, and whatever else it has."""
         place = source if isinstance(source, Source) else Source(source)
-        place.samples = True
+        place.repeats = True
         rows = pa.table(table)
         judgments, gold = load_table(rows, scale=scale, source=place)
         if place.row_of is not None:

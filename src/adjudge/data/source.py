@@ -55,8 +55,9 @@ class Source:
     errors speak of rows, counted from 1. With ``skip_bad`` a bad row is noted and left out.
     ``row_of`` maps the rows of the table back to the rows of the file where a reader left some out.
     ``place_of`` names the record of a file that has no rows, such as "task 3, annotation 2".
-    ``notes`` are words on what was read in a way that a person should know of. ``samples``: several
-    rows of a judge on an item are samples, which need no word.
+    ``notes`` are words on what was read in a way that a person should know of. ``repeats``: a
+    judge may judge an item again, which needs no word. ``every`` reads all columns of the file, and
+    which of its rows, where the table has only some. ``dropped`` are labels that will be left out.
     """
 
     name: str
@@ -66,7 +67,9 @@ class Source:
     row_of: Any = None  # (row,) or None
     place_of: Callable[[int], str] | None = None
     notes: list[str] = field(default_factory=list)
-    samples: bool = False
+    repeats: bool = False
+    every: Callable[[], tuple[Any, Any]] | None = None
+    dropped: tuple[str, ...] = ()
 
     def remark(self, note: str, *remedies: Remedy) -> None:
         """Keep a note on how something was read, once, with what the user could set instead."""

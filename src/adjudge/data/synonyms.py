@@ -13,8 +13,8 @@ def split_names(words: dict[str, str]) -> Synonyms:
 # The columns that a table may have, each with its names: letters only, without a final "id".
 _JUDGMENTS = {
     "item": (
-        "item task question unit example pair instance sample object record hit tweetid "
-        "sentenceid textid imageid commentid postid reviewid messageid rowid"
+        "item orig original task question unit example pair instance sample object record hit "
+        "tweetid sentenceid textid imageid commentid postid reviewid messageid rowid"
     ),
     "topic": (
         "topic query q searchquery searchterm searchterms searchphrase userquery querytext keyword"
@@ -22,7 +22,8 @@ _JUDGMENTS = {
     "document": "document doc docno corpus passage p productid",
     "judge": (
         "judge worker annotator coder user performer assessor rater labeler labeller evaluator "
-        "grader reviewer turker participant llm model"
+        "grader reviewer turker participant judgemodel judgemodelname judgename evalmodel "
+        "evalmodelname evaluationmodel gradermodel llm model"
     ),
     # One source of several judges: a model that was asked several times, by several prompts.
     "family": "family judgefamily model",
@@ -31,7 +32,7 @@ _JUDGMENTS = {
     "version": "version modelversion snapshot",
     "kind": "kind judgekind judgetype annotatortype workertype",
     "label": (
-        "label answer rating response judgment judgement grade relevance relevancy score value "
+        "label rating judgment judgement grade relevance relevancy score answer response value "
         "vote choice verdict decision annotation category class stars"
     ),
     "gold": (
@@ -58,6 +59,21 @@ _OTHERS = (
     "time count number mean average avg median variance std id"
 )
 NOT_A_LABEL = tuple(_OTHERS.split())
+
+# Words in the name of a column that is about the item, the judge or how a judgment came about, and
+# is no question to a judge.
+_ABOUT = """
+certainty sure probability prob weight logprob token tokens temperature seed sample prompt version
+date day month year hour week created updated submitted started finished start end seconds duration
+latency elapsed cost price pay paid payment reward bonus fee usd rank position order index idx nr
+side swapped attempt try run system engine split fold set subset batch page part session device
+browser platform os ip country region city state status language lang locale gender sex age
+education source channel tainted honeypot trap test comment comments note notes remark remarks
+reason why feedback explanation rationale text title url link snippet body name description image
+file path length size words hash code approved accepted rejected reviewed missed skipped flagged
+hidden match matches agree agrees majority consensus expected condition group cohort arm type kind
+"""
+NO_QUESTION = frozenset(_ABOUT.split())
 
 # The columns of a table of items to be judged, with what a judge is shown. A query has an id and
 # words here, so that "query" is not the topic as it is among judgments.

@@ -27,7 +27,7 @@ from adjudge.data.formats.format import Content, Options
 from adjudge.data.formats.uris import is_uri, name_of, open_uri
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
-from adjudge.data.labels import remark_scale, settle_labels
+from adjudge.data.labels import refuse_text, remark_scale, settle_labels
 from adjudge.data.names import Coded, Names, as_names, encode, look_up
 from adjudge.data.oddities import settle_oddities
 from adjudge.data.scale import Scale
@@ -70,7 +70,7 @@ class _Common:
             file = int(np.searchsorted(self.firsts, row[at], side="right")) - 1
             return f"{name_of(self.places[file])}, row {row[at] - self.firsts[file] + 1:,}"
 
-        return Source("", place_of=place_of)
+        return Source("", place_of=place_of, repeats=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,8 +190,11 @@ def _settle(
             rows = np.zeros(len(names), dtype=np.int64)
             np.add.at(rows, codes, np.concatenate([found[role][1] for found in listed]))
     given = {role: names for role, (_, names) in coded.items()}
-    coded, scale = settle_oddities(coded, common.roles, about, options.scale)
     asked = "label" in options.columns
+    if options.scale is None:
+        texts = coded["label"][1].to_pylist()
+        refuse_text(texts, int(rows.sum()), common.roles["label"], about, asked=asked)
+    coded, scale = settle_oddities(coded, common.roles, about, options.scale)
     coded = settle_labels(coded, common.roles, about, scale=scale, asked=asked, rows=rows)
     if scale is None:
         texts = [text for r in ("label", "gold") if r in coded for text in coded[r][1].to_pylist()]

@@ -179,7 +179,6 @@ def test_faults_name_task_and_annotation(tmp_path: Path) -> None:
         task(1, annotation(answer(["a"])), annotation(answer(["a", "b"]), by=2)),
         task(2, annotation(answer(["a"]), answer(["b"]))),
         "no task",
-        task(None, annotation(answer(["a"]))),
         task(5, annotation(answer(["b"]), by=None)),
         task(6, annotation(answer(["b"]), created_at="noon")),
     )
@@ -187,8 +186,7 @@ def test_faults_name_task_and_annotation(tmp_path: Path) -> None:
         "project-1.json, task 1, annotation 2",
         "project-1.json, task 2, annotation 1",
         "project-1.json, task 3",
-        "project-1.json, task 4",
-        "project-1.json, task 5, annotation 1, column judge",
+        "project-1.json, task 4, annotation 1, column judge",
     ]
     assert complaint(read, path) == f"{places[0]}: not-one-label"
     content = read(path, skip_bad=True)

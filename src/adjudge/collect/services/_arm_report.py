@@ -162,7 +162,7 @@ class _Measurement:
             use = self.trusted & (self.label >= 0) & (self.arm[self.judge] == code)
             chosen = self.table.filter(pa.array(use))
             if len(chosen):
-                made = Judgments.from_table(chosen, scale=self.scale, source=name)
+                made = Judgments.from_table(chosen, scale=self.scale, source=name, repeats=True)
                 fitted = model.fit(made)
                 where = _find_places(self.known.names, fitted.judgments.items)
                 choice[code, where >= 0] = fitted.choice[where[where >= 0]]

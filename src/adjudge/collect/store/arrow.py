@@ -180,7 +180,10 @@ def read_judgments(
     if found["seconds"].null_count < len(item):
         columns["seconds"] = found["seconds"]
     made = Judgments.from_table(
-        pa.table(columns), scale=snapshot.scale, source=f"project {snapshot.slug}"
+        pa.table(columns),
+        scale=snapshot.scale,
+        source=f"project {snapshot.slug}",
+        repeats=True,
     )
     return _with_fields(made, item, texts)
 

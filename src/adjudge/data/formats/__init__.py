@@ -176,6 +176,8 @@ def read_part(path: str | Path | Sequence[str | Path], wanted: Kind, **options: 
             source=str(path),
             expected=wanted,
         )
+    if wanted == "judgments" and options.get("drop_labels"):
+        part = part.without_labels(*options["drop_labels"])
     name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
     return replace(part, notes=warn_of(name, content.notes, content.bad, depth=4))
 
@@ -226,15 +228,19 @@ def _content(file: File, format: str | None, options: Options) -> Content:
 def _detect(file: File, options: Options) -> Format:
     """Return the format that fits; with named columns, no header has to be known."""
     try:
-        return detect(file)
+        found = detect(file)
+        wide = options.shape and found.name in (*_PLAIN, "nested") and not file.is_folder
+        return named("wide") if wide else found
     except BadData:
+        if options.shape and not file.is_folder:
+            return named("wide")
         if {"judge", "label"} <= options.columns.keys() and not file.is_folder:
             return _plain_format(file)
         raise
 
 
 def _plain_format(file: File) -> Format:
-    return named("json" if file.is_json_list else "csv")
+    return named("json" if file.is_json_list or file.keyed else "csv")
 
 
 def _with_columns(entry: Format, file: File, options: Options) -> tuple[Format, Options]:

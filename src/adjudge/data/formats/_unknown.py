@@ -27,6 +27,7 @@ _KINDS = (  # how a file begins, and what it is
 )
 _RESPONDENTS = ("responseid", "respondent", "respondentid", "emailaddress", "username")
 _MOST = 40  # keys, and objects that have some
+_ROWS = 300  # lines that show whether there is a header
 _DEPTH = 2  # points in the path to an object whose keys are listed
 
 
@@ -63,15 +64,62 @@ def unknown(file: File) -> BadData:
             f"this looks like a survey: a row is what one person ({person}) answered, a column a "
             "question; expected a row per answer, such as 'item,judge,label' (in pandas: "
             f"table.melt(id_vars=[{person!r}], var_name='item', value_name='label'))",
+            remedies=[Remedy("transpose")],
         )
+    if hint := _without_header(file):
+        return hint
     found = f"; its columns are {', '.join(columns)}" if len(columns) > 1 else ""
     return BadData.at(
         name,
         _CODE,
         f"no known format fits a file that begins {first}; expected a header such as "
-        f"'item,judge,label' (or topic and document){found}",
+        f"'item,judge,label' (or topic and document){found}{_lacks(columns)}",
         line=1,
         remedies=_NEXT,
+    )
+
+
+def _lacks(columns: list[str]) -> str:
+    """Return which parts of a judgment no column names, as the end of a sentence."""
+    roles = roles_of(columns)
+    said = {
+        "what was judged": {"item", "document"},
+        "who judged": {"judge"},
+        "the label": {"label"},
+    }
+    missing = [what for what, names in said.items() if not names & roles.keys()]
+    return f"; no column says {', '.join(missing)}" if columns and missing else ""
+
+
+def _without_header(file: File) -> BadData | None:
+    """Return the question which columns are which, where the first line is a row like others."""
+    lines = file.text.splitlines()
+    try:
+        rows = list(
+            csv.reader(lines[: None if file.whole else -1][:_ROWS], delimiter=file.delimiter)
+        )
+    except csv.Error:
+        return None
+    width = len(rows[0])
+    rows = [row for row in rows if len(row) == width]
+    if not 3 <= width <= 8 or len(rows) < 3:
+        return None
+    columns = [[row[at].strip() for row in rows] for at in range(width)]
+    again = [at for at, cells in enumerate(columns) if cells[0] and cells[0] in cells[1:]]
+    if len(again) < 2:
+        return None
+    counts = [len(set(cells)) for cells in columns]
+    item = max(range(width), key=lambda at: counts[at])
+    judge, *labels = [at for at in again if at != item] + [at for at in range(width) if at != item]
+    label = next((at for at in labels if at not in (item, judge)), judge)
+    places = {"item": str(item + 1), "judge": str(judge + 1), "label": str(label + 1)}
+    return BadData.at(
+        file.name,
+        "no-header",
+        f"there is no header: the first line, {shown(file.first.strip())}, is a row like others",
+        line=1,
+        value=places,
+        remedies=[Remedy("header", False), name_columns(**places)],
     )
 
 

@@ -152,9 +152,7 @@ def read_delimited(
     """
     shape = Delimited(file, delimiter or delimiter_of(file), quoted, names, spelt=spelt)
     shape.check_header()
-    source = Source(
-        file.name, line_of=shape.line_of, skip_bad=options.skip_bad, notes=options.notes
-    )
+    source = options.source(file.name, line_of=shape.line_of)
     chosen = shape.header if columns is None else columns(shape.header)
     if shape.is_empty:
         return pa.table({name: pa.array([], pa.string()) for name in chosen}), source

@@ -10,13 +10,14 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from adjudge.data.formats.delimited import delimiter_of
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.plain import is_plain
+from adjudge.data.formats.plain import is_plain, is_plain_json
 from adjudge.data.formats.recognition import (
     any_of,
     fields,
@@ -238,11 +239,12 @@ def _read_alt_test(file: File, options: Options) -> Content:
 
 def _alt_test(file: File) -> bool:
     """Recognise an object of objects, the first of which begins with an item and its label."""
-    if _BY_JUDGE.match(file.text.lstrip()) is None or is_plain(file):
+    if _BY_JUDGE.match(file.text.lstrip()) is None or is_plain(file) or is_plain_json(file):
         return False
     judges = [as_object(judge) for judge in first_record(file.text).values()]
     labels = [as_list(label) for judge in judges for label in judge.values()]
-    return not any(given and isinstance(given[0], dict) for given in labels)
+    nested = any(isinstance(label, dict) for judge in judges for label in judge.values())
+    return not nested and not any(given and isinstance(given[0], dict) for given in labels)
 
 
 def _write_alt_test(content: Content, file: IO[bytes]) -> None:
@@ -258,6 +260,61 @@ def _write_alt_test(content: Content, file: IO[bytes]) -> None:
         label = row["label"]
         own[row["item"]] = int(label) if re.fullmatch(r"-?[0-9]+", label) else label
     file.write((json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode())
+
+
+def _preference(record: Row, _: str) -> Iterator[Row | LeftOut | Fault]:
+    """Return the comparison of AlpacaEval: 1 prefers the first output, 2 the second."""
+    given = record.get("preference")
+    if given is None:
+        yield LeftOut("comparison", "no preference")
+    elif not isinstance(given, int | float) or not 0 <= given <= 2:
+        yield Fault(f"expected a preference from 1 to 2, got {shown(given)}", "bad-outcome", given)
+    else:
+        given = 1.5 if given == 0 else given  # a draw, in older versions
+        outcome = "tie" if given == 1.5 else "left" if given < 1.5 else "right"
+        names = {"left": record.get("generator_1"), "right": record.get("generator_2")}
+        asked = {"topic": record.get("instruction"), "judge": record.get("annotator")}
+        yield {**names, **asked, "label": outcome, "first": "unknown"}
+
+
+def _verdicts(record: Row, _: str) -> Iterator[Row | LeftOut]:
+    """Return the verdicts of JudgeBench on a pair: of the second, the answers change places."""
+    item = as_text(record.get("pair_id") or record.get("question_id"))
+    if record.get("label"):
+        yield {"item": item, "gold": record["label"]}
+    for order, verdict in enumerate(as_list(record.get("judgments"))):
+        said = as_text(as_object(verdict).get("decision"))
+        if said is None:
+            yield LeftOut("verdict", "no decision")
+            continue
+        model = as_object(as_object(verdict).get("judgment")).get("judge_model")
+        judge = "/".join(str(name) for name in (record.get("judge_name"), model) if name)
+        swapped = order == 1 and "=" not in said
+        label = said.translate(str.maketrans("AB", "BA")) if swapped else said
+        yield {"item": item, "judge": judge, "label": label, "sample": order}
+
+
+def _test_cases(file: File) -> list[Row]:
+    """Return the test cases of deepeval, each by a name of its own."""
+    run = as_object(read_json(file))
+    cases = [*as_list(run.get("testCases")), *as_list(run.get("conversationalTestCases"))]
+    names = Counter(as_object(case).get("name") for case in cases)
+    return [
+        {**case, "name": name if names[name] == 1 else f"{name}/{number}"}
+        for number, case in enumerate(map(as_object, cases), start=1)
+        for name in [case.get("name") or "test case"]
+    ]
+
+
+def _metrics(case: Row, _: str) -> Iterator[Row | LeftOut]:
+    """Return whether each metric of a test case was passed."""
+    for metric in map(as_object, as_list(case.get("metricsData"))):
+        passed = metric.get("success")
+        if isinstance(passed, bool):
+            label = "pass" if passed else "fail"
+            yield {"item": case["name"], "judge": metric.get("name"), "label": label}
+        else:
+            yield LeftOut("metric", "neither passed nor failed")
 
 
 def _format(name: str, title: str, fits: Callable[[File], bool], **more: Any) -> Format:
@@ -276,6 +333,29 @@ LOGS = (
         read=Records(
             levels=(Level("sample", "samples"),), rows=_inspect_scores, load=_inspect_log
         ).read,
+    ),
+    _format(
+        "deepeval",
+        "deepeval results: test cases with metrics, a metric a judge",
+        fields("testCases", "metricsData"),
+        extension=".json",
+        read=Records(levels=(Level("test case"),), rows=_metrics, load=_test_cases).read,
+    ),
+    _format(
+        "alpacaeval",
+        "AlpacaEval annotations: generator_1, generator_2, preference, annotator",
+        fields("generator_1", "generator_2", "preference"),
+        reads=("comparisons",),
+        extension=".json",
+        read=Records(rows=_preference, judge=FILE).read,
+    ),
+    _format(
+        "judgebench",
+        "JudgeBench: pairs with verdicts A>B in both orders",
+        fields("judgments", "decision", "response_A"),
+        reads=("judgments", "gold"),
+        extension=".jsonl",
+        read=Records(levels=(Level("pair"),), rows=_verdicts).read,
     ),
     _format(
         "promptfoo",

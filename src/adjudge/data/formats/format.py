@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal, get_args
@@ -15,8 +15,9 @@ from adjudge.data.formats.opening import AUTO, File
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import pair_names
-from adjudge.data.scale import Scale
-from adjudge.data.source import BadRow
+from adjudge.data.scale import Scale, canonical
+from adjudge.data.shapes import Shape, as_columns
+from adjudge.data.source import BadRow, Source
 from adjudge.errors import BadData
 
 Kind = Literal["judgments", "comparisons", "gold", "labels", "run"]
@@ -95,7 +96,34 @@ class Options:
     truths: Scale | None = None  # the scale that gold in a file of its own has to be on
     columns: Mapping[str, str] = field(default_factory=dict)  # role: the column that plays it
     header: bool | None = None  # whether the first line names the columns; None to find out
+    judges_are: str | Sequence[str] = ()  # columns that are a judge each; * stands for any letters
+    questions_are: str | Sequence[str] = ()  # columns that are a question each
+    transpose: bool = False  # whether a row is a judge, and a column an item
+    counts: bool = False  # whether columns count the votes for a label
+    repeats: bool = False  # whether rows that repeat judge and item are judgments each
+    drop_labels: Sequence[str] = ()  # labels to leave out
     notes: list[str] = field(default_factory=list)  # what readers remark on the way
+
+    @property
+    def shape(self) -> Shape:
+        """How a wide table is to be read."""
+        return Shape(
+            judges=as_columns(self.judges_are),
+            questions=as_columns(self.questions_are),
+            transpose=self.transpose,
+            counts=self.counts,
+        )
+
+    def source(self, name: str, **more: Any) -> Source:
+        """Return the source of a file's rows, which are treated as the options say."""
+        return Source(
+            name,
+            skip_bad=self.skip_bad,
+            notes=self.notes,
+            repeats=self.repeats,
+            dropped=tuple(map(canonical, self.drop_labels)),
+            **more,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

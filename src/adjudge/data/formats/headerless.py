@@ -18,7 +18,8 @@ from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import content_of
 from adjudge.data.formats.spaced import read_spaced
 from adjudge.data.formats.tables import is_blank, judged_content
-from adjudge.data.formats.wide import FEWEST_ROWS, MOST_LABELS, number_columns, sample_rows
+from adjudge.data.formats.wide import sample_rows
+from adjudge.data.shapes import FEWEST_ROWS, MOST_LABELS, number_columns
 from adjudge.data.source import Source
 from adjudge.errors import Remedy, name_columns
 
@@ -47,9 +48,9 @@ def _fits(file: File) -> bool:
 def _read(file: File, options: Options) -> Content:
     """Read judgments of three columns, gold of two; others by the columns that the user names."""
     if file.delimiter == "," and "," not in file.first:
-        table, source = read_spaced(file, options, number_columns(len(file.first.split())))
+        table, source = read_spaced(file, options, tuple(number_columns(len(file.first.split()))))
     else:
-        names = number_columns(len(file.cells(file.delimiter)))
+        names = tuple(number_columns(len(file.cells(file.delimiter))))
         table, source = read_delimited(file, options, delimiter=file.delimiter, names=names)
     if len(table.column_names) == 4 and is_blank(table[table.column_names[-1]]).all():
         table = table.select(table.column_names[:-1])  # a delimiter at the end of every line

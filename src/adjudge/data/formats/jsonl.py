@@ -34,7 +34,7 @@ def read_jsonl(file: File, options: Options, columns: Columns) -> tuple[Any, Sou
             lines.extend(number for number, _ in file.lines())
         return lines[row]
 
-    source = Source(file.name, line_of=line_of, skip_bad=options.skip_bad, notes=options.notes)
+    source = options.source(file.name, line_of=line_of)
     with reading(file.path):
         table = _read_fast(file, columns) if file.codec == "utf-8" else None
         if table is None:

@@ -58,7 +58,10 @@ def _tasks(file: File) -> list[Any]:
     tasks = [task for _, task in read_records(file, "")]
     if not any({"annotations", "predictions"} & as_object(task).keys() for task in tasks):
         raise unknown(file)
-    return tasks
+    return [
+        task | {"id": number} if isinstance(task, dict) and task.get("id") is None else task
+        for number, task in enumerate(tasks, start=1)
+    ]
 
 
 def _entries(task: Row) -> Iterator[tuple[str, Any]]:
@@ -82,9 +85,6 @@ def _questions(task: Row) -> list[str]:
 
 def _rows(task: Row, question: str) -> Iterator[Row | LeftOut | Fault]:
     """Return the judgments and the gold of one task."""
-    if task.get("id") is None:
-        yield Fault("there is no id", "missing-field")
-        return
     shared = {"item": task["id"]} | inputs_of(task.get("data"))
     counts = {"annotation": 0, "prediction": 0}
     for kind, entry in _entries(task):

@@ -29,6 +29,7 @@ from adjudge.data.formats.records import (
     Records,
     as_list,
     as_object,
+    keyed_records,
     read_json,
     read_parquet,
     read_records,
@@ -65,7 +66,7 @@ class Nest:
             for judge, label in as_object(held).items():
                 yield {"judge": judge, "label": label}
         else:
-            judges, labels = as_list(record.get(self.judges)), as_list(held)
+            judges, labels = _parts(record.get(self.judges)), _parts(held)
             same = len(judges) == len(labels)
             for at, judge in enumerate(judges):
                 yield {"judge": judge, "label": labels[at]} if same else {"judge": judge}
@@ -87,6 +88,8 @@ def _first_record(file: File) -> dict[str, Any]:
     """Return the first object of a file that may be an item; an empty one if there is none."""
     if file.kind == "parquet":
         return _first_row(file)
+    if file.keyed:
+        return file.keyed[0]
     if not file.is_json_list:
         return first_record(file.text)
     whole = first_record(file.text) if not file.is_listed else {}
@@ -121,10 +124,11 @@ def _nest(path: tuple[str, ...], held: Any) -> Nest | None:
 
 def _parallel(record: dict[str, Any]) -> dict[str, Nest]:
     """Return two lists of one length, of judges and of their labels."""
+    found = {key: _parts(value) for key, value in record.items()}
     lists = {
         key: value
-        for key, value in record.items()
-        if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value)
+        for key, value in found.items()
+        if value and not any(isinstance(one, list | dict) for one in value)
     }
     judges = [key for key in lists if _is_plural(key, "judge")]
     labels = [key for key in lists if _is_plural(key, "label")]
@@ -132,6 +136,13 @@ def _parallel(record: dict[str, Any]) -> dict[str, Nest]:
         return {}
     same = [key for key in labels if len(lists[key]) == len(lists[judges[0]])]
     return {key: Nest(key, (key,), "lists", judges[0]) for key in same}
+
+
+def _parts(held: Any) -> list[Any]:
+    """Return the entries of a list, or of a text that separates them by commas."""
+    if isinstance(held, str) and "," in held:
+        return [part.strip() for part in held.split(",")]
+    return as_list(held)
 
 
 def _is_plural(name: str, role: str) -> bool:
@@ -177,6 +188,8 @@ def _records(file: File, rows: RecordRows) -> Iterator[tuple[str, dict[str, Any]
     if file.kind == "parquet":
         for number, row in enumerate(read_parquet(file).to_pylist(), start=1):
             yield f"row {number}", row
+    elif file.keyed:
+        yield from keyed_records(file)
     elif file.is_json_list:
         yield from Records(levels=(Level("record", "*"),)).records(read_json(file), rows)
     else:

@@ -14,17 +14,24 @@ from typing import IO, Any
 from adjudge.data._gold_table import gold_from_table
 from adjudge.data._second_questions import further_columns, tell_label
 from adjudge.data.build import load_table
-from adjudge.data.columns import Columns, named_columns, roles_of
+from adjudge.data.columns import Columns, item_parts, join_item, named_columns, roles_of
 from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.jsonl import read_jsonl, spelt_out
 from adjudge.data.formats.multi_select import split_options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.recognition import columns_of, listed_record
-from adjudge.data.formats.records import Level, RecordRows, Records, read_json, read_parquet
+from adjudge.data.formats.records import (
+    Level,
+    RecordRows,
+    Records,
+    keyed_records,
+    read_json,
+    read_parquet,
+)
 from adjudge.data.formats.tables import gold_as_labels
-from adjudge.data.formats.wide import number_columns
 from adjudge.data.formats.writing import write_table
+from adjudge.data.shapes import number_columns
 from adjudge.data.source import Source
 from adjudge.data.synonyms import NAMED
 from adjudge.errors import BadData
@@ -43,7 +50,8 @@ def is_plain(file: File) -> bool:
 
 def is_plain_json(file: File) -> bool:
     """Recognise a list of objects, by itself or under a key, the first of which is as plain."""
-    return file.is_json_list and _are_judgments(list(listed_record(file)))
+    first = file.keyed[0] if file.keyed else listed_record(file) if file.is_json_list else {}
+    return _are_judgments(list(first))
 
 
 def _are_judgments(columns: list[str]) -> bool:
@@ -56,24 +64,26 @@ def _are_judgments(columns: list[str]) -> bool:
 def _worth_reading(columns: list[str], named: Mapping[str, str] | None = None) -> list[str]:
     """Return the columns with a role; all if a role is vacant, so that an error can name them."""
     roles = roles_of(columns, named=named)
+    parts = item_parts(named or {}, columns)
     placed = "item" in roles or "document" in roles
     whole = placed and ("gold" in roles or {"judge", "label"} <= roles.keys())
-    return list(dict.fromkeys(roles.values())) if whole else columns
+    if not whole:
+        return columns
+    return list(dict.fromkeys([*parts, *(name for name in roles.values() if name in columns)]))
 
 
 def _read(file: File, options: Options) -> Content:
     """Read judgments with gold if a column holds it; gold or labels alone where no judge is."""
     table, source = read_rows(file, options, partial(_chosen_columns, options, file))
+    source.every = partial(_read_again, file, options)
     every = file.columns if file.kind == "delimited" else table.column_names
     return content_of(table, source, options, every)
 
 
 def _read_json(file: File, options: Options) -> Content:
     """Read a list of objects, by itself or under a key, as a table of the same columns."""
-    rows = RecordRows(file, options)
-    for place, record in _LISTED.records(read_json(file), rows):
-        rows.add(place, spelt_out(record))
-    return content_of(rows.table(), rows.source, options)
+    table, source = read_every(file, options)
+    return content_of(table, source, options)
 
 
 def _chosen_columns(options: Options, file: File, columns: list[str]) -> list[str]:
@@ -90,7 +100,8 @@ def _chosen_columns(options: Options, file: File, columns: list[str]) -> list[st
 def _coded_columns(options: Options, columns: list[str]) -> list[str]:
     """Return the columns of ids and labels of judgments, whose texts repeat."""
     roles = roles_of(columns, named=named_columns(options.columns, columns, ""))
-    return list({roles[role]: None for role in _CODED if role in roles and "judge" in roles})
+    found = {roles[role]: None for role in _CODED if role in roles and "judge" in roles}
+    return [name for name in found if name in columns]
 
 
 def content_of(
@@ -101,6 +112,7 @@ def content_of(
     ``columns`` are those of the file, of which the table may have only some.
     """
     named = named_columns(options.columns, table.column_names, source.name)
+    table = join_item(table, named, source)
     roles = roles_of(table.column_names, named=named)
     every = columns or table.column_names
     known = roles.get("label") == "label" and len(every) == len(roles)
@@ -161,7 +173,7 @@ def read_rows(
     coded = partial(_coded_columns, options)
     if file.kind == "parquet":
         table = read_parquet(file, columns, coded)
-        return table, Source(file.name, skip_bad=options.skip_bad, notes=options.notes)
+        return table, options.source(file.name)
     if file.kind == "jsonl":
         return read_jsonl(file, options, columns)
     if file.path.suffix == ".parquet":
@@ -169,7 +181,7 @@ def read_rows(
     delimiter = delimiter_of(file)
     names = None
     if options.header is False:
-        names = number_columns(len(Delimited(file, delimiter).header))
+        names = tuple(number_columns(len(Delimited(file, delimiter).header)))
     return read_delimited(
         file,
         options,
@@ -179,6 +191,23 @@ def read_rows(
         guarded=True,
         coded=coded,
     )
+
+
+def read_every(file: File, options: Options) -> tuple[Any, Source]:
+    """Return all columns of a plain file, or of a list of JSON objects, and its source."""
+    if not (file.is_json_list or file.keyed):
+        return read_rows(file, options, list)
+    rows = RecordRows(file, options)
+    listed = () if file.keyed else _LISTED.records(read_json(file), rows)
+    for place, record in keyed_records(file) if file.keyed else listed:
+        rows.add(place, spelt_out(record))
+    return rows.table(), rows.source
+
+
+def _read_again(file: File, options: Options) -> tuple[Any, Any]:
+    """Return all columns of a plain file, and which of its rows these are; None for all."""
+    table, source = read_rows(file, options, list)
+    return table, source.row_of
 
 
 def _write(extension: str) -> Callable[[Content, IO[bytes]], None]:

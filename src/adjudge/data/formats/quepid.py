@@ -36,11 +36,11 @@ from adjudge.data.formats.tables import (
     left_out,
     need_columns,
 )
-from adjudge.data.formats.wide import one_row_per_cell
 from adjudge.data.formats.writing import guarded, unguarded, write_csv
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, encode, pair_names
 from adjudge.data.scale import Scale, as_number, canonical
+from adjudge.data.shapes import read_by_judge
 from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
 
@@ -142,8 +142,9 @@ def _read_book(file: File, options: Options) -> Content:
     need_columns(places, source, "query", "docid")
     columns = [as_names(_freed(column)) for column in table.columns]
     pair = dict(zip(places, columns[:2], strict=True))
-    long = one_row_per_cell(columns[2:], names[2:], pair, source)
-    roles = {"topic": "query", "document": "docid", "judge": "judge", "label": "label"}
+    book = pa.table([*pair.values(), *columns[2:]], [*pair, *names[2:]])
+    where = {"topic": "query", "document": "docid"}
+    long, roles = read_by_judge(book, names[2:], where, source)
     content = judged_content(long, source, roles, options)
     given = pa.array(~is_blank(pair["query"]) & ~is_blank(pair["docid"]))
     return _with_pairs(content, pair["query"].filter(given), pair["docid"].filter(given))

@@ -34,7 +34,6 @@ from adjudge.data.formats.tables import (
 )
 from adjudge.data.gold import Gold
 from adjudge.data.scale import canonical
-from adjudge.data.source import Source
 from adjudge.errors import BadData, Remedy, shown
 
 FILE = "<file>"  # a judge who is called as the file
@@ -354,12 +353,7 @@ class RecordRows:
     def __init__(self, file: File, options: Options) -> None:
         self._rows: list[Row] = []
         self._places: list[str] = []
-        self.source = Source(
-            file.name,
-            skip_bad=options.skip_bad,
-            place_of=self._places.__getitem__,
-            notes=options.notes,
-        )
+        self.source = options.source(file.name, place_of=self._places.__getitem__)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -444,6 +438,12 @@ def as_list(value: Any) -> list[Any]:
 def read_json(file: File) -> Any:
     """Return the JSON in a file."""
     return _parsed(file.read_text(), file.name)
+
+
+def keyed_records(file: File) -> Iterator[tuple[str, Row]]:
+    """Return the objects of JSON by key, each with its key as the item, and its place."""
+    for key, value in as_object(read_json(file)).items():
+        yield f"record {shown(key)}", {"item": key, **as_object(value)}
 
 
 def read_records(file: File, unit: str) -> list[tuple[str, Any]]:

@@ -56,12 +56,7 @@ def read_spaced(
         texts = pc.if_else(pc.and_not(pc.starts_with(texts, "#"), rows), "", texts)
     numbers = np.flatnonzero(np.asarray(pc.not_equal(texts, "")))
     cells = pc.ascii_split_whitespace(texts.take(pa.array(numbers)))
-    source = Source(
-        file.name,
-        line_of=lambda row: int(numbers[row]) + 1,
-        skip_bad=options.skip_bad,
-        notes=options.notes,
-    )
+    source = options.source(file.name, line_of=lambda row: int(numbers[row]) + 1)
     if not len(cells):
         raise BadData("there is nothing in the file", source=file.name, code="empty-file")
     counts = np.asarray(pc.list_value_length(cells))
