@@ -299,7 +299,7 @@ def test_hostile_names_are_only_names(opened: Any, tmp_path: Path) -> None:
     write_report(gather(consensus, gold=gold, blind=consensus, provenance=provenance), path)
     watched = opened(path.as_uri())
     page = ready(watched.page)
-    expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE[0])
+    expect(page.locator(".brand")).to_have_text(HOSTILE[0])
     for place in range(len(HOSTILE)):
         page.evaluate(f"location.hash = 'judge-{place}'")
         expect(page.get_by_role("dialog").locator("h2")).to_have_text(
@@ -322,7 +322,7 @@ def test_without_gold_topics_times_and_draws(opened: Any, tmp_path: Path) -> Non
     page = ready(watched.page)
     assert watched.said == []
     assert page.locator("#topics").count() == 0
-    told = page.locator("#summary").inner_text()
+    told = page.locator("footer").inner_text()
     for part in ("no gold", "no topics", "no draws", "no times"):
         assert part in told
     assert faults(page) == []

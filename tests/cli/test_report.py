@@ -16,7 +16,7 @@ def test_a_page_and_the_findings(adjudge: Run, crowd: Path) -> None:
     assert ended.err.splitlines()[-1] == "report written to report.html"
     assert ended.out.startswith("Which labels?\n  5 items have a label: ")
     page = (crowd / "report.html").read_text(encoding="utf-8")
-    assert "<h1>judgments.csv</h1>" in page
+    assert '<p class="brand">judgments.csv</p>' in page
     assert "adjudge report judgments.csv --gold gold.csv -o report.html" in page
     digest = hashlib.sha256((crowd / "judgments.csv").read_bytes()).hexdigest()
     assert digest in page
@@ -27,7 +27,7 @@ def test_the_page_is_called_report_if_nobody_names_it(adjudge: Run, crowd: Path)
     ended = adjudge("report", "judgments.csv", "--title", "A <b>title</b>", "-q")
     assert (ended.code, ended.out, ended.err) == (0, "", "")
     page = (crowd / "report.html").read_text(encoding="utf-8")
-    assert "<h1>A &lt;b&gt;title&lt;/b&gt;</h1>" in page
+    assert '<p class="brand">A &lt;b&gt;title&lt;/b&gt;</p>' in page
     assert "no gold" in page
 
 
@@ -84,6 +84,7 @@ def test_a_folder_gets_all_that_the_data_allow(adjudge: Run, crowd: Path) -> Non
         "accuracy-by-judgments.svg",
         "confusion.svg",
         "convergence.svg",
+        "judge-intervals.svg",
         "judge-item-matrix.svg",
         "sensitivity-specificity.svg",
         "voted-estimated.svg",
@@ -102,7 +103,7 @@ def test_the_list(adjudge: Run) -> None:
     assert "judge-clouds" in ended.out
     listed = adjudge("report", "--list", "--json").json
     assert {"name": "confusion", "shows": "the average confusion, with sd between judges"} in listed
-    assert len(listed) == 12
+    assert len(listed) == 13
 
 
 @pytest.mark.parametrize(

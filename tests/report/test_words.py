@@ -11,13 +11,13 @@ from adjudge.evaluation import BesideVote
 from adjudge.report import Results, gather
 from adjudge.report.page import _describe_data
 from adjudge.report.words import (
-    _join_names,
     _judges_found,
     _labels_found,
     _model_fits,
     _next_judgments,
     certainty,
     findings,
+    join_names,
     missing,
     percent,
 )
@@ -45,10 +45,10 @@ def test_shares_in_words(share: float, said: str) -> None:
 
 
 def test_lists_in_words() -> None:
-    assert _join_names([]) == ""
-    assert _join_names(["a"]) == "a"
-    assert _join_names(["a", "b", "c"]) == "a, b and c"
-    assert _join_names(["a", "b"], 1_002) == "a, b and 1,000 more"
+    assert join_names([]) == ""
+    assert join_names(["a"]) == "a"
+    assert join_names(["a", "b", "c"]) == "a, b and c"
+    assert join_names(["a", "b"], 1_002) == "a, b and 1,000 more"
 
 
 def test_which_labels(voted: Results) -> None:

@@ -21,6 +21,7 @@ from adjudge.data.source import count_of
 from adjudge.evaluation.measures import MEASURES
 from adjudge.models.model import Progress, Step
 from adjudge.report._embedding import MOST_ITEMS, embed_results, pack
+from adjudge.report.headline import make_headline
 from adjudge.report.plots.figures import FIGURES
 from adjudge.report.plots.judges import judge_clouds
 from adjudge.report.results import Results
@@ -45,6 +46,7 @@ _MAIN = (  # scores that everyone reads; the others are folded away
     "corrected_calibration_error",
 )
 _SECTIONS = {
+    "first": ("judge-intervals",),
     "items": ("voted-estimated", "judge-item-matrix"),
     "judges": (
         "sensitivity-specificity",
@@ -100,6 +102,7 @@ def report_html(results: Results, *, progress: Progress | None = None) -> str:
         results=results,
         consensus=results.consensus,
         judgments=results.consensus.judgments,
+        headline=make_headline(results),
         findings=findings(results),
         health=_describe_data(results),
         missing=missing(results),

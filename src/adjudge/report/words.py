@@ -16,8 +16,9 @@ from adjudge.evaluation.against_gold import Evaluation, MoreGold
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
 from adjudge.report.results import Results
 
-_SURE = 0.9  # a label of this probability is called sure
-_DOUBT = 0.6  # and one below this is in doubt
+SURE = 0.9  # a label of this probability is called sure
+DOUBT = 0.6  # and one below this is in doubt
+_GAIN = 0.001  # bits per item below which one more judgment is not worth its price
 _NAMED = 5  # judges named in a sentence
 _SHOWN = 4  # labels named in a sentence
 _NEXT = 3  # items that are named as the next to judge
@@ -65,7 +66,7 @@ def findings(results: Results) -> list[_Finding]:
     return [part for part in parts if part is not None]
 
 
-def _join_names(names: Iterable[str], total: int | None = None) -> str:
+def join_names(names: Iterable[str], total: int | None = None) -> str:
     """Names in a sentence: ``a, b and c``, or ``a, b and 3 more``."""
     chosen = list(names)
     hidden = 0 if total is None else total - len(chosen)
@@ -103,11 +104,11 @@ def certainty(results: Results) -> _Finding:
     """How sure the labels are, and whether that can be believed."""
     probability = results.consensus.probability
     items = max(len(probability), 1)
-    sure, doubt = int((probability >= _SURE).sum()), int((probability < _DOUBT).sum())
+    sure, doubt = int((probability >= SURE).sum()), int((probability < DOUBT).sum())
     answer = [
         f"{count_of(sure, 'label')} ({percent(sure / items)}) {'is' if sure == 1 else 'are'} "
-        f"at least {_SURE:.0%} sure; {doubt:,} ({percent(doubt / items)}) "
-        f"{'is' if doubt == 1 else 'are'} less than {_DOUBT:.0%} sure."
+        f"at least {SURE:.0%} sure; {doubt:,} ({percent(doubt / items)}) "
+        f"{'is' if doubt == 1 else 'are'} less than {DOUBT:.0%} sure."
     ]
     found = results.evaluation
     tone = "plain"
@@ -176,7 +177,7 @@ def _judges_found(results: Results) -> _Finding:
         if len(rows):
             tone = "warn"
             first = rows["judge"].slice(0, _NAMED).to_pylist()
-            answer.append(f"{verb}, with most judgments: {_join_names(first, len(rows))}.")
+            answer.append(f"{verb}, with most judgments: {join_names(first, len(rows))}.")
     common = results.diagnosis.common
     if len(common):
         row = common.sort_by([("judgments", "descending")]).slice(0, 1).to_pylist()[0]
@@ -221,7 +222,7 @@ def _models_found(results: Results) -> _Finding | None:
         tone = "good" if passed else "warn"
         rule = panel.replacement.rule
         told = f"May replace people, by the alternative annotator test (epsilon {rule.epsilon:g}): "
-        answer.append(f"{told}{_join_names(passed[:_NAMED], len(passed)) if passed else 'none'}.")
+        answer.append(f"{told}{join_names(passed[:_NAMED], len(passed)) if passed else 'none'}.")
         answer += [f"{text[:1].upper()}{text[1:]}." for text in panel.replacement.warnings]
     elif panel.people:
         answer.append(f"Whether models may replace people is not known: {panel.untested}.")
@@ -240,6 +241,12 @@ def _next_judgments(results: Results) -> _Finding | None:
     items = results.diagnosis.items
     if not len(items):
         return None
+    if not worth_judging(results):
+        return _Finding(
+            question="What to collect next?",
+            answer=("One more judgment would hardly change any label without gold.",),
+            tone="good",
+        )
     gain = items["gain"].to_numpy()
     order = np.argsort(-gain, kind="stable")
     share = np.cumsum(gain[order]) / max(float(gain.sum()), 1e-12)
@@ -248,7 +255,7 @@ def _next_judgments(results: Results) -> _Finding | None:
     counts = items["judgments"].to_numpy()
     few = int((counts < 2).sum())
     answer = [
-        f"One more judgment tells most about {_join_names(first, None)}. Half of all that one more "
+        f"One more judgment tells most about {join_names(first, None)}. Half of all that one more "
         f"judgment each could tell lies in {count_of(half, 'item')} "
         f"({percent(half / len(items))}): start with these."
     ]
@@ -259,6 +266,20 @@ def _next_judgments(results: Results) -> _Finding | None:
     if results.curve is not None:
         answer.append(_flattens(results.curve))
     return _Finding(question="What to collect next?", answer=tuple(answer))
+
+
+def worth_judging(results: Results) -> bool:
+    """Return whether one more judgment is worth its price on any item without gold."""
+    items = results.diagnosis.items
+    if not len(items):
+        return False
+    gain = items["gain"].to_numpy()
+    if results.gold is not None:
+        consensus = results.consensus.judgments
+        known = results.gold.align(consensus) >= 0
+        labelled = set(consensus.items.filter(known).to_pylist())
+        gain = gain[[name not in labelled for name in items["item"].to_pylist()]]
+    return bool(len(gain)) and float(gain.max()) >= _GAIN
 
 
 def _more_gold(found: MoreGold) -> str:

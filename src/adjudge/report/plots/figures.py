@@ -99,6 +99,7 @@ def _draw(name: str, results: Results) -> Any:
     draws: Any = consensus.draws
     scored: Any = results.evaluation
     charts: dict[str, Callable[[], Any]] = {
+        "judge-intervals": lambda: judges.judge_intervals(diagnosis.judges, diagnosis.limits.least),
         "voted-estimated": lambda: labels.voted_relevance(consensus),
         "sensitivity-specificity": lambda: judges.sensitivity_specificity(diagnosis.judges),
         "judge-clouds": lambda: judges.judge_clouds(consensus, draws),
@@ -123,6 +124,7 @@ def _draw(name: str, results: Results) -> Any:
 FIGURES: dict[str, Figure] = {
     name: Figure(name=name, shows=shows, lacks=lacks)
     for name, shows, lacks in (
+        ("judge-intervals", "accuracy of each judge with its 90% interval, worst first", _judged),
         ("voted-estimated", "what the model makes of the votes", _judged),
         (
             "sensitivity-specificity",

@@ -7,6 +7,7 @@ C. Liu and Y.-M. Wang (2012), "TrueLabel + Confusions".
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import altair as alt
@@ -26,6 +27,8 @@ _CROWDED = 150  # judges beyond which intervals hide one another
 _PANELS = 16
 _COLUMNS = 4
 _SIDE = 112
+_ROOM = 16  # judges of a forest plot
+_LONG = 22  # letters of their names
 _NAME = 13  # letters of a judge's name that a panel has room for
 _Matrix = NDArray[np.float64]  # (truth, label)
 
@@ -121,6 +124,63 @@ def accuracy_by_judgments(judges: Any) -> Any:
         "Accuracy of judges against how much they judged",
         count_of(len(rows), "judge") + ("" if crowded else ", with 90% intervals"),
     )
+
+
+def judge_intervals(judges: Any, least: int) -> Any:
+    """Draw a forest plot: the accuracy of each judge with its interval, worst first.
+
+    It is measured on gold where a judge has ``least`` gold judgments, and by the consensus for the
+    others. Of more judges than there is room for, the worst and the best are shown.
+    """
+    rows = judges.take(drawn_rows(judges, "accuracy"))
+    data = {name: np.array(rows[name].to_pylist(), dtype=object) for name in ("judge", "advice")}
+    known = np.zeros(len(rows), dtype=np.bool_)
+    if "gold_judgments" in rows.column_names:
+        known = rows["gold_judgments"].to_numpy() >= least
+    for name, gold in (("accuracy", "gold_accuracy"), ("low", "gold_low"), ("high", "gold_high")):
+        plain = rows[name if name == "accuracy" else f"accuracy_{name}"].to_numpy()
+        data[name] = np.where(known, rows[gold].to_numpy(), plain) if known.any() else plain
+    data["measured"] = np.where(known, "on gold", "by the consensus")
+    order, half = np.argsort(data["accuracy"].astype(np.float64), kind="stable"), _ROOM // 2
+    shown = order
+    if len(order) > _ROOM:  # those of whom it is certain, not those with a single judgment
+        surely_bad = np.argsort(data["high"].astype(np.float64), kind="stable")[:half]
+        surely_good = np.argsort(-data["low"].astype(np.float64), kind="stable")[:half]
+        shown = order[np.isin(order, [*surely_bad, *surely_good])]
+    data = {name: values[shown] for name, values in data.items()}
+    names = [_shorten(name, _LONG) for name in data["judge"].tolist()]
+    axis = alt.Axis(labelExpr=_pick_label(names), ticks=False, minExtent=130, labelLimit=140)
+    y = alt.Y("place:O", title=None, axis=axis)
+    base = alt.Chart(layout.table(place=list(range(len(names))), **data)).encode(y=y)
+    legend = alt.Legend(orient="top", title=None, symbolOpacity=1)
+    channels = advice_channels(data["advice"].tolist(), legend=legend)
+    x = alt.X("low:Q", title="accuracy", scale=alt.Scale(domain=[0, 1], nice=False))
+    bars = base.mark_rule(strokeWidth=3, opacity=0.35, aria=False).encode(
+        x=x, x2="high:Q", color=channels["color"]
+    )
+    points = base.mark_point(size=45, opacity=1, aria=False).encode(
+        x="accuracy:Q",
+        fill=alt.Fill("advice:N", scale=channels["color"]["scale"], legend=None),
+        fillOpacity=alt.condition("datum.measured == 'on gold'", alt.value(1), alt.value(0)),
+        tooltip=tooltip(
+            {name: name for name in data}, {"accuracy": ".2f", "low": ".2f", "high": ".2f"}
+        ),
+        **channels,
+    )
+    which = f"the {half} worst and the {half} best" if len(shown) < len(order) else "worst first"
+    basis = "on gold" if known.all() else "by the consensus"
+    if known.any() and not known.all():
+        basis = "on gold (filled) or by the consensus (hollow)"
+    return add_title(
+        (bars + points).properties(width=360, height=max(60, 17 * len(names))),
+        "Judges",
+        f"{count_of(len(order), 'judge')}, {which}; accuracy {basis}, 90% intervals",
+    )
+
+
+def _pick_label(names: list[str]) -> str:
+    """Return an expression of Vega that gives each place the name of its judge."""
+    return f"{json.dumps(names)}[datum.value]"
 
 
 def confusion_map(mean: _Matrix, sd: _Matrix, scale: Scale, whose: str) -> Any:
@@ -228,5 +288,5 @@ def _plot_cloud(data: alt.InlineData, *, across: str | None, up: str | None) -> 
     return points.encode(x=x, y=y) + chance.encode(x=x, y=y)
 
 
-def _shorten(name: str) -> str:
-    return name if len(name) <= _NAME else f"{name[: _NAME - 4]}…{name[-3:]}"
+def _shorten(name: str, room: int = _NAME) -> str:
+    return name if len(name) <= room else f"{name[: room - 4]}…{name[-3:]}"

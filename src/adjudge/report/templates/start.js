@@ -1,6 +1,24 @@
 // Start: unpack, make the tables, and open what the address asks for.
 
+// On a narrow screen all sections but the first are folded; a link to one opens it, and so does print.
+function foldSections() {
+  const folds = [...document.querySelectorAll("details.fold")];
+  const open = () => {
+    const wanted = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    const fold = wanted && (wanted.querySelector("details.fold") || wanted.closest("details.fold"));
+    if (fold && !fold.open) {
+      fold.open = true;
+      wanted.scrollIntoView();
+    }
+  };
+  if (matchMedia("(max-width: 46rem)").matches) folds.forEach((fold) => { fold.open = false; });
+  window.addEventListener("beforeprint", () => folds.forEach((fold) => { fold.open = true; }));
+  window.addEventListener("hashchange", open);
+  open();
+}
+
 async function start() {
+  foldSections();
   const data = await unpacked(document.getElementById("data").textContent);
   document.getElementById("data").remove(); // its letters are of no use any more
   consensusTable(data);

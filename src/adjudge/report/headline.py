@@ -1,0 +1,207 @@
+"""The first screen of a report: a verdict, four figures, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from adjudge.data.source import count_of
+from adjudge.evaluation.diagnosis.voices import FamilyVoices
+from adjudge.report.results import Results
+from adjudge.report.words import DOUBT, SURE, join_names, percent, worth_judging
+
+READY, USABLE = 0.9, 0.8  # accuracy that the interval has to reach
+_BELIEVABLE = 0.05  # calibration error up to which probabilities can be read as percentages
+_NAMED = 4  # judges named in an action
+_ACTIONS = 3
+Tone = Literal["good", "warn", "plain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One figure with what it counts and a line below it."""
+
+    figure: str
+    what: str
+    detail: str
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something to do next, and the command for it where there is one."""
+
+    what: str
+    why: str
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What the first screen says."""
+
+    verdict: str
+    tone: Tone
+    tiles: tuple[Tile, ...]
+    actions: tuple[Action, ...]
+
+
+def make_headline(results: Results) -> Headline:
+    """Return the verdict, the figures and at most three next actions."""
+    verdict, tone = _judge(results)
+    actions = _list_actions(results)
+    first = actions[0].what if actions else "Use the labels"
+    tiles = (
+        _count_labels(results),
+        _measure_accuracy(results, tone),
+        _count_judges(results),
+        Tile(str(len(actions)), "to do next" if actions else "left to do", first),
+    )
+    return Headline(verdict, tone, tiles, tuple(actions[:_ACTIONS]))
+
+
+def _judge(results: Results) -> tuple[str, Tone]:
+    """Return whether the labels can be used, in one sentence."""
+    found = results.evaluation
+    if found is None or not found["accuracy"].defined:
+        expected = (
+            float(results.consensus.probability.mean()) if len(results.consensus.choice) else 0
+        )
+        return (
+            f"About {percent(expected)} of the labels should be right, by the model's own "
+            "probabilities: check this with gold labels before you rely on it.",
+            "plain",
+        )
+    score = found["accuracy"]
+    said = f"{score.value:.1%} of the labels are right on {count_of(found.scored, 'gold item')}"
+    vote = _measure_vote(results)
+    least = score.value if score.low is None else score.low
+    if vote is not None:
+        than = "better than" if least > vote else "hardly better than"
+        said += (
+            f", {than if score.value > vote else 'no better than'} the majority vote ({vote:.1%})"
+        )
+    if least >= READY:
+        return f"{said}: ready to use.", "good"
+    if least >= USABLE:
+        return f"{said}: usable, if people check the labels that are not sure.", "plain"
+    if score.high is not None and score.high >= USABLE and score.high - least > 0.1:
+        return f"{said}: too little gold to say whether they can be used alone.", "plain"
+    return f"{said}: not ready to use alone.", "warn"
+
+
+def _measure_vote(results: Results) -> float | None:
+    """Return the share of gold items on which the majority vote is right."""
+    if results.gold is None:
+        return None
+    consensus, items = results.consensus, results.diagnosis.items
+    truth = results.gold.align(consensus.judgments)
+    known = (truth >= 0) & (consensus.judgments.counts_per_item > 0)
+    if not known.any():
+        return None
+    names = np.array(consensus.scale.truths, dtype=object)
+    votes = dict(zip(items["item"].to_pylist(), items["vote"].to_pylist(), strict=True))
+    at = np.flatnonzero(known)
+    said = [votes[name] for name in consensus.judgments.items.take(at).to_pylist()]
+    return float(np.mean(np.array(said, dtype=object) == names[truth[at]]))
+
+
+def _count_labels(results: Results) -> Tile:
+    probability = results.consensus.probability
+    sure = float((probability >= SURE).mean()) if len(probability) else 0.0
+    detail = f"{percent(sure)} are at least {SURE:.0%} sure"
+    return Tile(f"{len(probability):,}", "labels", detail)
+
+
+def _measure_accuracy(results: Results, tone: Tone) -> Tile:
+    found = results.evaluation
+    if found is None or not found["accuracy"].defined:
+        probability = results.consensus.probability
+        expected = float(probability.mean()) if len(probability) else 0.0
+        return Tile(f"{expected:.0%}", "right, as expected", "not checked against gold")
+    score = found["accuracy"]
+    between = "" if score.low is None else f"{score.low:.1%} to {score.high:.1%} "
+    detail = f"{between}on {found.scored:,} gold; log loss {float(found.scores['log_loss']):.2f}"
+    return Tile(f"{score.value:.1%}", "right", detail, tone)
+
+
+def _count_judges(results: Results) -> Tile:
+    advice = results.diagnosis.judges["advice"].to_pylist()
+    detail = ", ".join(
+        f"{name} {advice.count(name):,}"
+        for name in ("keep", "watch", "train", "drop")
+        if advice.count(name)
+    )
+    dropped = advice.count("drop")
+    return Tile(f"{len(advice):,}", "judges", detail, "warn" if dropped else "good")
+
+
+def _list_actions(results: Results) -> list[Action]:
+    """Return what to do, the most urgent first."""
+    file = shlex.quote(results.provenance.files[0][0]) if results.provenance.files else "JUDGMENTS"
+    found: list[Action] = []
+    if (more := results.more_gold) is not None:
+        found.append(
+            Action(
+                f"Label {count_of(more.labels, 'gold item')}",
+                f"They measure accuracy to ±{more.margin:.0%}.",
+                f"adjudge next {file} --gold {more.labels} -o gold-to-fill.csv",
+            )
+        )
+    judges = results.diagnosis.judges.sort_by([("judgments", "descending")])
+    advice = np.array(judges["advice"].to_pylist(), dtype=object)
+    if (dropped := int((advice == "drop").sum())) > 0:
+        names = judges["judge"].to_numpy()[advice == "drop"][:_NAMED].tolist()
+        found.append(
+            Action(
+                f"Leave out {count_of(dropped, 'judge')}",
+                f"{join_names(names, dropped)}: their judgments do not help.",
+                f"adjudge judges {file} -o judges.csv",
+            )
+        )
+    suspected = len(FamilyVoices.of(results.consensus).suspected)
+    if suspected:
+        found.append(
+            Action(
+                f"Check {count_of(suspected, 'group')} of judges who agree too much",
+                "If they are one source, declare it: near-duplicates then count as one.",
+                f"adjudge judges {file} --show families -o families.csv",
+            )
+        )
+    evaluation = results.evaluation
+    calibration = None if evaluation is None else evaluation.calibration
+    if (
+        calibration is not None
+        and calibration.shown > _BELIEVABLE
+        and results.consensus.known is None
+    ):
+        found.append(
+            Action(
+                "Let gold calibrate the probabilities",
+                f"They are off by {calibration.shown:.0%} on average.",
+                f"adjudge consensus {file} --use-gold -o labels.csv",
+            )
+        )
+    if (trained := int((advice == "train").sum())) > 0 and len(results.diagnosis.common):
+        common = results.diagnosis.common.sort_by([("judgments", "descending")])
+        row = common.slice(0, 1).to_pylist()[0]
+        found.append(
+            Action(
+                f"Train {count_of(trained, 'judge')}",
+                f"The most common mistake: {row['truth']} called {row['label']}. "
+                "Add an example to the guidelines.",
+            )
+        )
+    doubtful = int((results.consensus.probability < DOUBT).sum())
+    if worth_judging(results):
+        found.append(
+            Action(
+                "Collect more judgments where they help most",
+                f"{count_of(doubtful, 'label')} are less than {DOUBT:.0%} sure.",
+                f"adjudge next {file} -o next.csv",
+            )
+        )
+    return found
