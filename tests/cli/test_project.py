@@ -84,7 +84,7 @@ def test_the_policy_is_shown_and_changed(
     assert "panel" in policy["channels"]
     assert any("work may not go unpaid" in warning for warning in given["warnings"])
     codes = {policy[name] for name in policy if name.startswith("code_")}
-    assert len(codes) == 4
+    assert len(codes) == 5
     before = json.loads(adjudge("project", "policy", "lamps", "--json").out)
     for arguments, words in (
         (("--panel", "nobody"), "there is no panel 'nobody'"),
@@ -127,6 +127,7 @@ def test_members_are_listed_invited_and_removed(
 ) -> None:
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
+    from adjudge.errors import Refused
 
     monkeypatch.chdir(tmp_path)
     assert adjudge("project", "create", "Lamps", "--labels", "0<1").code == 0
@@ -143,6 +144,14 @@ def test_members_are_listed_invited_and_removed(
     assert "did you mean" in adjudge("project", "members", "lamps", "--remove", "grase").err
     assert adjudge("project", "members", "lamps", "--remove", "grace").out == ""
     assert json.loads(adjudge("project", "members", "lamps", "--json").out) == []
+    new = adjudge("project", "member", "reset-password", "grace").out.strip()
+    assert services.accounts.log_in("grace", new).name == "grace"
+    assert adjudge("project", "member", "disable", "grace").code == 0
+    with pytest.raises(Refused):
+        services.accounts.log_in("grace", new)
+    assert adjudge("project", "member", "enable", "grace").code == 0
+    assert services.accounts.log_in("grace", new).name == "grace"
+    assert "did you mean" in adjudge("project", "member", "disable", "grase").err
     store.close()
 
 

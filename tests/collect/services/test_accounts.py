@@ -18,6 +18,51 @@ from collecting import Clock, made_project, refused
 PASSWORD = "correct horse battery"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "system",
+        "Judge",
+        "a\u202eda",
+        "a\u200bda",
+        "a\nda",
+        "\0",
+        "\x1b",
+        " ",
+        "x" * 201,
+        "\ufdfa" * 90,
+    ],
+)
+def test_a_name_that_could_mislead_is_refused(sqlite: Database, name: str) -> None:
+    with refused("bad-form"):
+        RequesterServices(sqlite).accounts.add(name, PASSWORD)
+
+
+def test_names_are_in_their_normal_form_and_older_ones_stay(sqlite: Database) -> None:
+    services = RequesterServices(sqlite)
+    made = services.accounts.add("\uff21da \ufb01", PASSWORD)
+    assert made.name == "Ada fi"
+    with refused("name-taken"):
+        services.accounts.add("Ada fi", PASSWORD)
+    assert services.accounts.log_in("\uff21da \ufb01", PASSWORD) == made
+    with sqlite.engine.begin() as on:  # as earlier versions took it
+        on.execute(sa.update(schema.requesters).values(name="sys\u202etem"))
+    assert services.accounts.log_in("sys\u202etem", PASSWORD).requester == made.requester
+
+
+def test_the_log_has_ids_and_shows_names(sqlite: Database) -> None:
+    services = RequesterServices(sqlite)
+    ada = services.acting_for(services.accounts.add("ada", PASSWORD))
+    slug = ada.projects.create(made_project(topics=1)).slug
+    ada.projects.set_guidelines(slug, "Else.")
+    with sqlite.engine.begin() as on:
+        stored = on.execute(sa.select(schema.log.c.actor).order_by(schema.log.c.id)).scalars()
+        assert set(stored) == {ada.caller.id}
+        named = {"actor": "somebody", "event": "project-open"}  # as earlier versions stored it
+        on.execute(sa.update(schema.log).where(schema.log.c.id == 1).values(**named))
+    assert [one.actor for one in ada.projects.get_log(slug)] == ["ada", "somebody"]
+
+
 def test_the_first_requester_is_made_once_by_the_newest_link(database: Database) -> None:
     services = RequesterServices(database)
     assert services.accounts.needs_setup()

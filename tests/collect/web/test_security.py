@@ -7,6 +7,7 @@ import json
 import logging
 import re
 import stat
+import time
 import zipfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import httpx
 import pytest
 
 from adjudge.collect.web._middleware import POLICY
+from collecting import refused
 from sites import PASSWORD, Browser, Site, page_routes, served, small_project
 
 SCRIPT = "<script>alert('x')</script>"
@@ -105,6 +107,56 @@ def test_guesses_at_a_password_are_limited(tmp_path: Path) -> None:
         browser = log_in(site, "ada", PASSWORD, expect=429)
         assert "Too many tries" in browser.words
         assert "please wait 15 minutes" in browser.words
+
+
+def at(site: Site, address: str) -> Browser:
+    """A browser at an address, as a proxy on this machine names it."""
+    return site.browser(**{"X-Forwarded-For": address})
+
+
+def guess(site: Site, browser: Browser, *, name: str = "ada", password: str = "wrong") -> int:
+    browser.get("/login")
+    form = {"proof": browser.proof, "name": name, "password": password}
+    return browser.client.post("/login", data=form).status_code
+
+
+def test_wrong_tries_of_others_lock_nobody_out(tmp_path: Path) -> None:
+    with served(tmp_path, login_attempts=3) as site:
+        here = site.set_up()
+        here.get("/projects")
+        here.post("/logout")
+        for place in ("198.51.100.1", "127.0.0.1", "198.51.100.3"):
+            assert [guess(site, at(site, place)) for _ in range(4)] == [401, 401, 401, 429]
+        begun = time.monotonic()
+        assert guess(site, at(site, "198.51.100.4"), password=PASSWORD) == 303
+        assert time.monotonic() - begun > 1, "it is held back"
+        begun = time.monotonic()
+        assert guess(site, here, password=PASSWORD) == 303, "a browser that was logged in before"
+        assert time.monotonic() - begun < 1
+
+
+def test_ones_own_login_makes_no_room_for_more_guesses(tmp_path: Path) -> None:
+    with served(tmp_path, login_attempts=3) as site:
+        site.set_up()
+        site.services.accounts.add("eve", PASSWORD)
+        statuses = []
+        for _ in range(5):
+            statuses.append(guess(site, at(site, "2001:db8::1")))
+            guess(site, at(site, "2001:db8::2"), name="eve", password=PASSWORD)
+        assert statuses == [401, 401, 401, 429, 429]
+
+
+def test_a_disabled_account_is_out_at_once(site: Site) -> None:
+    ada = site.set_up()
+    otto = site.services.accounts.add("otto", PASSWORD)
+    browser = log_in(site, "otto", PASSWORD)
+    secret = site.services.acting_for(otto).accounts.make_token("t", scope="requester")[1]
+    site.services.accounts.set_disabled(otto.requester, True)
+    browser.get("/projects", expect=303)
+    log_in(site, "otto", PASSWORD, expect=401)
+    with refused("bad-token"):
+        site.services.accounts.check_token(secret)
+    ada.get("/projects")
 
 
 def test_a_wrong_name_and_a_wrong_password_look_the_same(site: Site) -> None:

@@ -21,7 +21,7 @@ def test_a_cookie_carries_the_session_there_and_back() -> None:
     session = Session(id="abc")
     session.judge_as("lamps", "j1")
     session.acknowledge("j1")
-    session.log_in("r1", "stamp", now=9e9)
+    session.log_in("r1", "stamp", now=9e9, mark="m")
     found = SESSIONS.load(came_with(carried(session)))
     assert (found.id, found.requester, found.stamp) == (session.id, "r1", "stamp")
     assert found.judges == {"lamps": "j1"}
@@ -57,7 +57,7 @@ def test_a_login_ends_after_its_hours_and_the_judges_stay() -> None:
 
 def test_logging_in_and_out_changes_the_id() -> None:
     session = Session(id="abc")
-    session.log_in("r1", "", now=1.0)
+    session.log_in("r1", "", now=1.0, mark="m")
     inside = session.id
     session.log_out()
     assert len({"abc", inside, session.id}) == 3

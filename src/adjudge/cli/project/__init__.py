@@ -12,5 +12,6 @@ COMMANDS = {
     "gold": gold.run,
     "export": export.run,
     "members": access.list_members,
+    "member": access.change_account,
     "token": access.make_token,
 }

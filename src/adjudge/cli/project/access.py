@@ -1,13 +1,14 @@
-"""adjudge project members and token: who may do what in a project, by a link or a token."""
+"""adjudge project members, member and token: who may do what, by an account, link or token."""
 
 from __future__ import annotations
 
+import secrets
 import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from adjudge.cli import _options as o
-from adjudge.cli import command, option
+from adjudge.cli import argument, command, option
 from adjudge.cli._console import say
 from adjudge.cli._results import print_json
 from adjudge.cli.project._shared import open_services
@@ -105,6 +106,42 @@ def make_token(
         return
     sys.stdout.write(f"{secret}\n")
     say(f"A token of {owner.name} for {project}, until {expires:%Y-%m-%d}; it may {may}.")
+
+
+@command(
+    "adjudge project member disable grace",
+    "adjudge project member reset-password grace",
+)
+def change_account(
+    what: Literal["disable", "enable", "reset-password"] = argument(
+        "WHAT", "disable, enable or reset-password.", required=True
+    ),
+    name: str = argument("NAME", "What they log in with.", required=True),
+    *,
+    database: str = o.DATABASE,
+    printing: o.Printing,
+) -> None:
+    """Disable or enable the account of a member, or give it a new password.
+
+    A disabled account cannot log in, and its tokens are revoked. A new password is random, printed
+    this once, and ends every session of the account.
+    """
+    services = open_services(database)
+    account = _find(services, "", name)
+    if what != "reset-password":
+        services.accounts.set_disabled(account.requester, what == "disable")
+        if printing.json:
+            print_json({"name": name, "disabled": what == "disable"})
+        else:
+            say(f"{name} is {what}d.")
+        return
+    password = secrets.token_urlsafe(15)
+    services.accounts.change_password(account.requester, password)
+    if printing.json:
+        print_json({"name": name, "password": password})
+        return
+    sys.stdout.write(f"{password}\n")
+    say(f"The new password of {name}; every session of theirs has ended.")
 
 
 def _find(services: RequesterServices, owner: str, named: str) -> Requester:

@@ -8,6 +8,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from unicodedata import normalize
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
@@ -39,6 +40,7 @@ from adjudge.collect.values.requesting import (
     Token,
     may,
 )
+from adjudge.collect.values.texts import check_name
 from adjudge.errors import BadSetting, NotFound, Refused
 
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
@@ -104,13 +106,15 @@ class AccountService(Service):
 
         Refused: ``bad-login``, whichever is wrong.
         """
-        wanted = select(requesters).where(requesters.c.name == name.strip().replace("\0", ""))
-        row = on.execute(wanted).one_or_none()
+        typed = name.strip().replace("\0", "")
+        named = (typed, normalize("NFKC", typed).strip())  # older accounts have any form
+        found = on.execute(select(requesters).where(requesters.c.name.in_(named))).all()
+        row = min(found, key=lambda one: named.index(one.name), default=None)
         try:
             _HASHER.verify(_nobody() if row is None else row.password, password[:1000])
         except (Argon2Error, InvalidHashError):
             row = None
-        if row is None:
+        if row is None or row.disabled:
             raise Refused("bad-login", "name and password do not belong together")
         return _requester_of(row)
 
@@ -140,11 +144,24 @@ class AccountService(Service):
 
     @writes_store
     def change_password(self, on: Connection, requester: str, password: str) -> None:
-        """Set a requester's password: one's own, or anyone's by an admin."""
+        """Set a requester's password, which ends their sessions: one's own, or by an admin."""
         if self.caller.actor is not None and self.caller.actor.requester != requester:
             self.caller.check_admin()
         _check_password(password)
         on.execute(_change(on, requester).values(password=_HASHER.hash(password)))
+        keep_setting(on, password_stamp(requester), secrets.token_hex(8))
+
+    @writes_store
+    def set_disabled(self, on: Connection, requester: str, disabled: bool) -> None:
+        """Let a requester log in no more, nor any token of theirs; or again.
+
+        Refused: ``admin-only``.
+        """
+        self.caller.check_admin()
+        row = find_requester(on, requester)
+        on.execute(_change(on, requester).values(disabled=disabled))
+        if disabled:
+            on.execute(update(tokens).where(tokens.c.requester == row.id).values(revoked=True))
 
     @writes_store
     def make_token(
@@ -220,9 +237,10 @@ def add_requester(
     on: Connection, name: str, password: str, *, admin: bool, now: float, guest: bool = False
 ) -> Requester:
     """Make a requester. Refused: ``name-taken``, ``bad-form``."""
-    name = name.strip()
-    if not 0 < len(name) <= 200 or "\0" in name:
-        raise Refused("bad-form", "a name has 1 to 200 characters")
+    try:
+        name = check_name(name)
+    except ValueError as fault:
+        raise Refused("bad-form", f"a name has {fault}") from None
     _check_password(password)
     known = on.execute(select(requesters.c.id).where(requesters.c.name == name)).scalar()
     if known is not None:
@@ -234,6 +252,11 @@ def add_requester(
         .returning(requesters)
     ).one()
     return _requester_of(row)
+
+
+def password_stamp(requester: str) -> str:
+    """The name of the setting that changes with a requester's password."""
+    return f"password-stamp:{requester}"
 
 
 @cache
@@ -328,7 +351,7 @@ class MemberService(Service):
         request.on.execute(update(members).where(_row(request, member)).values(role=role))
         if not may(role, who.role):
             _revoke_tokens(request, member)
-        request.log("member-role", actor=request.actor, member=who.name, role=role)
+        request.log("member-role", actor=request.actor, member=who.name, id=member, role=role)
 
     @writes("viewer")
     def remove(self, request: Request, member: str) -> None:
@@ -342,7 +365,7 @@ class MemberService(Service):
         who = _find_member(request, member)
         request.on.execute(delete(members).where(_row(request, member)))
         _revoke_tokens(request, member)
-        request.log("member-removed", actor=request.actor, member=who.name)
+        request.log("member-removed", actor=request.actor, member=who.name, id=member)
 
     @reads("owner")
     def get_tokens(self, request: Request) -> list[ProjectToken]:
@@ -447,8 +470,8 @@ def _join(on: Connection, key: str, requester: str, now: float) -> MemberLink:
     else:
         on.execute(update(members).where(at).values(role=link.role))
     on.execute(update(member_links).where(member_links.c.id == link.id).values(requester=whom.id))
-    about = Request(on=on, project=load_snapshot(on, link.project), now=now, actor=whom.name)
-    about.log("member-joined", actor=whom.name, role=link.role)
+    about = Request(on=on, project=load_snapshot(on, link.project), now=now)
+    about.log("member-joined", actor=whom.public, role=link.role)
     return _link_of(link)
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.store.database import Database, StoredRow, utc_now
 from adjudge.collect.store.request import Request, edit_gold_alone
 from adjudge.collect.store.schema import members, projects, requesters
-from adjudge.collect.store.snapshot import SnapshotCache, load_snapshot
+from adjudge.collect.store.snapshot import ProjectSnapshot, SnapshotCache, load_snapshot
 from adjudge.collect.values.requesting import MEMBER_ROLES, MemberRole, Requester, may
 from adjudge.errors import NotFound, Refused
 
@@ -52,6 +52,11 @@ class Caller:
     def name(self) -> str:
         """Who it is, for the log."""
         return "system" if self.actor is None else self.actor.name
+
+    @property
+    def id(self) -> str:
+        """By which id the log has them; empty for the server itself."""
+        return "" if self.actor is None else self.actor.requester
 
     def now(self) -> float:
         """The time, in seconds since 1970."""
@@ -99,14 +104,18 @@ class Caller:
         with self.database.read() as on:
             found = self.find(on, slug, least)
             snapshot = self.snapshots.get(on, found.id, found.version)
-            yield Request(on=on, project=snapshot, now=self.now(), actor=self.name)
+            yield self._request(on, snapshot)
 
     def open(
         self, on: Connection, slug: str, *, least: MemberRole = "manager", lock: bool = False
     ) -> Request:
         """A request that changes a project, which with ``lock`` nobody else changes meanwhile."""
         snapshot = load_snapshot(on, self.find(on, slug, least, lock=lock).id)
-        return Request(on=on, project=snapshot, now=self.now(), actor=self.name)
+        return self._request(on, snapshot)
+
+    def _request(self, on: Connection, project: ProjectSnapshot) -> Request:
+        now = self.now()
+        return Request(on=on, project=project, now=now, actor=self.name, actor_id=self.id)
 
 
 @dataclass(frozen=True, slots=True)

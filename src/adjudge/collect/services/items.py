@@ -22,6 +22,7 @@ from adjudge.collect.store.schema import (
     judges,
     judgments,
     log,
+    logged_by,
     of_real_in,
     page_rows,
     pages,
@@ -403,7 +404,7 @@ def _list_events(request: Request, item: StoredRow) -> list[ItemEvent]:
     )
     trust = (
         select(
-            *(log.c.time, log.c.actor.label("by"), judge),
+            *(log.c.time, logged_by.label("by"), judge),
             case(_TRUST, value=log.c.event).label("what"),
             case(_COUNTS, value=log.c.event).label("text"),
         )
@@ -422,13 +423,13 @@ def _list_events(request: Request, item: StoredRow) -> list[ItemEvent]:
     for row in request.on.execute(select(adjudications).where(adjudications.c.item == item.id)):
         said = f"{row.label}: {row.reason}" if row.reason else row.label
         found.append(from_row(ItemEvent, row, text=said, **own))
-    done = select(log).where(
+    done = select(log, logged_by.label("by")).where(
         log.c.project == request.project.id,
         log.c.event.in_(list(_DONE)),
         log.c.figures["item"].as_string() == item.name,
     )
     for row in request.on.execute(done):
-        own = {"what": _DONE[row.event], "by": row.actor, "judge": None}
+        own = {"what": _DONE[row.event], "by": row.by, "judge": None}
         found.append(from_row(ItemEvent, row, text=_words(row.event, row.figures), **own))
     found += _read_events(request, trust)
     return sorted(found, key=lambda one: one.time, reverse=True)

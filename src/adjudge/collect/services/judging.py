@@ -44,7 +44,10 @@ from adjudge.errors import NotFound, Refused
 
 _REVOKED = select(invites.c.revoked).where(invites.c.key == bindparam("key"))
 _HOLDER = (
-    select(requesters.c.admin, (projects.c.owner == requesters.c.id).label("owns"), members.c.role)
+    select(
+        *(requesters.c.admin, requesters.c.disabled, members.c.role),
+        (projects.c.owner == requesters.c.id).label("owns"),
+    )
     .select_from(requesters)
     .join(projects, projects.c.id == bindparam("project"))
     .outerjoin(
@@ -315,6 +318,8 @@ def _find_holder(
 
 def _check_role(holder: StoredRow | None, judge: StoredRow, least: MemberRole) -> None:
     """Refuse a judge whose holder's role in the project is less than ``least``."""
+    if holder is not None and holder.disabled:
+        raise NotFound("judge", judge.public)
     if holder is None or holder.admin or holder.owns:
         return
     if holder.role is None:

@@ -38,7 +38,7 @@ from adjudge.collect.services.caller import (
 )
 from adjudge.collect.store.database import from_row
 from adjudge.collect.store.request import Request, record_of
-from adjudge.collect.store.schema import items, judges, judgments, log, pages, projects
+from adjudge.collect.store.schema import items, judges, judgments, log, logged_by, pages, projects
 from adjudge.collect.store.snapshot import scale_to_json
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.values.questions import FurtherQuestion, check_questions
@@ -76,8 +76,8 @@ class ProjectService(Service):
         Refused: ``guest``.
         """
         owner = self._may_create(on)
-        name, now = self.caller.name, self.caller.now()
-        made = create_project(on, project, owner=owner, actor=name, now=now)
+        actor, now = self.caller.id or self.caller.name, self.caller.now()
+        made = create_project(on, project, owner=owner, actor=actor, now=now)
         return summarize_projects(on, projects.c.id == made, owner)[0]
 
     @reads_store
@@ -346,7 +346,8 @@ def list_log(
     event: str | None = None,
 ) -> list[LogEntry]:
     """Lines of the log, newest first."""
-    wanted = select(log, judges.c.public).outerjoin(judges, judges.c.id == log.c.judge)
+    columns = (log, judges.c.public, logged_by.label("by"))
+    wanted = select(*columns).outerjoin(judges, judges.c.id == log.c.judge)
     wanted = wanted.where(log.c.project == request.project.id).order_by(log.c.id.desc())
     if before is not None:
         wanted = wanted.where(log.c.id < before)
@@ -355,7 +356,7 @@ def list_log(
     if event is not None:
         wanted = wanted.where(log.c.event == event)
     return [
-        from_row(LogEntry, row, entry=row.id, judge=row.public)
+        from_row(LogEntry, row, entry=row.id, actor=row.by, judge=row.public)
         for row in request.on.execute(wanted.limit(limit))
     ]
 

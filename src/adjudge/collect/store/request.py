@@ -34,7 +34,8 @@ class Request:
     on: Connection
     project: ProjectSnapshot
     now: float  # seconds since 1970
-    actor: str = "system"  # who asks, for the log: a requester by name, or the server itself
+    actor: str = "system"  # who asks: a requester by name, or the server itself
+    actor_id: str = ""  # by which the log has a requester: names may be alike, or change
 
     def reloaded(self) -> Self:
         """The same request with the project as it is stored now, after a change."""
@@ -49,7 +50,7 @@ class Request:
             "judge": judge,
             "time": self.now,
             "event": event,
-            "actor": actor,
+            "actor": self.actor_id if self.actor_id and actor == self.actor else actor,
             "policy_version": self.project.policy_version,
             "figures": figures,
         }

@@ -30,6 +30,7 @@ from sqlalchemy import (
     bindparam,
     exists,
     false,
+    func,
     select,
     text,
     true,
@@ -326,6 +327,14 @@ log = Table(
     Column("actor", Text, nullable=False),
     Column("policy_version", Integer, nullable=False),
     Column("figures", JSON, nullable=False),
+)
+# Whose name an entry has: later ones have ids of requesters, earlier ones their names.
+logged_by = func.coalesce(
+    select(requesters.c.name)
+    .where(requesters.c.public == log.c.actor)
+    .correlate(log)
+    .scalar_subquery(),
+    log.c.actor,
 )
 Index("ix_log_project", log.c.project, log.c.id)
 _index("ix_log_passed", log.c.judge, where=text("event = 'training-passed'"))

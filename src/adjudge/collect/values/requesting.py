@@ -67,6 +67,7 @@ class Requester:
     admin: bool
     made: datetime
     guest: bool = False  # came by a link to one project, and makes none of their own
+    disabled: bool = False  # may not log in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from unicodedata import category, normalize
 
 from adjudge.errors import BadSetting
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_RESERVED = ("system", "judge", "recipient")  # whom the log names so
 MOST_MARKDOWN = 100_000  # characters
 _MOST_BRACKETS = 2_000  # each may begin a link, which is looked for to the end of its paragraph
 
@@ -29,6 +32,18 @@ def check_text(text: str) -> str:
 def is_bounded_markdown(text: str) -> bool:
     """Whether a Markdown text is short and simple enough to be rendered at once."""
     return len(text) <= MOST_MARKDOWN and text.count("[") <= _MOST_BRACKETS
+
+
+def check_name(name: str) -> str:
+    """Return the name of a new account in its normal form; ``ValueError`` if it could mislead."""
+    name = normalize("NFKC", name).strip()
+    if not 0 < len(name) <= 200:
+        raise ValueError("1 to 200 characters")
+    if any(category(sign) in _HIDDEN for sign in name):
+        raise ValueError("characters that can be seen, in one direction")
+    if name.casefold() in _RESERVED:
+        raise ValueError(f"another name than {', '.join(_RESERVED)}")
+    return name
 
 
 def check_markdown(name: str, text: str) -> str:

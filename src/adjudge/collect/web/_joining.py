@@ -165,7 +165,7 @@ def from_ticket(state: State, project: str, ticket: str) -> Arrival | tuple[str,
     return arrival
 
 
-def _place_of(address: str) -> str:
+def place_of(address: str) -> str:
     """What counts as one address: of IPv6 the first half, since one household has all of it.
 
     >>> place_of("2001:db8:1:2:aaaa::1") == place_of("2001:db8:1:2:bbbb::9")
@@ -190,7 +190,7 @@ def newcomer(request: Request, project: str) -> Admit:
     """
     state = state_of(request)
     host = request.client.host if request.client else ""
-    name = state.keys.digest("newcomer", f"{project}\0{_place_of(host)}")
+    name = state.keys.digest("newcomer", f"{project}\0{place_of(host)}")
     admitted = False
 
     def admit(policy: Policy) -> None:

@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from adjudge.collect.consensus.reports import CalledJudges
+from adjudge.collect.services.accounts import password_stamp
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.requesting import MemberRole, ProjectHead, Requester, Token, may
 from adjudge.collect.values.sides import is_of_pairs
@@ -166,6 +167,9 @@ def require_login(request: Request) -> LoggedIn:
         session.log_out()
         raise LoginNeeded from None
     settings = state.services.settings
+    if requester.disabled:
+        session.log_out()
+        raise LoginNeeded
     changed = settings.get(password_stamp(requester.requester)) not in (None, session.stamp)
     if changed or settings.get(_ENDED + session.id) is not None:
         session.log_out()  # the password was changed since, or they logged out with this cookie
@@ -185,7 +189,13 @@ def start_session(request: Request, requester: Requester) -> None:
     """Make the browser's session the requester's."""
     state = state_of(request)
     stamp = state.services.settings.get(password_stamp(requester.requester)) or ""
-    state.pages.session(request).log_in(requester.requester, str(stamp), time.time())
+    mark = mark_of(request, requester.name)
+    state.pages.session(request).log_in(requester.requester, str(stamp), time.time(), mark)
+
+
+def mark_of(request: Request, name: str) -> str:
+    """What stands for a name in the cookies of browsers that logged in with it."""
+    return state_of(request).keys.digest("known", name.casefold())[:16]
 
 
 def end_session(request: Request) -> None:
@@ -202,11 +212,6 @@ def end_session(request: Request) -> None:
                 settings.forget(name)
         settings.keep(_ENDED + session.id, now)
     session.log_out()
-
-
-def password_stamp(requester: str) -> str:
-    """The name of the setting that changes with a requester's password."""
-    return f"password-stamp:{requester}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from starlette.requests import HTTPConnection
 COOKIE = "adjudge_session"
 _DAY = 86_400.0
 _MOST_NAMES = 20_000  # that a limiter remembers
+_MOST_KNOWN = 5  # names that logged in with one browser
 _MOST_JUDGES = 20  # projects that one browser can be a judge of: a cookie holds 4 kB
 
 
@@ -74,12 +75,14 @@ class Session:
     since: float = 0.0  # when they logged in
     judges: dict[str, str] = field(default_factory=dict)  # project: judge
     read: list[str] = field(default_factory=list)  # warned judges who read the guidelines again
+    known: list[str] = field(default_factory=list)  # marks of the names that logged in before
     changed: bool = False
 
-    def log_in(self, requester: str, stamp: str, now: float) -> None:
-        """Make this the session of a requester, under a new id."""
+    def log_in(self, requester: str, stamp: str, now: float, mark: str) -> None:
+        """Make this the session of a requester, under a new id; ``mark`` stands for their name."""
         self.id, self.changed = _new_id(), True
         self.requester, self.stamp, self.since = requester, stamp, now
+        self.known = [*(one for one in self.known if one != mark), mark][-_MOST_KNOWN:]
 
     def log_out(self) -> None:
         """Forget the requester; what the browser judges stays."""
@@ -138,6 +141,7 @@ class Sessions:
             since=held.get("t", 0.0),
             judges=held.get("j", {}),
             read=held.get("g", []),
+            known=held.get("k", []),
         )
         if session.requester and time.time() - session.since > self._hours * 3600:
             session.log_out()
@@ -152,6 +156,8 @@ class Sessions:
             held["j"] = session.judges
         if session.read:
             held["g"] = session.read
+        if session.known:
+            held["k"] = session.known
         parts = [
             f"{COOKIE}={self._keys.sign('session', held)}",
             f"Path={self._path}",
@@ -209,6 +215,12 @@ class Limiter:
                 while len(self._times) > _MOST_NAMES:
                     self._times.popitem(last=False)
             return wait
+
+    def count(self, name: str, seconds: float) -> int:
+        """How often something of this name was in the last seconds."""
+        now = self._clock()
+        with self._lock:
+            return sum(now - at < seconds for at in self._times.get(name, ()))
 
     def withdraw(self, names: Sequence[str]) -> None:
         """Do not count the last time of these."""

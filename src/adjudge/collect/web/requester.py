@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import secrets
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from fastapi import Request
+from fastapi import Depends, Request
 from starlette.responses import Response
 
 from adjudge.collect.services.notices import RecipientState
 from adjudge.collect.values.requesting import MEMBER_ROLES, ROLE_WORDS, Scope, may
 from adjudge.collect.web._forms import PROVEN, SentForm, new_password
-from adjudge.collect.web._joining import member_link
+from adjudge.collect.web._joining import member_link, place_of
 from adjudge.collect.web._login import (
     LoggedIn,
     LoginNeeded,
     Who,
     end_session,
+    mark_of,
     page_router,
-    password_stamp,
     require_login,
     start_session,
 )
@@ -31,6 +31,8 @@ from adjudge.errors import BadSetting, Refused, Unavailable
 
 router = page_router()
 _MEMBERS = "/projects/{project}/members"
+_LONGEST_WAIT = 8.0  # seconds that a try at a password is held back
+_MOST_COUNTED = 100  # wrong tries at a name that are remembered
 _LONGEST = 3_650  # days that a link may last
 _ANSWERS: tuple[RecipientState, ...] = ("confirmed", "stopped")
 _SCOPES: tuple[Scope, ...] = ("judge", "requester")
@@ -80,7 +82,7 @@ def _set_up(request: Request, token: str, form: SentForm) -> Response | str:
         if refusal.code == "set-up-done":
             raise
         return _setup(request, token, name, str(refusal), 422)
-    attempts.forget([address])
+    attempts.withdraw([address])
     event("set-up")
     start_session(request, requester)
     return "/projects"
@@ -97,12 +99,34 @@ def _login(request: Request, name: str, problem: str, after: str, status: int = 
     return _outside(request, "login", problem, status, name=name, next=after[:500], fresh=fresh)
 
 
-@router.post("/login")
+async def _slow_down(request: Request, form: SentForm) -> None:
+    """Let a try at a name that many got wrong wait, wherever they came from; nobody is locked out.
+
+    A browser that logged in with the name before does not wait.
+    """
+    state, name = state_of(request), form.text("name", most=200)
+    if mark_of(request, name) in state.pages.session(request).known:
+        return
+    tries = state.attempts.count(_everywhere(name), state.settings.login_minutes * 60)
+    over = tries - state.settings.login_attempts
+    if over >= 0:
+        await asyncio.sleep(min(_LONGEST_WAIT, 0.25 * 2 ** min(over, 10)))
+
+
+def _everywhere(name: str) -> str:
+    return f"name:{name.casefold()}"
+
+
+@router.post("/login", dependencies=[Depends(_slow_down)])
 def _log_in(request: Request, form: SentForm) -> Response | str:
-    """Log in; guesses are counted, by name and by address."""
+    """Log in; guesses are counted by address, by name and address, and slowed down by name."""
     state = state_of(request)
     name, after = form.text("name", most=200), form.text("next", most=500)
-    who = (f"name:{name.casefold()}", _address(request))
+    mark = mark_of(request, name)
+    here = f"{_everywhere(name)} {_address(request)}"
+    # A browser that logged in before has a count of its own: others near it do not lock it out.
+    known = mark in state.pages.session(request).known
+    who = (f"known:{mark}",) if known else (here, _address(request))
     _begin_attempt(request, *who)
     try:
         requester = state.services.accounts.log_in(name, form.fields.get("password", "")[:1_000])
@@ -112,10 +136,13 @@ def _log_in(request: Request, form: SentForm) -> Response | str:
     except Refused as refusal:
         if refusal.code != "bad-login":
             raise
+        window = state.settings.login_minutes * 60
+        state.attempts.admit([_everywhere(name)], [(_MOST_COUNTED, window)])
         state.metrics.count("login-failed")
         event("login-failed")
         return _login(request, name, "Name or password is wrong.", after, 401)
-    state.attempts.forget(who)
+    state.attempts.withdraw(who)
+    state.attempts.forget([here, f"known:{mark}"])  # what is wrong from this address stays counted
     start_session(request, requester)
     # Only within this server: a path, and not one that a browser takes for another host.
     safe = after.startswith("/") and not after.startswith(("//", "/\\")) and "\\" not in after
@@ -138,7 +165,7 @@ def _begin_attempt(request: Request, *names: str) -> None:
 
 
 def _address(request: Request) -> str:
-    return f"address:{request.client.host if request.client else ''}"
+    return f"address:{place_of(request.client.host if request.client else '')}"
 
 
 @router.post("/logout", dependencies=[PROVEN])
@@ -167,7 +194,7 @@ def _account(who: Who) -> Response:
 @router.post("/account/password")
 def _change_password(request: Request, form: SentForm, who: Who) -> Response | str:
     """Change one's own password; every other session of theirs ends."""
-    name = (f"name:{who.requester.name.casefold()}",)
+    name = (f"password:{who.requester.requester}",)
     _begin_attempt(request, *name)
     try:
         who.services.accounts.log_in(who.requester.name, form.fields.get("old", "")[:1_000])
@@ -178,8 +205,6 @@ def _change_password(request: Request, form: SentForm, who: Who) -> Response | s
         who.services.accounts.change_password(who.requester.requester, new_password(form))
     except Refused as refusal:
         return _account(who.again(refusal))
-    services = state_of(request).services
-    services.settings.keep(password_stamp(who.requester.requester), secrets.token_hex(8))
     start_session(request, who.requester)
     return "/account?done=password"
 
