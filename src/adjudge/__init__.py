@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from adjudge.errors import UnknownName as UnknownName
     from adjudge.evaluation.estimation.estimate import Estimate as Estimate
     from adjudge.evaluation.estimation.estimate import estimate as estimate
+    from adjudge.evaluation.model_judges.audit import audit as audit
+    from adjudge.evaluation.model_judges.gate import gate as gate
     from adjudge.evaluation.model_judges.replacement import may_replace as may_replace
     from adjudge.fitting import fit as fit
     from adjudge.models.continuous import Continuous as Continuous

@@ -19,7 +19,7 @@ SPARE = "--model majority-vote --seed 1"
 # What is asked of each command beside the judgments, and which parts of its answer speak of them.
 COMMANDS = {
     "agreement": "",
-    "align": "--resamples 0",
+    "audit": "--resamples 0",
     "compare": "--gold {gold} --models majority-vote --folds 2",
     "consensus": SPARE,
     "estimate": f"--gold {{gold}} --target mean-grade {SPARE}",
@@ -200,11 +200,15 @@ def test_models_in_several_files_may_replace_people(adjudge: Run, tmp_path: Path
         rows = [f"i{i},{name},{t}" for i, t in enumerate(truth)]
         _write(tmp_path / f"{name}.csv", head, rows)
     models = (tmp_path / "gpt.csv", tmp_path / "llama.csv")
-    ended = adjudge("may-replace", tmp_path / "person-*.csv", *models, "--resamples", 0, "--json")
+    people = ("--people", "^(ann|bob|cy)$", "--resamples", 0)
+    ended = adjudge("audit", tmp_path / "person-*.csv", *models, *people, "--json")
     assert ended.code == 0, ended.err
-    verdicts = json.loads(ended.out)["verdicts"]
-    assert {row["model"] for row in verdicts} == {"gpt", "llama"}
-    assert all(row["people"] == 3 for row in verdicts)
+    found = json.loads(ended.out)
+    assert found["people"] == 3
+    assert {row["judge"]: row["alternative"] for row in found["judges"]} == {
+        "gpt": "passed",
+        "llama": "passed",
+    }
 
 
 def test_what_look_proposes_keeps_what_it_was_told(adjudge: Run, tmp_path: Path) -> None:

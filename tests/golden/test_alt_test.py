@@ -7,6 +7,8 @@ advantage probability as their notebook prints them, to two digits. Ours have to
 from __future__ import annotations
 
 import csv
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -28,15 +30,16 @@ def test_every_published_verdict(shared_data: Path, tmp_path: Path, name: str) -
     output = tmp_path / "verdicts.csv"
     score, epsilon = wanted[0]["score"].replace("_", "-"), wanted[0]["epsilon"]
     people, models = folder / "human_annotations.json", folder / "llm_annotations.json"
+    names = "|".join(map(re.escape, json.loads(people.read_text())))
     code = call(
-        ["may-replace", str(people), str(models), "--score", score, "--epsilon", epsilon,
-         "-o", str(output), "--quiet", "--resamples", "0"]
+        ["audit", str(people), str(models), "--people", f"^({names})$", "--score", score,
+         "--epsilon", epsilon, "-o", str(output), "--quiet", "--resamples", "0"]
     )  # fmt: skip
     assert code == 0
     with output.open() as file:
-        found = {row["model"]: row for row in csv.DictReader(file)}
+        found = {row["judge"]: row for row in csv.DictReader(file)}
     for row in wanted:
         own = found[row["model"]]
-        assert own["verdict"] == row["verdict"]
+        assert own["alternative"] == row["verdict"]
         assert f"{float(own['winning_rate']):.2f}" == row["winning_rate"]
-        assert f"{float(own['advantage_probability']):.2f}" == row["advantage_probability"]
+        assert f"{float(own['advantage']):.2f}" == row["advantage_probability"]

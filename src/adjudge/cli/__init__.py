@@ -50,8 +50,8 @@ COMMANDS = {
         "rank_pairs": "Rank items by comparisons of two, with intervals and the skill of judges.",
     },
     "LLM judges": {
-        "may_replace": "Test whether LLM judges may replace people (alternative annotator test).",
-        "align": "Check LLM judges: accuracy, calibration, consistency, and what not to trust.",
+        "audit": "Audit LLM judges: a verdict on each, and every check behind it.",
+        "gate": "Check requirements on new judgments of an audited judge.",
         "judge_with_model": "Let an LLM judge the pages of a project, or a table of items.",
     },
     "Collect": {
@@ -68,8 +68,10 @@ _LINES = {module: line for panel in COMMANDS.values() for module, line in panel.
 
 # Commands of earlier versions, and what to use in their place.
 _MOVED = {
+    "align": "'adjudge audit'",
     "crowd": "'adjudge simulate --server URL'",
     "encode": "Parquet files, which 'adjudge consensus ... --engine dask' reads at any size",
+    "may_replace": "'adjudge audit JUDGMENTS --people REGEX'",
     "plot": "'adjudge report --figure NAME'",
     "replicate": "./scripts/replicate in a checkout of the project",
     "tune": "'adjudge compare --filter FILTER'",
@@ -127,7 +129,10 @@ def main() -> None:
 
 
 def call(arguments: Sequence[str]) -> int:
-    """Run a command: 0 done, 2 bad input, 130 stopped by Ctrl-C, 141 the reader went away."""
+    """Run a command: 0 done, 2 bad input, 130 stopped by Ctrl-C, 141 the reader went away.
+
+    A gate ends with 1 where it fails and 3 where it cannot tell.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal may know fewer letters

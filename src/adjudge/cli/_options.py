@@ -45,6 +45,12 @@ CALIBRATE = flag(
     "Let gold calibrate probabilities, across folds (by default, unless sampled).",
     None,
 )
+PEOPLE = option(
+    "--people REGEX", "Judges whose names match are people; else a column kind or family tells."
+)
+PROMPT = option("--prompt FILE", "The prompt of the judge, whose hash the card holds.")
+RUBRIC = option("--rubric FILE", "The rubric of the judge, whose hash the card holds.")
+
 SEED = option("--seed N", "Seed of all random numbers.", 0, min=0)
 THREADS = option("--threads N", "Threads to use; all cores if not given.", min=1)
 SCALE = option("--labels SCALE", "The scale: '0<1<2' in order, 'cat,dog' without.")
@@ -105,20 +111,28 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelReading(Reading):
-    """How files are read, and which labels are made of theirs."""
+class AnswerReading(Reading):
+    """How answers of LLM judges are read, and their scale."""
 
     panel: ClassVar[str] = "Labels"
-    takes_numbers: ClassVar[bool] = False  # labels that are numbers rather than classes
 
     labels: str | None = SCALE
     relevant: str | None = option(
         "--relevant LABELS", "Labels that count as relevant, such as 1,2."
     )
+    binary: bool = flag("--binary", "Collapse labels to relevant (1) or not (0) first.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelReading(AnswerReading):
+    """How files are read, and which labels are made of theirs."""
+
+    panel: ClassVar[str] = "Labels"
+    takes_numbers: ClassVar[bool] = False  # labels that are numbers rather than classes
+
     drop_label: list[str] | None = option(
         "--drop-label LABEL", "Leave out this label, and items with this gold (again for more)."
     )
-    binary: bool = flag("--binary", "Collapse labels to relevant (1) or not (0) first.")
     bin: int | None = option(
         "--bin N", "Put numeric labels into N grades of equal width first.", min=2
     )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli._console import progress, say
 from adjudge.cli._endings import advise_with_flags
-from adjudge.cli._options import LabelReading, Reading
+from adjudge.cli._options import AnswerReading, LabelReading, Reading
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, remedies_of
 
@@ -279,6 +279,45 @@ def read_judgments(
         return shape_input(content, gold, reading)
     read = shape_input(content, None, reading)
     return replace(read, given=read.beside, beside=None)
+
+
+def read_answers(
+    places: list[str], gold: str | None, reading: AnswerReading, items: Path | None = None
+) -> ModelAnswers:
+    """The answers of LLM judges, with gold and texts that are in other files."""
+    from adjudge.data.formats.format import Options
+    from adjudge.data.formats.opening import File
+    from adjudge.data.formats.plain import read_rows
+    from adjudge.data.model_answers import ModelAnswers
+    from adjudge.data.scale import Scale
+
+    column = None if gold is None else _name_gold_column(gold)
+    relevant = tuple(reading.relevant.split(",")) if reading.relevant else ()
+    scale = None if not reading.labels else Scale.parse(reading.labels, relevant=relevant)
+    settings: dict[str, Any] = {"encoding": reading.encoding, "skip_bad": reading.skip_bad_rows}
+    named = name_columns(reading) | ({} if column is None else {"gold": column})
+    with keep_files(places) as paths, progress(f"reading {place_of(places)}"):
+        answers = ModelAnswers.load(
+            paths,
+            format=reading.format,
+            scale=scale,
+            question=reading.question,
+            columns=named,
+            **settings,
+        )
+    tell_omissions(answers, place_of(places))
+    if items is not None:
+        table, _ = read_rows(File.at(items, reading.encoding), Options(**settings), lambda c: c)
+        answers = answers.with_items(table, items.name)
+    judgments, known = reading.declare(answers.judgments), answers.gold
+    if gold is not None and column is None:
+        known = read_gold(gold, reading, judgments.scale).gold
+    if relevant and scale is None:
+        judgments = judgments.with_scale(judgments.scale.with_relevant(relevant))
+    if reading.binary:
+        known = known and known.collapse(judgments.scale)
+        judgments = judgments.collapse()
+    return replace(answers, judgments=judgments, gold=known)
 
 
 def _name_gold_column(gold: str) -> str | None:

@@ -110,7 +110,7 @@ def run(
 
     In a project it is trained, tested by hidden gold, warned and blocked like any judge, and shown
     its mistakes. With --items it judges a table and writes its answers, sample by sample, with
-    version, log-probability, tokens and cost, as 'adjudge align' reads them. If it is stopped and
+    version, log-probability, tokens and cost, as 'adjudge audit' reads them. If it is stopped and
     started again, it continues and pays for nothing twice. It never exceeds its budget.
     """
     if (project is None) == (table.items is None):

@@ -7,7 +7,7 @@ have their ``length`` and texts beside them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,9 +47,11 @@ _BESIDE = split_names(
             "producttitle productdescription abstract"
         ),
         "sample": "sample samplenumber repetition repeat seed",
+        "system": "system systemname generator generatormodel slice",
     }
 )
-_TEXTS, _SAMPLES = _BESIDE.pop("texts"), _BESIDE.pop("sample")
+_SETTINGS = ("rubric", "temperature", "topp", "maxtokens", "reasoningeffort")
+_TEXTS, _SAMPLES, _SYSTEMS = (_BESIDE.pop(role) for role in ("texts", "sample", "system"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,6 +68,9 @@ class ModelAnswers:
     position: _Floats | None = None  # (judgment,)
     length: _Floats | None = None  # (item,)
     texts: Any = None  # Arrow table, one row an item
+    system: NDArray[np.int32] | None = None  # (item,) what the item is an output of, -1 unknown
+    system_names: tuple[str, ...] = ()  # (system,)
+    settings: tuple[dict[str, str], ...] = ()  # (judge,) rubric and sampling settings, as given
     gold: Gold | None = None  # that stood in the same table
     notes: tuple[str, ...] = ()  # what was left out or guessed in reading
     bad: tuple[BadRow, ...] = ()  # rows that were left out
@@ -87,16 +92,24 @@ class ModelAnswers:
 
     @classmethod
     def from_table(
-        cls, table: Any, *, scale: Scale | None = None, source: str | Source = "table"
+        cls,
+        table: Any,
+        *,
+        scale: Scale | None = None,
+        source: str | Source = "table",
+        columns: Mapping[str, str] | None = None,
     ) -> ModelAnswers:
-        """Answers from a table with item, judge (or model) and label, and whatever else it has."""
+        """Answers from a table with item, judge (or model) and label, and whatever else it has.
+
+        ``columns`` names the column of a role where its header does not.
+        """
         place = source if isinstance(source, Source) else Source(source)
         place.repeats = True
         rows = pa.table(table)
-        judgments, gold = load_table(rows, scale=scale, source=place)
+        roles = roles_of(rows.column_names, named=columns)
+        judgments, gold = load_table(rows, scale=scale, source=place, roles=roles)
         if place.row_of is not None:
             rows = rows.take(pa.array(place.row_of))
-        roles = roles_of(rows.column_names)
         need_columns(roles, rows.column_names, place)
         items = look_up(_item_names(rows, roles), judgments.items)
         order = np.argsort(items, kind="stable")  # by item, those of one item as they came
@@ -108,8 +121,11 @@ class ModelAnswers:
         given = pc.take(rows, pa.array(order))
         length = beside.pop("length", None)
         first = judgments.offsets[:-1]
+        system, system_names = _systems(given, first)
         return cls(
             judgments=judgments,
+            system=system,
+            system_names=system_names,
             **{role: _of_judges(given, judgments, role) for role in ("model", "prompt", "version")},
             confidence=_confidence(beside, place),
             cost=beside.get("cost"),
@@ -117,6 +133,7 @@ class ModelAnswers:
             position=beside.get("position"),
             length=None if length is None else length[first],
             texts=_texts(given, first),
+            settings=_settings(given, judgments),
             gold=gold,
             notes=tuple(place.notes),
             bad=place.skipped,
@@ -166,7 +183,9 @@ class ModelAnswers:
         bad: list[BadRow] = []
         for file in files:
             table, source = read_rows(file, options, list)
-            found = cls.from_table(table, scale=options.scale, source=source)
+            found = cls.from_table(
+                table, scale=options.scale, source=source, columns=options.columns
+            )
             if len(files) == 1:
                 return found
             kept = table if source.row_of is None else table.take(pa.array(source.row_of))
@@ -176,7 +195,7 @@ class ModelAnswers:
             bad += source.bad
         whole = pa.concat_tables(tables, promote_options="default")
         source = Source(f"{len(files)} files", bad=bad, notes=notes)
-        return cls.from_table(whole, scale=options.scale, source=source)
+        return cls.from_table(whole, scale=options.scale, source=source, columns=options.columns)
 
     def with_items(self, table: Any, source: str = "items") -> ModelAnswers:
         """The same with texts and lengths from a table of items, by their names."""
@@ -247,6 +266,32 @@ def _of_judges(rows: Any, judgments: Judgments, role: str) -> tuple[str, ...]:
     for code, value in zip(judge.tolist(), values, strict=True):
         said[code] = value.strip()
     return tuple(said)
+
+
+def _systems(
+    rows: Any, first: NDArray[np.int64]
+) -> tuple[NDArray[np.int32] | None, tuple[str, ...]]:
+    """The system of each item and the systems' names, where a column has them."""
+    column = next((name for name in rows.column_names if letters_of(name) in _SYSTEMS), None)
+    if column is None:
+        return None, ()
+    code, names = encode(as_names(as_text(rows[column].take(pa.array(first)))))
+    return code.astype(np.int32), tuple(names.to_pylist())
+
+
+def _settings(rows: Any, judgments: Judgments) -> tuple[dict[str, str], ...]:
+    """The rubric and the sampling settings of each judge: all values that its rows have."""
+    found: list[dict[str, str]] = [{} for _ in range(judgments.judge_count)]
+    for name in rows.column_names:
+        if letters_of(name) not in _SETTINGS:
+            continue
+        code, values = encode(as_names(pc.fill_null(as_text(rows[name]), "")))
+        for judge in range(judgments.judge_count):
+            given = np.unique(code[judgments.judge == judge]).tolist()
+            said = sorted(filter(None, (values[at].as_py() for at in given)))
+            if said:
+                found[judge][letters_of(name)] = ", ".join(said)
+    return tuple(found)
 
 
 def _confidence(beside: dict[str, _Floats], place: Source) -> _Floats | None:

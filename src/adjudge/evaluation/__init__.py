@@ -9,10 +9,9 @@
 - ``compare_models`` puts models side by side, by gold or, with ``held_out_score``, by judgments
   held out, and recommends one: a ``Comparison``; ``entrants`` are the models that take part.
 - ``rank_systems`` ranks search systems under the judges' noise: a ``Ranking``.
-- ``may_replace`` says whether models may stand in for people: a ``Replacement``;
-  ``simulate_power`` how many people and items that takes.
-- ``align`` looks model judges over, version by version: an ``Alignment``; ``soft_judgments`` makes
-  shares of several samples: ``SoftJudgments``.
+- ``may_replace`` says whether models may stand in for people: a ``Replacement``.
+- ``audit`` gives a verdict on every LLM judge: an ``Audit``; ``Card`` binds it, and ``gate`` checks
+  new judgments against it: a ``Gate``. ``soft_judgments`` makes shares of several samples.
 - ``beside_vote`` says whether a model's probabilities are worth more than the plain vote's.
 - ``paired_t_test``, ``sign_test`` and ``rank_methods`` compare methods.
 
@@ -48,12 +47,13 @@ if TYPE_CHECKING:
     from adjudge.evaluation.diagnosis.next_judges import suggest_judges as suggest_judges
     from adjudge.evaluation.measures import MEASURES as MEASURES
     from adjudge.evaluation.measures import Measure as Measure
-    from adjudge.evaluation.model_judges.alignment import Alignment as Alignment
-    from adjudge.evaluation.model_judges.alignment import align as align
-    from adjudge.evaluation.model_judges.replacement import PowerTable as PowerTable
+    from adjudge.evaluation.model_judges.audit import Audit as Audit
+    from adjudge.evaluation.model_judges.audit import audit as audit
+    from adjudge.evaluation.model_judges.card import Card as Card
+    from adjudge.evaluation.model_judges.gate import Gate as Gate
+    from adjudge.evaluation.model_judges.gate import gate as gate
     from adjudge.evaluation.model_judges.replacement import Replacement as Replacement
     from adjudge.evaluation.model_judges.replacement import may_replace as may_replace
-    from adjudge.evaluation.model_judges.replacement import simulate_power as simulate_power
     from adjudge.evaluation.model_judges.soft_judgments import SoftJudgments as SoftJudgments
     from adjudge.evaluation.model_judges.soft_judgments import soft_judgments as soft_judgments
     from adjudge.evaluation.ranking.rank import Ranking as Ranking

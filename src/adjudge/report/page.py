@@ -26,7 +26,13 @@ from adjudge.report.plots.figures import FIGURES
 from adjudge.report.plots.judges import judge_clouds
 from adjudge.report.results import Results
 from adjudge.report.theme import page_style, spec_of, themed_svg
-from adjudge.report.words import findings, missing, percent
+from adjudge.report.words import (
+    VERDICT_BADGES,
+    findings,
+    missing,
+    percent,
+    summarise_verdicts,
+)
 
 TEMPLATES = Path(__file__).parent / "templates"
 _SCRIPTS = ("data", "table", "items", "judges", "card", "figures", "start")
@@ -100,6 +106,8 @@ def report_html(results: Results, *, progress: Progress | None = None) -> str:
     texts, arrays = embed_results(results)
     return get_template("report.html.j2").render(
         results=results,
+        badges=VERDICT_BADGES,
+        verdict_summary="" if results.audit is None else summarise_verdicts(results.audit),
         consensus=results.consensus,
         judgments=results.consensus.judgments,
         headline=make_headline(results),

@@ -8,12 +8,13 @@ from typing import Any
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
+from adjudge.data.judgments import MODEL
 from adjudge.evaluation.against_gold import BesideVote, Evaluation, MoreGold, beside_vote, evaluate
 from adjudge.evaluation.agreement import Agreement, measure_agreement
 from adjudge.evaluation.crossvalidation import CrossValidation
 from adjudge.evaluation.diagnosis.diagnose import Diagnosis, diagnose
-from adjudge.evaluation.estimation.estimate import tell_estimates
-from adjudge.evaluation.model_judges.panel import PanelSummary, summarise_panel
+from adjudge.evaluation.model_judges._contests import kinds_of
+from adjudge.evaluation.model_judges.audit import Audit, audit
 from adjudge.evaluation.predictive import Check, predictive_checks
 from adjudge.evaluation.replay import accuracy_by_ratings
 from adjudge.models.dawid_skene import DawidSkene
@@ -51,9 +52,8 @@ class Results:
     folds: int = 0  # of the gold, if each was scored by fits that were told the others
     blind: bool = False  # scored by a second fit that was not told the gold
     curve: Any | None = None  # table of accuracy by number of judgments
-    panel: PanelSummary | None = None  # people and models, where both are told apart
+    audit: Audit | None = None  # of LLM judges, where some are known
     more_gold: MoreGold | None = None  # what more gold would show, where there is little
-    estimates: tuple[str, ...] = ()  # of search measures and shares, a sentence each
     provenance: Provenance = field(default_factory=Provenance)
 
 
@@ -89,9 +89,9 @@ def gather(
     tell(3, "gold")
     told = consensus.known is not None
     scored = blind if told else consensus
-    evaluation = before = None
+    evaluation = None
     if gold is not None and scored is not None:
-        evaluation = before = evaluate(scored, gold, resamples=RESAMPLES, seed=seed)
+        evaluation = evaluate(scored, gold, resamples=RESAMPLES, seed=seed)
     folds = 0
     if told and crossed is not None:
         evaluation, folds = crossed.pooled, len(crossed.folds)
@@ -99,13 +99,12 @@ def gather(
     curve = None
     if gold is not None and 0 < len(judgments) <= _CURVE:
         curve = _curve(consensus, gold, seed)
-    tell(5, "people and models")
-    panel = summarise_panel(
-        consensus, gold, before, after=crossed.pooled if crossed is not None else None, seed=seed
-    )
-    estimates: tuple[str, ...] = ()
-    if panel is not None and gold is not None and scored is not None:
-        estimates = tell_estimates(scored, gold, seed=seed)
+    tell(5, "LLM judges")
+    kinds = kinds_of(judgments)
+    audited = None
+    if kinds is not None and (kinds == MODEL).any():
+        some = gold is not None and (gold.align(judgments) >= 0).any()
+        audited = audit(judgments, gold if some else None, resamples=RESAMPLES, seed=seed)
     tell(6, "")
     return Results(
         consensus=consensus,
@@ -119,9 +118,8 @@ def gather(
         folds=folds,
         blind=told and not folds,
         curve=curve if curve is not None and len(curve) else None,
-        panel=panel,
+        audit=audited,
         more_gold=MoreGold.of(consensus, gold),
-        estimates=estimates,
         provenance=Provenance() if provenance is None else provenance,
     )
 

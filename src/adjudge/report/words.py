@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from textwrap import shorten
@@ -14,6 +15,13 @@ from adjudge.data.names import as_names, look_up
 from adjudge.data.source import count_of
 from adjudge.evaluation.against_gold import Evaluation, MoreGold
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
+from adjudge.evaluation.model_judges.audit import (
+    NO_GOLD,
+    NOT_READY,
+    READY,
+    WITH_CORRECTION,
+    Audit,
+)
 from adjudge.report.results import Results
 
 SURE = 0.9  # a label of this probability is called sure
@@ -30,6 +38,7 @@ _TEXTS = (  # columns that tell a person what an item is, of each kind the first
 
 _OFF = 0.05  # a gap between sure and right, or a calibration error, that is worth a warning
 _FAR = 1.05  # an R-hat that is more than a trifle too high
+VERDICT_BADGES = {READY: "keep", WITH_CORRECTION: "train", NOT_READY: "drop", NO_GOLD: "watch"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,31 +218,28 @@ def _voices_found(results: Results) -> _Finding | None:
 
 
 def _models_found(results: Results) -> _Finding | None:
-    """Whether models may stand in for people, and what gold bought."""
-    panel = results.panel
-    if panel is None:
+    """The verdicts on LLM judges, and whether they may replace people."""
+    found = results.audit
+    if found is None:
         return None
-    people = count_of(panel.people, "person")
-    answer = [f"{people} and {count_of(panel.models, 'model')} judged."]
-    tone = "plain"
-    if panel.replacement is not None:
-        found = panel.replacement.overall
-        passed = [one.model for one in found if one.verdict == "passed"]
-        tone = "good" if passed else "warn"
-        rule = panel.replacement.rule
-        told = f"May replace people, by the alternative annotator test (epsilon {rule.epsilon:g}): "
+    judges = count_of(len(found.judges), "LLM judge")
+    answer = [f"{count_of(found.people, 'person')} and {judges} judged.", summarise_verdicts(found)]
+    if found.replacement is not None:
+        passed = [one.model for one in found.replacement.verdicts if one.verdict == "passed"]
+        told = "May replace people, by the alternative annotator test (epsilon "
+        told += f"{found.replacement.rule.epsilon:g}): "
         answer.append(f"{told}{join_names(passed[:_NAMED], len(passed)) if passed else 'none'}.")
-        answer += [f"{text[:1].upper()}{text[1:]}." for text in panel.replacement.warnings]
-    elif panel.people:
-        answer.append(f"Whether models may replace people is not known: {panel.untested}.")
-    if panel.bought is not None:
-        before, after = panel.bought.log_loss
-        answer.append(
-            f"{count_of(panel.bought.gold, 'gold item', 'changes', 'change')} the log loss of "
-            f"the consensus on "
-            f"gold that it is not told from {before:.3f} to {after:.3f}."
-        )
-    return _Finding(question="People and models?", answer=tuple(answer), tone=tone)
+        answer += [f"{text[:1].upper()}{text[1:]}." for text in found.replacement.warnings]
+    ready = any(one.verdict == READY for one in found.judges)
+    tone = "good" if ready else "warn"
+    return _Finding(question="LLM judges?", answer=tuple(answer), tone=tone)
+
+
+def summarise_verdicts(found: Audit) -> str:
+    """Say how many LLM judges have each verdict."""
+    counts = Counter(one.verdict for one in found.judges)
+    told = [f"{counts[verdict]} {verdict}" for verdict in VERDICT_BADGES if counts[verdict]]
+    return f"Verdicts: {', '.join(told)}."
 
 
 def _next_judgments(results: Results) -> _Finding | None:
@@ -380,10 +386,10 @@ def missing(results: Results) -> list[str]:
         found.append("no gold: gold labels add accuracy, calibration and the curve of accuracy")
     if judgments.topics is None:
         found.append("no topics: prevalence and ranking by topic; a column 'topic' adds them")
-    if results.panel is None:
+    if results.audit is None:
         found.append(
-            "no judge is known as a model: people and models beside each other; "
-            "a column 'kind' (person or model) adds them"
+            "no judge is known as an LLM: their audit next to people; "
+            "a column 'kind' (person or model) adds it"
         )
     if consensus.draws is None:
         found.append(

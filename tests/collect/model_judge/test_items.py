@@ -247,7 +247,7 @@ def command(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str
     )  # fmt: skip
 
 
-def test_from_the_command_line_to_align(
+def test_from_the_command_line_to_an_audit(
     speaker: Any, table: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     speaker.answer = by_number
@@ -270,10 +270,10 @@ def test_from_the_command_line_to_align(
     assert len(rows) == 80
     assert np.allclose([float(row["logprob"]) for row in rows], -0.25)
     from adjudge.data.model_answers import ModelAnswers
-    from adjudge.evaluation.model_judges.alignment import align
+    from adjudge.evaluation import audit
 
     answers = ModelAnswers.read(table.parent / "a.csv")
-    (version,) = align(answers, resamples=0).versions
+    (version,) = audit(answers, resamples=0).judges
     assert (version.judge, version.version, version.samples) == ("m", "m-2026-01", 2.0)
     assert version.cost == pytest.approx(0.0096)
 

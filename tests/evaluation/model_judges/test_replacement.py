@@ -12,9 +12,7 @@ from scipy.stats import false_discovery_control, ttest_1samp
 from adjudge import may_replace
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.model_judges.replacement import simulate_power
 from adjudge.evaluation.significance import one_sided_p
-from rankings import system
 
 Labels = dict[str, dict[str, int]]
 
@@ -74,9 +72,7 @@ def plainly(people: Labels, model: dict[str, int], score: str, epsilon: float) -
 @pytest.mark.parametrize("seed", range(8))
 def test_it_is_the_procedure_of_the_paper(score: str, seed: int) -> None:
     people, models = made(seed, skill=0.6 + 0.04 * seed, model=0.75)
-    found = may_replace(
-        judgments(people), judgments(models), score=score, epsilon=0.15, resamples=0
-    )["m"]
+    found = may_replace(judgments(people), judgments(models), score=score, epsilon=0.15)["m"]
     rate, advantage = plainly(people, models["m"], score, 0.15)
     assert found.winning_rate == rate
     assert found.advantage_probability == pytest.approx(advantage, abs=1e-12)
@@ -87,16 +83,13 @@ def test_by_hand() -> None:
     """Three people agree on all; the model errs on 6 of 40 items: it holds on 34 of 40."""
     people = {f"p{n}": {f"i{k}": 1 for k in range(40)} for n in range(3)}
     model = {f"i{k}": int(k >= 6) for k in range(40)}
-    found = may_replace(judgments(people), judgments({"m": model}), epsilon=0.2, resamples=100)
+    found = may_replace(judgments(people), judgments({"m": model}), epsilon=0.2)
     verdict = found["m"]
     assert verdict.advantage_probability == pytest.approx(34 / 40)
     gap = np.array([1.0] * 6 + [0.0] * 34)
     assert verdict.people[0].p == pytest.approx(ttest_1samp(gap, 0.2, alternative="less").pvalue)
     assert verdict.people[0].p_adjusted == pytest.approx(verdict.people[0].p * (1 + 1 / 2 + 1 / 3))
     assert verdict.verdict == "failed"  # p = .19, not below .05
-    assert verdict.labels is not None
-    assert verdict.labels.difference == pytest.approx(-6 / 40)
-    assert not verdict.labels.holds
 
 
 def test_a_perfect_model_passes_and_a_random_one_fails() -> None:
@@ -106,10 +99,6 @@ def test_a_perfect_model_passes_and_a_random_one_fails() -> None:
     noise = {item: int(rng.integers(0, 3)) for item in truth}
     found = may_replace(judgments(people), judgments({"good": truth, "noise": noise}))
     assert [found[name].verdict for name in ("good", "noise")] == ["passed", "failed"]
-    assert found["good"].labels is not None
-    assert found["good"].labels.holds
-    assert found["noise"].labels is not None
-    assert found["noise"].labels.low < found["noise"].labels.difference < -0.2
 
 
 def test_of_several_samples_the_commonest_counts() -> None:
@@ -117,130 +106,21 @@ def test_of_several_samples_the_commonest_counts() -> None:
     thrice = [(item, "m", label) for item, label in models["m"].items() for label in (label,) * 2]
     thrice += [(item, "m", (label + 1) % 3) for item, label in models["m"].items()]
     table = pa.table(dict(zip(("item", "judge", "label"), zip(*thrice, strict=True), strict=True)))
-    once = may_replace(judgments(people), judgments(models), resamples=10)["m"]
-    again = may_replace(judgments(people), Judgments.from_table(table), resamples=10)["m"]
+    once = may_replace(judgments(people), judgments(models))["m"]
+    again = may_replace(judgments(people), Judgments.from_table(table))["m"]
     assert again == once
 
 
 @pytest.mark.parametrize("column", ["kind", "family"])
 def test_one_file_with_a_column_that_tells_people_from_models(column: str) -> None:
     people, models = made(3)
-    apart = may_replace(judgments(people), judgments(models), resamples=10)["m"]
+    apart = may_replace(judgments(people), judgments(models))["m"]
     words = {"kind": ("human", "llm"), "family": ("", "maker")}[column]
     many = sum(map(len, people.values())), sum(map(len, models.values()))
     told = [words[0]] * many[0] + [words[1]] * many[1]
     both = judgments(people | models, **{column: told})
-    assert may_replace(both, resamples=10)["m"] == apart
-    assert may_replace(both, both, resamples=10)["m"] == apart
-
-
-def test_by_group_false_discoveries_are_controlled_over_groups_and_people() -> None:
-    people, models = made(4, items=240, model=0.95)
-    wrong = {item: (label + 1) % 3 if int(item[1:]) % 2 else label
-             for item, label in models["m"].items()}  # fmt: skip
-    groups = {f"i{n}": "odd" if n % 2 else "even" for n in range(240)}
-    found = may_replace(judgments(people), judgments({"m": wrong}), by=groups, resamples=10)
-    parts = {one.group: one for one in found.verdicts}
-    assert parts["even"].verdict == "passed"
-    assert parts["odd"].verdict == "failed"
-    p = [one.p for name in ("even", "odd") for one in parts[name].people]
-    adjusted = [one.p_adjusted for name in ("even", "odd") for one in parts[name].people]
-    assert adjusted == pytest.approx(false_discovery_control(p, method="by"))
-    assert found.to_table()["group"].to_pylist() == [None, "even", "odd"]
-    by_pattern = may_replace(judgments(people), judgments({"m": wrong}), by="[02468]$")
-    assert {one.group for one in by_pattern.verdicts} == {None, "0", "2", "4", "6", "8"}
-
-
-def test_a_group_in_which_nobody_has_enough_items_is_untested() -> None:
-    people, models = made(5)
-    groups = {"i0": "rare"} | {f"i{n}": "common" for n in range(1, 60)}
-    found = may_replace(judgments(people), judgments(models), by=groups, resamples=10)
-    rare = next(one for one in found.verdicts if one.group == "rare")
-    assert rare.verdict == "untested"
-    assert rare.reason == "no person has 30 items with the model"
-    row = next(row for row in found.to_table().to_pylist() if row["group"] == "rare")
-    assert (row["winning_rate"], row["advantage_probability"]) == (None, None)
-
-
-def test_the_bound_is_over_topics_where_they_are_known() -> None:
-    """Items of a topic are right or wrong together: the bound has to be further away."""
-    rng = np.random.default_rng(6)
-    wrong = rng.random(12) < 0.3
-    people = {f"p{n}": {f"t{k}/d{d}": 1 for k in range(12) for d in range(20)} for n in range(3)}
-    model = {f"t{k}/d{d}": int(not wrong[k]) for k in range(12) for d in range(20)}
-    rows = [item for own in people.values() for item in own]
-    topics = [item.split("/")[0] for item in rows]
-    with_topics = may_replace(judgments(people, topic=topics), judgments({"m": model}))["m"]
-    without = may_replace(judgments(people), judgments({"m": model}))["m"]
-    assert with_topics.labels is not None
-    assert without.labels is not None
-    assert with_topics.labels.difference == pytest.approx(without.labels.difference)
-    assert with_topics.labels.low < without.labels.low - 0.03
-    assert (with_topics.labels.units, without.labels.units) == (12, 240)
-
-
-def test_systems_are_ranked_by_a_good_model_as_by_a_person_and_by_a_bad_one_not() -> None:
-    rng = np.random.default_rng(7)
-    truth = rng.integers(0, 3, 30 * 20)
-    names = [f"t{n // 20}/d{n}" for n in range(len(truth))]
-
-    def labels(right: float) -> dict[str, int]:
-        said = np.where(rng.random(len(truth)) < right, truth, rng.integers(0, 3, len(truth)))
-        return dict(zip(names, said.tolist(), strict=True))
-
-    people = {f"p{n}": labels(0.75) for n in range(4)}
-    rows = [name for own in people.values() for name in own]
-    known = judgments(
-        people,
-        topic=[name.split("/")[0] for name in rows],
-        document=[name.split("/")[1] for name in rows],
-    )
-    runs = [system(known, truth, quality / 8, rng, name=f"s{quality}") for quality in range(8)]
-    found = may_replace(
-        known, judgments({"good": labels(0.95), "noise": labels(0.0)}), runs=runs, resamples=300
-    )
-    good, noise = found["good"].ranking, found["noise"].ranking
-    assert good is not None
-    assert noise is not None
-    assert good.holds
-    assert noise.difference < -0.3
-    assert not noise.holds
-    columns = found.to_table().column_names
-    assert {"ranking_difference", "ranking_low", "ranking_non_inferior"} <= set(columns)
-
-
-def test_power_grows_with_people_and_items_and_is_small_for_a_bad_model() -> None:
-    people, models = made(8, items=400, model=0.8)
-    rng = np.random.default_rng(0)
-    noise = {item: int(rng.integers(0, 3)) for item in models["m"]}
-    pilot = may_replace(judgments(people), judgments(models | {"noise": noise}), resamples=0)
-    table = simulate_power(pilot, people=(3, 5), items=(30, 400), studies=500)
-    power = {(row.model, row.people, row.items): row.power for row in table.rows}
-    assert power["m", 3, 400] > 0.9
-    assert power["m", 3, 30] < 0.6
-    assert power["noise", 5, 400] < 0.05
-    smallest = table.smallest("m")
-    assert smallest is not None
-    assert (smallest.people, smallest.items) == (3, 400)
-    assert table.smallest("noise") is None
-    assert table == simulate_power(pilot, people=(3, 5), items=(30, 400), studies=500)
-
-
-@pytest.mark.slow
-def test_simulated_power_is_the_share_of_real_studies_that_pass() -> None:
-    """Studies drawn from the same crowd pass as often as a large pilot says they would."""
-    people, models = made(9, people=3, items=3000, skill=0.7, model=0.72)
-    by_models = judgments(models)
-    pilot = may_replace(judgments(people), by_models, epsilon=0.1, resamples=0)
-    said = simulate_power(pilot, people=(3,), items=(150,), studies=4000).rows[0].power
-    rng = np.random.default_rng(1)
-    passed = 0
-    for _ in range(60):
-        chosen = {f"i{n}" for n in rng.choice(3000, 185, replace=False)}
-        some = {name: {i: v for i, v in own.items() if i in chosen} for name, own in people.items()}
-        study = may_replace(judgments(some), by_models, epsilon=0.1, resamples=0)["m"]
-        passed += study.verdict == "passed"
-    assert abs(passed / 60 - said) < 0.25
+    assert may_replace(both)["m"] == apart
+    assert may_replace(both, both)["m"] == apart
 
 
 @given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=2, max_size=80), st.floats(0, 0.9))
@@ -259,8 +139,8 @@ def test_the_p_value_is_that_of_scipy(gap: list[float], epsilon: float) -> None:
 def test_neither_names_nor_order_matter() -> None:
     people, models = made(10)
     renamed = {f"x{name}": dict(reversed(own.items())) for name, own in reversed(people.items())}
-    first = may_replace(judgments(people), judgments(models), resamples=0)["m"]
-    second = may_replace(judgments(renamed), judgments(models), resamples=0)["m"]
+    first = may_replace(judgments(people), judgments(models))["m"]
+    second = may_replace(judgments(renamed), judgments(models))["m"]
     assert first.winning_rate == second.winning_rate
     assert first.advantage_probability == pytest.approx(second.advantage_probability)
 
@@ -308,9 +188,7 @@ def test_people_who_cannot_be_told_from_models() -> None:
         {"epsilon": 1.0},
         {"q": 0.0},
         {"least_items": 1},
-        {"margin": -0.1},
         {"score": "f1"},
-        {"by": "("},
     ],
 )
 def test_settings_that_cannot_be(settings: dict[str, object]) -> None:

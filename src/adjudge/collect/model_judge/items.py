@@ -1,6 +1,6 @@
 """A model that judges a table of items, without a project: answers out, with all that is known.
 
-The table of answers is what ``adjudge align`` and every other command reads: item, model, prompt,
+The table of answers is what ``adjudge audit`` and every other command reads: item, model, prompt,
 version, sample, label, and beside it log-probability, confidence, tokens and cost.
 """
 

@@ -31,7 +31,7 @@ from adjudge.errors import BadData, BadSetting, Remedy, UnknownName
 
 _Floats = NDArray[np.float64]
 RANGE = 0.4  # of an item's range that counts beside its spread
-_PLAIN = ("mean-grade", "share", "agreement", "error")
+PLAIN = ("mean-grade", "share", "agreement", "error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -133,7 +133,7 @@ class Mean(Target):
 def plain_target(name: str, consensus: Consensus, judged: NDArray[np.bool_]) -> Mean | None:
     """The target of that name, if it is no measure of rankings."""
     kind, _, rest = name.partition(":")
-    if kind not in _PLAIN:
+    if kind not in PLAIN:
         return None
     scale, items = consensus.scale, np.flatnonzero(judged)
     if kind in ("agreement", "error"):

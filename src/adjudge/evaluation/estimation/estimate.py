@@ -15,7 +15,7 @@ from adjudge.data.gold import Gold, take_gold
 from adjudge.data.judgments import Judgments, take_judgments
 from adjudge.data.runs import Run
 from adjudge.data.source import count_of
-from adjudge.errors import AdjudgeError, BadData, BadSetting, shown
+from adjudge.errors import BadData, BadSetting, shown
 from adjudge.evaluation._pool import Unjudged, check_unjudged
 from adjudge.evaluation.estimation._checks import check_random, check_rarity, check_size
 from adjudge.evaluation.estimation._difference import (
@@ -367,34 +367,3 @@ def check_gold(gold: Gold, judgments: Judgments) -> list[str]:
     if not alone:
         return []
     return [f"{alone:,} of {count_of(len(gold), 'gold item')} left out, since nobody judged them"]
-
-
-def tell_estimates(consensus: Consensus, gold: Gold, *, seed: int) -> tuple[str, ...]:
-    """A sentence on each target that the scale has, from a consensus fitted without gold."""
-    scale = consensus.scale
-    targets = {}
-    if scale.truth_relevant is not None:
-        targets["share"] = f"The share of relevant items ({', '.join(scale.relevant)})"
-    if scale.ordinal and len(scale.truths) > 2:
-        targets["mean-grade"] = "The mean grade"
-    fit = CrossFit.of(consensus)
-    told = []
-    for name, words in targets.items():
-        try:
-            told.append(_sentence(words, estimate_from(fit, gold, name, [], Plan(seed=seed))))
-        except AdjudgeError as error:
-            told.append(f"{words} cannot be estimated: {error}.")
-    return tuple(told)
-
-
-def _sentence(words: str, found: Estimate) -> str:
-    """The estimate, what gold alone gives, what that saves, and reasons to trust it less."""
-    drawn = "as its chances say" if not found.notes else "at random"
-    text = (
-        f"{words} is {found.estimate:.3f}, {found.low:.3f} to {found.high:.3f} at "
-        f"{found.level:.0%}, if the {found.gold:,} gold items were drawn {drawn}; gold alone gives "
-        f"{found.classical_low:.3f} to {found.classical_high:.3f}"
-    )
-    if found.saved is not None and found.saved > 0:
-        text += f", and would need {count_of(found.saved, 'more label')} for an interval as narrow"
-    return f"{'; but '.join([text, *found.warnings])}."

@@ -1,6 +1,7 @@
-"""LLM judges: how good each version is, and whether it may replace people.
+"""LLM judges: the audit of each, the card that binds it, and the gate of a release.
 
-``alignment`` measures every version of a model, ``soft_judgments`` makes shares of its samples,
-``replacement`` tests whether models may replace people and simulates the power of that test, and
-``panel`` puts people and models side by side for the report.
+``audit`` makes every check and gives a verdict per judge, ``rates`` has the measures, ``corrected``
+the numbers corrected by gold and where they hold, ``panel`` what several judges are worth.
+``card`` stores an audit, ``gate`` checks new judgments against it. ``replacement`` is the
+alternative annotator test, and ``soft_judgments`` makes shares of a model's samples.
 """

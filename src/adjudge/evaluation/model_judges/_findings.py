@@ -1,9 +1,7 @@
-"""Findings about LLM judges and gold: injected texts, leanings, and gold that is out of date.
+"""Findings about LLM judges and gold: injected texts, and gold that is out of date.
 
 - Items whose text speaks to the judge: patterns, not proof. A page about prompt injection is found
   too, so that a person or gold has to decide.
-- Leanings to position or length: how far a label lies from the gold or else from the mean of the
-  other judges is correlated with them, under one false discovery rate over judges.
 - Gold of another version, or of another mix of items, than the model judges now.
 """
 
@@ -17,11 +15,10 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy.stats import chi2_contingency, ks_2samp, spearmanr
+from scipy.stats import chi2_contingency, ks_2samp
 
 from adjudge.data.model_answers import ModelAnswers
 from adjudge.data.names import Names, as_names
-from adjudge.data.scale import as_number
 from adjudge.data.source import count_of
 from adjudge.evaluation.model_judges.soft_judgments import SoftJudgments
 from adjudge.evaluation.significance import adjust
@@ -106,88 +103,6 @@ def _cut(text: str, pattern: str) -> str:
     part = text[max(0, begin - _CONTEXT) : end + _CONTEXT]
     shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in " ".join(part.split()))
     return shown[:200]
-
-
-_LEAST_REFERENCED = 30  # judgments with a reference
-_STRONG = 0.1  # rank correlation
-
-
-@dataclass(frozen=True, slots=True)
-class Leaning:
-    """How a judge's labels, beyond what the items deserve, go with position or length."""
-
-    judge: str
-    what: str  # position or length
-    judgments: int
-    correlation: float
-    p_adjusted: float
-
-    @property
-    def found(self) -> bool:
-        """Whether it is there, and more than a trifle."""
-        return self.p_adjusted <= _SURE and abs(self.correlation) >= _STRONG
-
-    @property
-    def sentence(self) -> str:
-        """The leaning in words."""
-        more = {
-            ("position", True): "rates results higher the later they stand",
-            ("position", False): "rates results higher the earlier they stand",
-            ("length", True): "rates long texts too high",
-            ("length", False): "rates long texts too low",
-        }[self.what, self.correlation > 0]
-        return (
-            f"{self.judge} {more}: rank correlation {self.correlation:+.2f} over "
-            f"{count_of(self.judgments, 'judgment')}, the items' worth taken off."
-        )
-
-
-def find_leanings(answers: ModelAnswers, known: NDArray[np.int16]) -> tuple[Leaning, ...]:
-    """Leanings to position and length of every judge, where the answers tell them."""
-    judgments = answers.judgments
-    scale = judgments.scale
-    graded = scale.ordinal or len(scale.labels) == 2
-    if not graded and not all(as_number(label) is not None for label in scale.labels):
-        return ()
-    beside: dict[str, _Floats] = {}
-    if answers.position is not None:
-        beside["position"] = answers.position
-    if answers.length is not None:
-        beside["length"] = answers.length[judgments.item]
-    if not beside:
-        return ()
-    residual = _residual(answers, known)
-    found = []
-    for what, value in beside.items():
-        usable = ~np.isnan(value) & ~np.isnan(residual)
-        for judge in range(judgments.judge_count):
-            own = usable & (judgments.judge == judge)
-            count = int(own.sum())
-            if count < _LEAST_REFERENCED or np.ptp(value[own]) == 0 or np.ptp(residual[own]) == 0:
-                continue
-            test = spearmanr(residual[own], value[own])
-            name = judgments.judges[judge].as_py()
-            found.append((name, what, count, float(test.statistic), float(test.pvalue)))
-    adjusted = adjust(np.array([row[-1] for row in found]))
-    return tuple(
-        Leaning(*row[:-1], p_adjusted=float(p)) for row, p in zip(found, adjusted, strict=True)
-    )
-
-
-def _residual(answers: ModelAnswers, known: NDArray[np.int16]) -> _Floats:  # (judgment,)
-    """Each label less the gold of its item, or else less the mean label of the other judges."""
-    judgments = answers.judgments
-    value = judgments.scale.values[judgments.label]
-    truth = known[judgments.item]
-    item, judge = judgments.item, judgments.judge.astype(np.int64)
-    key = item.astype(np.int64) * judgments.judge_count + judge
-    pair = np.unique(key, return_inverse=True)[1]
-    own_sum, own_count = np.bincount(pair, weights=value)[pair], np.bincount(pair)[pair]
-    sums = np.bincount(item, weights=value, minlength=judgments.item_count)[item]
-    others = judgments.counts_per_item[item] - own_count
-    mean = np.where(others > 0, (sums - own_sum) / np.maximum(others, 1), np.nan)
-    gold = judgments.scale.truth_values[np.maximum(truth, 0)]
-    return np.asarray(value - np.where(truth >= 0, gold, mean))
 
 
 _LEAST_GOLD = 20  # gold items of a version, below which its error rates are not known

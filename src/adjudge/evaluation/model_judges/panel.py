@@ -1,4 +1,4 @@
-"""People and models of one panel: who agrees with whom, who errs, and what gold bought."""
+"""What a panel of judges is worth: who agrees with whom, how many count, and which few carry it."""
 
 from __future__ import annotations
 
@@ -7,202 +7,190 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.consensus import Consensus
+from adjudge.data.consensus import Families
 from adjudge.data.gold import Gold
-from adjudge.data.judgments import MODEL, PERSON, Judgments
-from adjudge.data.model_answers import ModelAnswers
-from adjudge.errors import AdjudgeError, BadData
-from adjudge.evaluation.against_gold import Evaluation
+from adjudge.data.judgments import Judgments
 from adjudge.evaluation.agreement import pairs_of_judgments
-from adjudge.evaluation.crossvalidation import cross_validate
-from adjudge.evaluation.model_judges._contests import kinds_of
-from adjudge.evaluation.model_judges.alignment import align
-from adjudge.evaluation.model_judges.replacement import Replacement, may_replace
-from adjudge.evaluation.scores import jeffreys
-from adjudge.models.calibrated import with_calibration
-from adjudge.models.registry import MODELS
+from adjudge.evaluation.diagnosis.voices import FamilyVoices
+from adjudge.evaluation.estimation._sampling import align_judged
+from adjudge.evaluation.scores import Score, jeffreys
+from adjudge.models.cross_calibration import CrossFit
+from adjudge.models.dependence import measure_dependence
+from adjudge.models.registry import DEFAULT
 from adjudge.models.registry import model as build_model
 
-_NAN = float("nan")
-_MANY = 200_000  # judgments up to which five fits are worth their time
-_LEAST_GOLD = 20
-_ROWS = 60  # models that are listed
+LEAST_GOLD = 50
 _MOST_PAIRS = 20_000_000  # of judgments that are compared: about 1 GB
+_FEW = 5  # judges that may carry a panel
+_TRIED = 40  # most accurate judges that are tried as members
+_LEVEL = 0.95
+_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Company:
-    """How far two kinds of judges agree on the items that both judged."""
+class Company:
+    """How far a judge, or all people, agree with others on the items that both judged."""
 
-    who: str
+    judge: str  # empty: people
+    others: str  # people, own family or other judges
     pairs: int  # of judgments
     same: float  # share of pairs with one label
     kappa: float  # the same with chance taken off
 
 
-@dataclass(frozen=True, slots=True)
-class _ErrorRate:
-    """How often a judge, or all people together, is right on gold."""
-
-    who: str
-    kind: str  # people or model
-    gold: int  # judgments of gold items
-    accuracy: float
-    low: float | None
-    high: float | None
-    kappa: float
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _GoldBought:
-    """The consensus on gold that it was not told, without any gold and with the other folds'."""
+class PanelWorth:
+    """What several judges together are worth."""
 
-    gold: int
-    accuracy: tuple[float, float]  # before, after
-    log_loss: tuple[float, float]
-    calibration_error: tuple[float, float]  # its bias corrected
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PanelSummary:
-    """What is to be said of people and models who judged the same items."""
-
-    people: int
-    models: int
-    company: tuple[_Company, ...]
-    errors: tuple[_ErrorRate, ...]
-    bought: _GoldBought | None
-    replacement: Replacement | None
-    untested: str  # why there is no verdict, where there is none
+    judges: int
+    effective: float  # number of independent judges
+    effective_low: float
+    effective_high: float
+    best: str  # the most accurate judge
+    best_accuracy: Score
+    panel_accuracy: Score  # of the labels that all judges together give, without gold
+    corrected_accuracy: Score  # the same calibrated by gold, across folds
+    few: tuple[str, ...]  # the judges that carry it
+    few_accuracy: float  # of their vote, on gold that did not choose them
+    all_accuracy: float  # of the vote of all, on the same gold
 
 
-def summarise_panel(
-    consensus: Consensus,
-    gold: Gold | None,
-    before: Evaluation | None,
-    *,
-    after: Evaluation | None = None,
-    seed: int = 0,
-) -> PanelSummary | None:
-    """People and models side by side; None where the judgments do not tell them apart.
-
-    ``before`` scores the same fit without gold, ``after`` across folds of it, where that is known.
-    """
-    judgments = consensus.judgments
-    kinds = kinds_of(judgments)
-    if kinds is None or not (kinds == MODEL).any():
-        return None
-    replacement, untested = None, ""
-    try:
-        replacement = may_replace(judgments, seed=seed, resamples=500)
-    except BadData as fault:
-        untested = str(fault)
-    return PanelSummary(
-        people=int((kinds == PERSON).sum()),
-        models=int((kinds == MODEL).sum()),
-        company=_company(consensus, kinds),
-        errors=() if gold is None else _errors(judgments, kinds, gold),
-        bought=None if gold is None else _bought(consensus, gold, before, after, seed),
-        replacement=replacement,
-        untested=untested,
-    )
-
-
-def _company(consensus: Consensus, kinds: NDArray[np.int8]) -> tuple[_Company, ...]:
-    """Agreement among people, among models, between them, and within families of models.
-
-    A family is declared, or found by a model that looks for near copies.
-    """
-    judgments = consensus.judgments
+def measure_company(
+    judgments: Judgments,
+    people: NDArray[np.bool_],  # (judge,)
+    family: NDArray[np.int64],  # (judge,)
+) -> tuple[Company, ...]:
+    """Measure every LLM judge's agreement with people, its own family and other judges."""
     size = judgments.counts_per_item
     if int((size * (size - 1) // 2).sum()) > _MOST_PAIRS:
         return ()
     left, right = pairs_of_judgments(size, judgments.offsets)
-    a, b = judgments.judge[left], judgments.judge[right]
-    family = -1 - np.arange(judgments.judge_count)  # nobody else's
-    if consensus.families is not None:
-        family = consensus.families.family.astype(np.int64)
-    elif judgments.family is not None:
-        family = np.where(judgments.family >= 0, judgments.family, family)
-    kin = family[a] == family[b]
-    models, people = kinds == MODEL, kinds == PERSON
-    groups = {
-        "people with people": people[a] & people[b],
-        "people with models": (people[a] & models[b]) | (models[a] & people[b]),
-        "models with other models": models[a] & models[b] & ~kin,
-        "models of one family": models[a] & models[b] & kin,
-    }
-    other = a != b  # samples of one judge are no company
-    found = []
-    for who, mask in groups.items():
-        chosen = mask & other
-        if chosen.any():
-            found.append(_agreement(who, judgments, left[chosen], right[chosen], people))
-    return tuple(found)
-
-
-def _agreement(
-    who: str,
-    judgments: Judgments,
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    people: NDArray[np.bool_],  # (judge,)
-) -> _Company:
-    """Agreement over pairs of judgments; of mixed pairs the person comes first."""
-    swap = ~people[judgments.judge[left]] & people[judgments.judge[right]]
-    left, right = np.where(swap, right, left), np.where(swap, left, right)
-    labels = len(judgments.scale.labels)
-    first = np.bincount(judgments.label[left], minlength=labels) / len(left)
-    second = np.bincount(judgments.label[right], minlength=labels) / len(right)
-    same = float((judgments.label[left] == judgments.label[right]).mean())
-    chance = float(first @ second)
-    kappa = (same - chance) / (1 - chance) if chance < 1 else float("nan")
-    return _Company(who=who, pairs=len(left), same=same, kappa=kappa)
-
-
-def _errors(judgments: Judgments, kinds: NDArray[np.int8], gold: Gold) -> tuple[_ErrorRate, ...]:
-    """How often people together and each model are right on gold."""
-    found = []
-    people = kinds == PERSON
-    known = gold.align(judgments)
-    truth = known[judgments.item]
-    mine = people[judgments.judge] & (truth >= 0)
-    if mine.any():
-        stands = np.array(judgments.scale.truth_of)
-        hits, total = int((stands[judgments.label[mine]] == truth[mine]).sum()), int(mine.sum())
-        low, high = jeffreys(hits, total, 0.95)
-        who = f"all {int(people.sum()):,} people"
-        found.append(_ErrorRate(who, "people", total, hits / total, float(low), float(high), _NAN))
-    models = judgments.select(judgments=(kinds == MODEL)[judgments.judge])
-    try:
-        versions = align(ModelAnswers.of(models), gold, resamples=0).versions
-    except BadData:  # no model judged an item with gold
-        return tuple(found)
-    ranked = sorted(versions, key=lambda one: (-one.gold, one.judge))[:_ROWS]
-    for one in ranked:
-        if one.gold:
-            accuracy = one.accuracy.value, one.accuracy.low, one.accuracy.high
-            found.append(_ErrorRate(one.judge, "model", one.gold, *accuracy, one.kappa.value))
-    return tuple(found)
-
-
-def _bought(
-    consensus: Consensus, gold: Gold, before: Evaluation | None, after: Evaluation | None, seed: int
-) -> _GoldBought | None:
-    """What the other folds' gold makes of the consensus on gold that it is not told."""
-    many = len(consensus.judgments) > _MANY or consensus.draws is not None
-    if before is None or before.scored < _LEAST_GOLD:
-        return None
-    if after is None:
-        if many or consensus.model not in MODELS:
-            return None
-        try:
-            fitted = with_calibration(build_model(consensus.model, **consensus.settings))
-            after = cross_validate(fitted, consensus.judgments, gold, folds=5, seed=seed).pooled
-        except (AdjudgeError, TypeError):
-            return None
-    scores = ("accuracy", "log_loss", "corrected_calibration_error")
-    pairs = [(before[name].shown.value, after[name].shown.value) for name in scores]
-    return _GoldBought(
-        gold=after.scored, accuracy=pairs[0], log_loss=pairs[1], calibration_error=pairs[2]
+    known = judgments.judge[left] != judgments.judge[right]  # samples of one judge are no company
+    left, right = left[known], right[known]
+    judges = judgments.judge_count
+    first, second = np.concatenate([left, right]), np.concatenate([right, left])
+    a, b = judgments.judge[first], judgments.judge[second]
+    kin = np.where(people[b], 0, np.where(family[a] == family[b], 1, 2))
+    row = np.where(people[a], judges, a).astype(np.int64) * 3 + kin
+    names = ["" if at == judges else judgments.judges[at].as_py() for at in range(judges + 1)]
+    shape = ((judges + 1) * 3, len(judgments.scale.labels))
+    margins = [_count(row, judgments.label[side], shape) for side in (first, second)]
+    pairs = np.bincount(row, minlength=shape[0]).astype(np.float64)
+    alike = np.bincount(
+        row, weights=judgments.label[first] == judgments.label[second], minlength=shape[0]
     )
+    found = []
+    for at in np.flatnonzero(pairs).tolist():
+        judge, other = divmod(at, 3)
+        if judge == judges and other:  # people and LLM judges are counted from the judges' side
+            continue
+        many = float(pairs[at])
+        same, chance = float(alike[at]) / many, float(margins[0][at] @ margins[1][at]) / many**2
+        found.append(
+            Company(
+                judge=names[judge],
+                others=("people", "own family", "other judges")[other],
+                pairs=int(many) // (2 if judge == judges else 1),
+                same=same,
+                kappa=(same - chance) / (1 - chance) if chance < 1 else float("nan"),
+            )
+        )
+    return tuple(found)
+
+
+def _count(
+    row: NDArray[np.int64], label: NDArray[np.signedinteger], shape: tuple[int, int]
+) -> _Floats:
+    cells = np.bincount(row * shape[1] + label, minlength=shape[0] * shape[1])
+    return np.asarray(cells.reshape(shape), dtype=np.float64)
+
+
+def measure_worth(judgments: Judgments, gold: Gold | None, *, seed: int = 0) -> PanelWorth | None:
+    """Measure what the judges of one panel are worth together; None without gold."""
+    known = align_judged(gold, judgments)
+    if gold is None or int((known >= 0).sum()) < LEAST_GOLD or judgments.judge_count < 2:
+        return None
+    consensus = build_model(DEFAULT, seed=seed).fit(judgments)
+    families = consensus.families or Families.none(judgments.judge_count)
+    dependence = measure_dependence(judgments, known, families)
+    voices = FamilyVoices.of(consensus)
+    many = float(families.voices()) if voices.judgments > 1 else 1.0
+    ends = [many] * 3
+    if dependence is not None:
+        rates = dependence.correlation, dependence.high, dependence.low
+        ends = [many / (1 + (many - 1) * rate) for rate in rates]
+    scored = np.flatnonzero(known >= 0)
+    beliefs = CrossFit.of(consensus).beliefs(known, folds=5, seed=seed)
+    vote = _Votes.of(judgments, known, seed)
+    best, few = vote.rank()[0], vote.choose_few()
+    return PanelWorth(
+        judges=judgments.judge_count,
+        effective=ends[0],
+        effective_low=ends[1],
+        effective_high=ends[2],
+        best=judgments.judges[int(best)].as_py(),
+        best_accuracy=_accuracy(vote.right[vote.judge == best]),
+        panel_accuracy=_accuracy(consensus.choice[scored] == known[scored]),
+        corrected_accuracy=_accuracy(beliefs[scored].argmax(axis=1) == known[scored]),
+        few=tuple(judgments.judges[judge].as_py() for judge in few),
+        few_accuracy=vote.accuracy(np.isin(vote.judge, few), vote.held_out),
+        all_accuracy=vote.accuracy(np.ones(len(vote.judge), dtype=np.bool_), vote.held_out),
+    )
+
+
+def _accuracy(right: NDArray[np.bool_]) -> Score:
+    low, high = jeffreys(right.sum(), len(right), _LEVEL)
+    value = float(right.mean()) if len(right) else float("nan")
+    return Score(name="accuracy", value=value, low=float(low), high=float(high))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Votes:
+    """The judgments of gold items, of which half choose judges and half score the choice."""
+
+    judge: NDArray[np.int32]  # (judgment,)
+    item: NDArray[np.int64]  # (judgment,) among gold items
+    cell: NDArray[np.int64]  # (judgment,) item and truth that the label stands for
+    right: NDArray[np.bool_]  # (judgment,)
+    truth: NDArray[np.int64]  # (gold item,)
+    held_out: NDArray[np.bool_]  # (gold item,)
+    truths: int
+
+    @classmethod
+    def of(cls, judgments: Judgments, known: NDArray[np.int16], seed: int) -> _Votes:
+        """The judgments of items with gold whose labels stand for a truth."""
+        gold = np.flatnonzero(known >= 0)
+        rows, item = judgments.rows_of(gold)
+        stands = np.array(judgments.scale.truth_of)[judgments.label[rows]]
+        rows, item, stands = rows[stands >= 0], item[stands >= 0], stands[stands >= 0]
+        truths = len(judgments.scale.truths)
+        truth = known[gold].astype(np.int64)
+        half = np.random.default_rng([seed, 31]).permutation(len(gold)) % 2 == 1
+        judge, right = judgments.judge[rows], stands == truth[item]
+        return cls(judge, item, item * truths + stands, right, truth, half, truths)
+
+    def accuracy(self, chosen: NDArray[np.bool_], items: NDArray[np.bool_]) -> float:
+        """The accuracy of the vote of chosen judgments on some items, ties in expectation."""
+        counts = np.bincount(self.cell[chosen], minlength=len(self.truth) * self.truths)
+        counts = counts.reshape(-1, self.truths)
+        top = counts == counts.max(axis=1, keepdims=True)
+        hit = top[np.arange(len(top)), self.truth] / top.sum(axis=1)
+        return float(hit[items].mean())
+
+    def rank(self) -> NDArray[np.intp]:  # (judge,) most accurate first
+        """The judges by accuracy; judges of few gold items are drawn to one half."""
+        seen = np.bincount(self.judge)
+        return np.argsort(-(np.bincount(self.judge, weights=self.right) + 1) / (seen + 2))
+
+    def choose_few(self) -> list[int]:
+        """The judges that, one after the other, add most to the vote on the first half of gold."""
+        train, tried = ~self.held_out, self.rank()[:_TRIED].tolist()
+        few: list[int] = []
+        scores: list[float] = []
+        for _ in range(min(_FEW, len(tried))):
+            trials = {judge: [*few, judge] for judge in tried if judge not in few}
+            reached = {j: self.accuracy(np.isin(self.judge, t), train) for j, t in trials.items()}
+            winner = max(reached, key=lambda judge: reached[judge])
+            few = trials[winner]
+            scores.append(reached[winner])
+        return few[: int(np.argmax(scores)) + 1]  # a second judge alone only makes ties

@@ -1,4 +1,4 @@
-"""Model judges looked over: a made panel with everything amiss, and each part by hand."""
+"""The audit of LLM judges: a simulated panel with every fault, and each part by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from adjudge.data.model_answers import ModelAnswers
 from adjudge.errors import BadData
 from adjudge.evaluation.agreement import cohen_kappa, measure_agreement
 from adjudge.evaluation.model_judges._findings import PATTERNS, find_injections
-from adjudge.evaluation.model_judges.alignment import _compounded, align
+from adjudge.evaluation.model_judges.audit import Audit, _compounded, audit
 from adjudge.evaluation.model_judges.soft_judgments import (
     apply_curve,
     fit_curve,
@@ -60,10 +60,10 @@ def panel(seed: int = 0) -> tuple[pa.Table, Gold]:
 
 def test_a_made_panel_shows_what_is_amiss() -> None:
     table, gold = panel()
-    found = align(ModelAnswers.from_table(table), gold, resamples=200)
-    by_name = {one.judge: one for one in found.versions}
+    found = audit(ModelAnswers.from_table(table), gold, resamples=200)
+    by_name = {one.judge: one for one in found.judges}
     assert set(by_name) == {"large/v1", "large/v2", "small", "a", "b", "c"}
-    assert {one.model for one in found.versions if one.judge.startswith("large")} == {"large"}
+    assert {one.model for one in found.judges if one.judge.startswith("large")} == {"large"}
     # Five samples an item, one voice.
     assert [one.subject for one in found.of_kind("samples")] == ["large/v1"]
     assert by_name["large/v1"].samples == 5
@@ -81,19 +81,24 @@ def test_a_made_panel_shows_what_is_amiss() -> None:
     assert not found.of_kind("stale mix")
     assert not found.of_kind("length")
     assert not found.of_kind("position")
+    assert by_name["large/v2"].verdict == "not enough gold"
 
 
 def test_accuracy_kappa_and_cost_by_version() -> None:
     table, gold = panel(1)
     answers = ModelAnswers.from_table(table)
-    found = align(answers, gold, resamples=50)
+    found = audit(answers, gold, resamples=50)
     small = found["small"]
     truth = dict(zip(gold.items.to_pylist(), gold.texts(), strict=True))
     rows = [row for row in table.to_pylist() if row["model"] == "small" and row["item"] in truth]
     right = [str(row["label"]) == truth[row["item"]] for row in rows]
     assert small.gold == 100
-    assert small.accuracy.value == pytest.approx(np.mean(right))
-    assert small.accuracy.low < small.accuracy.value < small.accuracy.high
+    assert small.scores["accuracy"].value == pytest.approx(np.mean(right))
+    assert (
+        small.scores["accuracy"].low
+        < small.scores["accuracy"].value
+        < small.scores["accuracy"].high
+    )
     both = Judgments.from_table(
         pa.table(
             {
@@ -103,7 +108,9 @@ def test_accuracy_kappa_and_cost_by_version() -> None:
             }
         )
     )
-    assert small.kappa.value == pytest.approx(cohen_kappa(both, "small", "gold").value)
+    assert small.rates.measure("kappa").value == pytest.approx(
+        cohen_kappa(both, "small", "gold").value
+    )
     assert small.cost == pytest.approx(400 * 0.002)
     assert found["large/v1"].cost_per_item == pytest.approx(5 * 0.002)
     sure = np.array([row["confidence"] for row in rows])
@@ -113,21 +120,6 @@ def test_accuracy_kappa_and_cost_by_version() -> None:
     table = found.to_table()
     assert table.num_rows == 6
     assert {"log_loss", "log_loss_after_gold", "cost_per_item"} <= set(table.column_names)
-
-
-def test_versions_of_a_model_are_compared_on_what_they_share() -> None:
-    truth = {f"i{n}": n % 2 for n in range(60)}
-    rows = [
-        {"item": item, "model": "m", "version": version, "label": abs(value - (n % 10 < errs))}
-        for version, errs in (("1", 4), ("2", 1))
-        for n, (item, value) in enumerate(truth.items())
-    ]  # fmt: skip
-    found = align(ModelAnswers.from_table(pa.Table.from_pylist(rows)), Gold.of(truth), resamples=0)
-    (pair,) = found.pairs
-    assert (pair.first, pair.second, pair.items, pair.gold) == ("m/1", "m/2", 60, 60)
-    assert pair.same == pytest.approx(0.7)
-    assert pair.difference == pytest.approx(0.3)
-    assert pair.p < 1e-4
 
 
 def test_a_changed_mix_of_items_is_found() -> None:
@@ -140,7 +132,7 @@ def test_a_changed_mix_of_items_is_found() -> None:
         for judge in ("m", "n"):
             length = int(rng.integers(10, 100)) + (60 if n >= 200 else 0)
             rows.append({"item": f"i{n}", "model": judge, "label": value, "length": length})
-    found = align(ModelAnswers.from_table(pa.Table.from_pylist(rows)), Gold.of(truth), resamples=0)
+    found = audit(ModelAnswers.from_table(pa.Table.from_pylist(rows)), Gold.of(truth), resamples=0)
     told = found.of_kind("stale mix")
     assert [one.subject for one in told] == ["m", "n", ""]
     assert "m gives other labels where there is no gold" in told[0].sentence
@@ -157,35 +149,49 @@ def test_gold_of_few_topics_is_found() -> None:
         }
     )
     gold = Gold.of({f"q{n // 10}/d{n}": n % 2 for n in range(40)})
-    found = align(ModelAnswers.from_table(table), gold, resamples=0)
+    found = audit(ModelAnswers.from_table(table), gold, resamples=0)
     (told,) = found.of_kind("stale mix")
     assert told.sentence.startswith("The gold is of 4 topics, where gold drawn at random would be")
     spread = Gold.of({f"q{n // 10}/d{n}": n % 2 for n in range(0, 400, 7)})
-    assert not align(ModelAnswers.from_table(table), spread, resamples=0).of_kind("stale mix")
+    assert not audit(ModelAnswers.from_table(table), spread, resamples=0).of_kind("stale mix")
 
 
-@pytest.mark.parametrize("what", ["position", "length"])
-@pytest.mark.parametrize("sign", [1, -1])
-def test_leanings_to_position_and_length_are_found_and_their_absence_too(
-    what: str, sign: int
-) -> None:
-    rng = np.random.default_rng(3)
-    rows = []
-    for n in range(300):
-        worth = rng.normal(2, 1)
-        value = int(rng.integers(1, 11))
-        for judge in ("fair", "other", "leaning"):
-            lean = sign * (value - 5) * 0.2 if judge == "leaning" else 0.0
-            label = int(np.clip(np.rint(worth + lean + rng.normal(0, 0.4)), 0, 4))
-            rows.append({"item": f"i{n}", "model": judge, "label": label, what: value})
-    found = align(ModelAnswers.from_table(pa.Table.from_pylist(rows)), resamples=0)
-    leaning = next(one for one in found.leanings if one.judge == "leaning")
-    assert leaning.found
-    assert np.sign(leaning.correlation) == sign
-    assert "leaning" in {one.subject for one in found.of_kind(what)}
-    truth = {row["item"]: row["label"] for row in rows if row["model"] == "fair"}
-    known = align(ModelAnswers.from_table(pa.Table.from_pylist(rows)), Gold.of(truth), resamples=0)
-    assert [one.subject for one in known.of_kind(what)] == ["leaning"]
+def biased(what: str, size: float, *, gold: bool = True, seed: int = 3) -> Audit:
+    """Three judges who are right nine times of ten; one adds ``size`` by what should not matter."""
+    rng = np.random.default_rng(seed)
+    rows, truth = [], {}
+    for n in range(800):
+        value = int(rng.random() < 0.4)
+        place, long, own = int(rng.integers(2)), rng.normal(), n % 2
+        cause = {"position": place, "length": long, "own family": own}[what]
+        truth[f"i{n}"] = value
+        for judge in ("fair-1", "other-1", "gpt-4"):
+            chance = (0.8 if value else 0.2) + (size * cause if judge == "gpt-4" else 0.0)
+            rows.append(
+                {"item": f"i{n}", "model": judge, "label": int(rng.random() < chance),
+                 "position": place + 1, "length": 100 + 20 * long,
+                 "system": "gpt-3.5" if own else "claude-2"}
+            )  # fmt: skip
+    return audit(pa.Table.from_pylist(rows), Gold.of(truth) if gold else None, resamples=0)
+
+
+@pytest.mark.parametrize("what", ["position", "length", "own family"])
+@pytest.mark.parametrize("size", [0.15, -0.15])
+@pytest.mark.parametrize("gold", [True, False])
+def test_biases_are_found_with_their_sign_and_size(what: str, size: float, gold: bool) -> None:
+    found = biased(what, size, gold=gold)
+    subjects = [one.subject for one in found.of_kind(what)]
+    assert subjects == ["gpt-4"] if gold else "gpt-4" in subjects
+    (one,) = (bias for bias in found["gpt-4"].biases if bias.what == what)
+    assert one.low < size < one.high
+    assert abs(one.effect) == max(abs(b.effect) for j in found.judges for b in j.biases)
+    if gold:
+        assert found["gpt-4"].verdict == "not ready"
+
+
+def test_without_columns_biases_are_left_out() -> None:
+    table = pa.table({"item": ["a", "b"], "model": ["m", "m"], "label": [0, 1]})
+    assert any(line.startswith("biases") for line in audit(table).judges[0].left_out)
 
 
 def test_shares_and_reliability_by_hand() -> None:
@@ -226,10 +232,10 @@ def test_samples_that_a_column_numbers_are_one_judge() -> None:
             "label": [0, 1, 1, 1],
         }
     )
-    found = align(ModelAnswers.from_table(table), resamples=0)
-    assert [(one.judge, one.samples) for one in found.versions] == [("m", 2.0)]
-    apart = align(ModelAnswers.from_table(table.drop_columns(["sample"])), resamples=0)
-    assert [one.judge for one in apart.versions] == ["m-run1", "m-run2"]
+    found = audit(ModelAnswers.from_table(table), resamples=0)
+    assert [(one.judge, one.samples) for one in found.judges] == [("m", 2.0)]
+    apart = audit(ModelAnswers.from_table(table.drop_columns(["sample"])), resamples=0)
+    assert [one.judge for one in apart.judges] == ["m-run1", "m-run2"]
 
 
 def test_a_judge_who_hardly_repeats_themselves() -> None:
@@ -241,7 +247,7 @@ def test_a_judge_who_hardly_repeats_themselves() -> None:
             "label": rng.integers(0, 3, 150),
         }
     )
-    found = align(ModelAnswers.from_table(table), resamples=0)
+    found = audit(ModelAnswers.from_table(table), resamples=0)
     assert [one.subject for one in found.of_kind("unreliable")] == ["dice"]
 
 
@@ -260,20 +266,18 @@ def test_log_probabilities_and_percent_are_confidences() -> None:
 def test_gold_of_items_that_nobody_judged() -> None:
     table, _ = panel()
     with pytest.raises(BadData) as caught:
-        align(ModelAnswers.from_table(table), Gold.of({"z": 1}))
-    assert str(caught.value) == (
-        "gold: none of the 1 gold items was judged; wanted gold of items that the models judged"
-    )
+        audit(ModelAnswers.from_table(table), Gold.of({"z": 1}))
+    assert caught.value.expected == "gold of judged items"
 
 
 def test_the_rows_of_a_table_may_come_in_any_order() -> None:
     table, gold = panel(5)
     mixed = table.take(pa.array(np.random.default_rng(0).permutation(len(table))))
-    first, second = (align(ModelAnswers.from_table(t), gold, resamples=0) for t in (table, mixed))
-    for one in first.versions:
+    first, second = (audit(ModelAnswers.from_table(t), gold, resamples=0) for t in (table, mixed))
+    for one in first.judges:
         other = second[one.judge]
-        assert (one.accuracy.value, one.cost) == pytest.approx(
-            (other.accuracy.value, other.cost), nan_ok=True
+        assert (one.scores["accuracy"].value, one.cost) == pytest.approx(
+            (other.scores["accuracy"].value, other.cost), nan_ok=True
         ) or one.samples > 1
         assert one.items == other.items
 
@@ -283,7 +287,7 @@ def test_texts_from_a_file_of_items() -> None:
         pa.table({"item": ["a", "b"], "model": ["m", "m"], "label": [0, 1]})
     )
     given = answers.with_items({"item": ["b", "z"], "text": [INJECTED, "no"], "length": [7, 8]})
-    assert [one.item for one in align(given, resamples=0).injections] == ["b", "b"]
+    assert [one.item for one in audit(given, resamples=0).injections] == ["b", "b"]
     assert given.length is not None
     assert np.isnan(given.length[0])
     assert given.length[1] == 7
