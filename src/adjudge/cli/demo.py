@@ -1,152 +1,142 @@
-"""adjudge demo: the whole way through, on a made crowd whose truth is known."""
+"""adjudge demo: labels and judges of a simulated crowd, compared with its known truth."""
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
-from adjudge.cli import command, option
-from adjudge.cli._console import tell_if_cold
+from adjudge.cli import command, flag, option
+from adjudge.cli._console import progress, tell_if_cold
 from adjudge.cli._results import Column, grid, page, print_json, show_rows, write_tables
-from adjudge.errors import BadData
+from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
-    from adjudge.evaluation.against_gold import Evaluation
     from adjudge.simulation import Made
 
-_MODELS = ("majority-vote", "single-confusion", "dawid-skene")  # and the default; no sampling
-_COPIED = ("majority-vote", "dawid-skene")  # and the default: what they make of copies
-_COPIES = (0, 1, 4)  # of the language model
+_MODELS = ("majority-vote", "dawid-skene")  # and the default
+_COPIES = (0, 4)  # of the LLM judge
+_JUDGES = 3  # shown to keep, and to drop
 _FILES = ("judgments.csv", "gold.csv", "truth.csv", "labels.csv", "judges.csv")
-_SHOWN = {
-    "accuracy": "accuracy",
-    "binary_accuracy": "relevant or not",
-    "log_loss": "log loss",
-    "corrected_calibration_error": "calibration error",
-}
+_REPORT = "report.html"
+_SCORES = ("accuracy", "log_loss", "corrected_calibration_error")
 
 
 @command("adjudge demo --folder demo")
 def run(
     *,
     folder: Path | None = option("--folder FOLDER", "Keep the files of the demo here."),
+    report: bool = flag("--report", "Write a report to the folder too."),
     seed: int = option("--seed N", "Seed of all random numbers.", 7, min=0),
     printing: o.Printing,
 ) -> None:
     """Label a small simulated crowd, and compare labels and judges with the truth."""
-    from adjudge.evaluation.against_gold import evaluate
-    from adjudge.models.registry import DEFAULT, model
+    from adjudge.models.registry import model
     from adjudge.simulation import demo
 
+    if report and folder is None:
+        raise BadSetting("--folder", None, "the folder for the report")
     if folder is not None:
         _check(folder)
     tell_if_cold()
     made = demo(seed)
-    models = {name: model(name) for name in _MODELS}
-    models[DEFAULT] = model()
-    fits = {name: chosen.fit(made.judgments) for name, chosen in models.items()}
-    results = {name: evaluate(consensus, made.truth) for name, consensus in fits.items()}
-    best = fits[DEFAULT]
+    best = model().fit(made.judgments)
     judges = best.judges.to_pylist()
     for row, kind in zip(judges, made.kinds, strict=True):
         row["kind"] = kind
     judges.sort(key=lambda row: -row["bits"])
-    copied = _copied(made)
+    scores = _score_models(made)
     if folder is not None:
         _keep(folder, made, best)
+        if report:
+            _write_report(folder, made)
     if printing.json:
-        scored = [
-            {"name": name, **{score: result[score].value for score in _SHOWN}}
-            for name, result in results.items()
-        ]
-        print_json({"seed": seed, "models": scored, "judges": judges, "copies": copied})
+        print_json({"seed": seed, "models": scores, "judges": judges})
         return
     out = page()
-    out.print(_story(made))
-    out.print(_scores(results))
-    out.print(_judges(judges))
-    out.print(_copies(copied))
+    out.print(_describe(made))
+    out.print(_tabulate_scores(scores))
+    out.print(_tabulate_judges(judges))
     out.print(_next(folder), soft_wrap=True)  # a command to copy stays on one line
+    if folder is not None and report:
+        out.print(f"Report: {folder / _REPORT}", soft_wrap=True)
 
 
-def _story(made: Made) -> str:
+def _describe(made: Made) -> str:
     judgments = made.judgments
     return (
-        f"\nA made crowd: [bold]{judgments.judge_count}[/] judges, one of them a language model, "
-        f"gave [bold]{len(judgments):,}[/] judgments of [bold]{judgments.item_count}[/] "
-        f"search results in {judgments.topic_count} topics, on the grades "
-        f"{judgments.scale}.\nSome judges are spammers. The truth is known here, so every "
-        "model can be marked.\n"
+        f"Simulated: [bold]{judgments.judge_count}[/] judges (one LLM, some spammers) gave "
+        f"[bold]{len(judgments):,}[/] judgments\nof [bold]{judgments.item_count}[/] search "
+        f"results, graded {judgments.scale}."
     )
 
 
-def _scores(results: dict[str, Evaluation]) -> Any:
-    """How each model fares against the truth."""
-    rows = [
-        [name, *(f"{result[score].shown.value:.3f}" for score in _SHOWN)]
-        for name, result in results.items()
-    ]
-    columns = ["model", *(f">{heading}" for heading in _SHOWN.values())]
-    return grid("Against the truth", columns, rows)
+def _score_models(made: Made) -> list[dict[str, Any]]:
+    """Score models against the known truth, with and without copies of the LLM judge.
 
-
-def _judges(judges: list[dict[str, Any]]) -> Any:
-    """The judges beside what they really are: the model was not told."""
-    columns: list[Column] = [
-        "judge",
-        ("really is", lambda row: row["kind"].partition("(")[0]),
-        "judgments",
-        "accuracy:.2f",
-        "accuracy_low to accuracy_high as 90% interval",
-        "bits:.2f",
-    ]
-    title = "Judges by bits per judgment, the first and the last: whom to keep, whom to drop"
-    return show_rows(title, [*judges[:6], *judges[-8:]], *columns)
-
-
-def _copied(made: Made) -> list[dict[str, Any]]:
-    """How models fare when the language model is not one judge but several that are the same.
-
-    The vote and Dawid-Skene are as they are everywhere else: every judge is a voice of their own.
+    The vote and Dawid-Skene are as they are elsewhere: they do not look for near-duplicates.
     """
     from adjudge.evaluation.against_gold import evaluate
     from adjudge.models.registry import DEFAULT, model
     from adjudge.simulation import MODEL_NAME, copy_judge
 
-    models: dict[str, Any] = {name: model(name, weigh_copies=False) for name in _COPIED}
+    models: dict[str, Any] = {name: model(name, weigh_copies=False) for name in _MODELS}
     models[DEFAULT] = model()
     found = []
     for copies in _COPIES:
         crowd = copy_judge(made, MODEL_NAME, copies)
         for name, chosen in models.items():
             result = evaluate(chosen.fit(crowd.judgments), made.truth)
-            scores = {score: result[score].value for score in ("accuracy", "log_loss")}
+            scores = {score: result[score].shown.value for score in _SCORES}
             found.append({"name": name, "copies": copies, **scores})
     return found
 
 
-def _copies(copied: list[dict[str, Any]]) -> Any:
-    """What copies of the language model do to each model's labels and probabilities."""
-    from adjudge.simulation import MODEL_NAME
-
-    names = dict.fromkeys(row["name"] for row in copied)
-    rows = [
-        [
-            name,
-            *(
-                f"{row['accuracy']:.3f} / {row['log_loss']:.2f}"
-                for row in copied
-                if row["name"] == name
-            ),
-        ]
-        for name in names
-    ]
-    headings = ("alone", "with one copy", "with four")
+def _tabulate_scores(scores: list[dict[str, Any]]) -> Any:
+    said = {
+        (row["name"], row["copies"]): f"{row['accuracy']:.3f} / {row['log_loss']:.2f}"
+        for row in scores
+    }
+    names = dict.fromkeys(row["name"] for row in scores)
+    rows = [[name, *(said[name, copies] for copies in _COPIES)] for name in names]
+    headings = ("as collected", f"LLM judge copied {max(_COPIES)} times")
     columns = ["model", *(f">{heading}" for heading in headings)]
-    return grid(f"Accuracy / log loss with copies of {MODEL_NAME}", columns, rows)
+    return grid("Accuracy / log loss against the known truth", columns, rows)
+
+
+def _tabulate_judges(judges: list[dict[str, Any]]) -> Any:
+    """Tabulate the best and the worst judges with what they are, which the model did not know."""
+    columns: list[Column] = [
+        "judge",
+        ("is a", lambda row: row["kind"].partition("(")[0]),
+        "judgments",
+        "accuracy:.2f",
+        "accuracy_low to accuracy_high as 90% interval",
+        "bits:.2f",
+    ]
+    return show_rows(
+        f"{_JUDGES} judges to keep and {_JUDGES} to drop, by bits per judgment",
+        [*judges[:_JUDGES], *judges[-_JUDGES:]],
+        *columns,
+    )
+
+
+def _write_report(folder: Path, made: Made) -> None:
+    from adjudge.models.registry import model
+    from adjudge.report.page import write_report
+    from adjudge.report.results import Provenance, gather
+
+    consensus = model().fit(made.judgments)
+    with (folder / _FILES[0]).open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    about = Provenance(title="A simulated crowd", files=((str(folder / _FILES[0]), digest),))
+    with progress("making the report") as on_step:
+        write_report(
+            gather(consensus, gold=made.truth, provenance=about), folder / _REPORT, progress=on_step
+        )
 
 
 def _check(folder: Path) -> None:
@@ -154,7 +144,7 @@ def _check(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise BadData("is a file; wanted a folder to write", source=str(folder))
     held = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
-    if held and held != sorted(_FILES):
+    if held and [name for name in held if name != _REPORT] != sorted(_FILES):
         raise BadData(
             f"there is {held[0]!r} in this folder; wanted a new or an empty one", source=str(folder)
         )
@@ -191,9 +181,7 @@ def _next(folder: Path | None) -> str:
     files = {file: escape(shlex.quote(str(folder / file))) for file in _FILES}
     judgments = files["judgments.csv"]
     return (
-        f"Kept in {escape(str(folder))}: {', '.join(_FILES)}\n\n"
         f"Next:  [bold]adjudge consensus {judgments} --gold {files['gold.csv']}[/]\n"
         f"       [bold]adjudge judges {judgments}[/]\n"
-        f"       [bold]adjudge evaluate {judgments} --gold {files['truth.csv']}[/]\n"
-        f"       [bold]adjudge agreement {judgments}[/]"
+        f"       [bold]adjudge evaluate {judgments} --gold {files['truth.csv']}[/]"
     )
