@@ -78,8 +78,8 @@ def large(judgments: Any) -> None:
 
     sweeps = ThreadsEngine().load(judgments)
     key = np.arange(judgments.judge_count, dtype=np.uint64)
-    sweeps.rows(ChooseItems(key, 0.5), 1)
-    sweeps.ask(Prints(key))
+    sweeps.write_rows(ChooseItems(key, 0.5), 1)
+    sweeps.run(Prints(key))
     sweeps.against(np.zeros(judgments.item_count, dtype=np.int16), 2)
 
 
