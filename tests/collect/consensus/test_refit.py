@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,43 @@ def test_fits_follow_the_judgments(tmp_path: Path) -> None:
         ]
         assert refit.read_table(services, slug, refit.DEFAULT).num_rows == fit.items
         assert refit.read_table(services, slug, "pmf") is None
+
+
+def test_decisions_outdate_what_is_shown_and_exported(tmp_path: Path) -> None:
+    with served(tmp_path) as site:
+        services, ada = site.services, site.set_up()
+        slug = site.open_project()
+        judge = site.browser().join(slug).train(slug)
+        judge.answer(slug).go_on(slug)
+        (row,) = services.judges.get_all(slug)
+        gold = services.gold.get_all(slug)[0]
+        item = next(one.item for one in services.items.get_all(slug)[0] if not one.gold)
+        changes: list[Callable[[], object]] = [
+            lambda: services.judges.block(slug, row.judge),
+            lambda: services.judges.unblock(slug, row.judge),
+            lambda: services.items.adjudicate(slug, item, "Good"),
+            lambda: services.items.reopen(slug, item),
+            lambda: services.gold.edit(slug, gold.item, active=False),
+        ]
+        pages = ("items", "judges", "consensus", "export")
+        for change in changes:
+            refit._fit_one(services, slug, "majority-vote", with_report=True)
+            assert refit.find_due(services) == []
+            assert not refit.is_outdated(services, slug)
+            assert not any(
+                "latest decisions" in ada.get(f"/projects/{slug}/{one}").text for one in pages
+            )
+            change()
+            assert refit.find_due(services) == [(slug, "majority-vote")]
+            assert refit.list_fits(services, slug)[0].outdated
+        for one in pages:
+            assert "latest decisions" in ada.get(f"/projects/{slug}/{one}").text, one
+        report = ada.get(f"/projects/{slug}/consensus/report?model=majority-vote")
+        assert "Out of date" in report.text
+        sent = ada.get(f"/projects/{slug}/export/labels-consensus?model=majority-vote")
+        assert sent.headers["adjudge-outdated"] == "true"
+        assert 'filename="outdated-' in sent.headers["content-disposition"]
+        assert "adjudge-outdated" not in ada.get(f"/projects/{slug}/export/answers").headers
 
 
 def test_a_model_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ class ModelFit:
     items: int = 0
     begun: float = 0.0
     question: str = ""  # a further question; empty for the first
+    outdated: bool = False  # judges were blocked, labels decided or gold changed since
 
     @property
     def key(self) -> str:
@@ -94,13 +95,6 @@ def _check_question(services: RequesterServices, slug: str, question: str) -> No
         raise UnknownName("question", question, known)
 
 
-def ask_again(services: RequesterServices, slug: str) -> None:
-    """Ask for the fits that are shown once more, since what they rest on has changed."""
-    for fit in list_fits(services, slug):
-        if fit.made:
-            ask(services, slug, fit.model)
-
-
 def list_fits(services: RequesterServices, slug: str, *, question: str = "") -> list[ModelFit]:
     """Every fit of a project to one question, also those that are only asked for."""
     with services.caller.reading(slug) as request:
@@ -110,7 +104,8 @@ def list_fits(services: RequesterServices, slug: str, *, question: str = "") -> 
 
 
 def _to_fit(row: StoredRow) -> ModelFit:
-    return from_row(ModelFit, row, state=row.state or "wanted")
+    outdated = bool(row.made) and (row.asked or 0.0) > row.begun
+    return from_row(ModelFit, row, state=row.state or "wanted", outdated=outdated)
 
 
 def read_labels(
@@ -211,7 +206,7 @@ def _fit_one(
                        question=question)  # fmt: skip
     before = _find(services, slug, model, question)
     if before is None or before.state is None:
-        _put(services, at, **asdict(running))
+        _put(services, at, **_columns(running))
     try:
         items, consensus = _fitted(services, project, at, model, question)
     except AdjudgeError as fault:
@@ -219,13 +214,26 @@ def _fit_one(
     else:
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
         fit = replace(running, state="ready", items=items, seconds=time.time() - began, made=made)
-    _put(services, at, **asdict(fit))
+    _put(services, at, **_columns(fit))
     if model == DEFAULT and consensus is not None:
         make_ranking(services, slug, at, project.name, fit.made)
     if with_report and consensus is not None:
         report = make_report(services, project, consensus, fit.made, question)
         _put(services, at, model, question, report=report)
     return fit
+
+
+def _columns(fit: ModelFit) -> dict[str, Any]:
+    """The columns of a fit; whether it is outdated follows from them."""
+    return {name: value for name, value in asdict(fit).items() if name != "outdated"}
+
+
+def is_outdated(
+    services: RequesterServices, slug: str, model: str = "", *, question: str = ""
+) -> bool:
+    """Whether a fit lacks a later decision on judges, items or gold; no model stands for any."""
+    found = list_fits(services, slug, question=question)
+    return any(fit.outdated for fit in found if model in ("", fit.model))
 
 
 def note_failure(services: RequesterServices, slug: str, model: str, code: int) -> None:

@@ -29,6 +29,7 @@ from adjudge.collect.rules.adaptive import Knowledge, needed_of, neutral, order_
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import STICKY, item_state
 from adjudge.collect.store.database import StoredRow, batches
+from adjudge.collect.store.request import outdate_fits
 from adjudge.collect.store.schema import COUNTED, ITEM_HAS_ROOM, items, judges, judgments
 from adjudge.collect.store.settings import knowledge_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
@@ -249,6 +250,8 @@ def untrust(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
     on.execute(update(judgments).where(judgments.c.judge == judge).values(standing="untrusted"))
     promote(on, touched)
     renew_needs(on, snapshot, touched)
+    if lost:
+        outdate_fits(on, snapshot.id)
     return len(lost)
 
 
@@ -272,6 +275,8 @@ def restore_trust(on: Connection, ids: Sequence[int], snapshot: ProjectSnapshot)
         on.execute(_TRUST, {"ids": part})
     _count_restored(on, given, beyond, snapshot.policy)
     renew_needs(on, snapshot, touched)
+    if given:
+        outdate_fits(on, snapshot.id)
     return len(given)
 
 

@@ -14,7 +14,13 @@ from adjudge.collect.items.storing import add_items, check_accepted, withdraw_ot
 from adjudge.collect.rules.decisions import Decision, after_regrade
 from adjudge.collect.rules.golds import gold_warnings
 from adjudge.collect.store.database import StoredRow, batches
-from adjudge.collect.store.request import Request, columns_of, record_of, write_log
+from adjudge.collect.store.request import (
+    Request,
+    columns_of,
+    outdate_fits,
+    record_of,
+    write_log,
+)
 from adjudge.collect.store.schema import contests, golds, items, judges, judgments, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot, answers_of, bump
 from adjudge.collect.values.gold import Regrade
@@ -68,6 +74,8 @@ def import_items(
     changed = [*stored.regrade, *retired]
     if changed:
         _regrade(fresh, changed)
+    if changed or figures["golds"]:
+        outdate_fits(request.on, project.id)
     return Imported(
         added=stored.added,
         changed=stored.changed,
@@ -90,6 +98,7 @@ def edit_gold(request: Request, item: str, changes: Mapping[str, Any]) -> Regrad
     )
     bump(request.on, request.project.id)
     fresh = request.reloaded()
+    outdate_fits(request.on, request.project.id)
     return _regrade(fresh, [gold], item)
 
 

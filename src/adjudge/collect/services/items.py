@@ -13,7 +13,7 @@ from adjudge.collect.items.closing import renew_needs
 from adjudge.collect.items.counters import ask_for, bring_back, lock_items, promote, put
 from adjudge.collect.services.caller import Service, reads, writes
 from adjudge.collect.store.database import StoredRow, from_row
-from adjudge.collect.store.request import Request
+from adjudge.collect.store.request import Request, outdate_fits
 from adjudge.collect.store.schema import (
     COUNTED,
     adjudications,
@@ -147,6 +147,7 @@ class ItemService(Service):
         values |= {"by": request.actor, "time": request.now, "gold": gold, "active": True}
         request.on.execute(insert(adjudications).values(**values))
         put(request.on, [row.id], "final")
+        outdate_fits(request.on, request.project.id)
         request.log("item-adjudicated", actor=request.actor, item=item, label=label, gold=gold)
 
     @writes("reviewer", lock=True)
@@ -336,8 +337,9 @@ def _take_up(request: Request, name: str) -> StoredRow:
     if row.gold:
         raise Refused("gold-already", f"{name} is gold: edit the gold instead")
     lock_items(request.on, [row.id])
-    decided = update(adjudications).where(adjudications.c.item == row.id)
-    request.on.execute(decided.values(active=False))
+    decided = update(adjudications).where(adjudications.c.item == row.id, adjudications.c.active)
+    if request.on.execute(decided.values(active=False)).rowcount:
+        outdate_fits(request.on, request.project.id)
     bump(request.on, request.project.id)
     return _find(request, name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
@@ -13,7 +14,7 @@ from adjudge.collect.rules.decisions import Record
 from adjudge.collect.rules.endings import BUDGET_SPENT
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow, from_row
-from adjudge.collect.store.schema import judges, log, pages, projects
+from adjudge.collect.store.schema import fits, judges, log, pages, projects
 from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
 from adjudge.errors import NotFound
 
@@ -145,6 +146,11 @@ def record_of(judge: StoredRow) -> Record:
 def columns_of(record: Record) -> dict[str, Any]:
     """The columns of a judge's row that a record sets."""
     return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
+def outdate_fits(on: Connection, project: int) -> None:
+    """Ask for every fit of a project again: what it rests on has changed."""
+    on.execute(update(fits).where(fits.c.project == project).values(asked=time.time()))
 
 
 def write_log(on: Connection, lines: Sequence[dict[str, Any]]) -> None:

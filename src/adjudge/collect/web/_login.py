@@ -17,6 +17,7 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
 
+from adjudge.collect.consensus.refit import is_outdated
 from adjudge.collect.consensus.reports import CalledJudges
 from adjudge.collect.services.accounts import password_stamp
 from adjudge.collect.services.requester import RequesterServices
@@ -45,6 +46,7 @@ _LEAST: dict[str, MemberRole] = {
 _ENDED = "session-ended:"  # a setting of this name, with the session's id, for each that ended
 _SECONDS = 5.0  # that a token is believed without asking the database again
 _MOST_TOKENS = 1_000
+_WITH_FITS = ("items", "judges", "gold", "ranking", "consensus", "export")  # tabs of fits
 
 
 class LoginNeeded(Exception):
@@ -148,6 +150,7 @@ class LoggedIn:
             may={least: may(project.role, least) for least in powers},
             of_pairs=is_of_pairs(project.labels),
             names=_NamesHere(self.services, slug),
+            outdated=tab.lower() in _WITH_FITS and is_outdated(self.services, slug),
             **context,
         )
 

@@ -19,7 +19,6 @@ from adjudge.collect.rules.sent import (
     Shares,
     Short,
 )
-from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.gold import Contest, GoldForecast, GoldRow, Regrade, SuggestedGold
 from adjudge.collect.values.requesting import Imported, ItemDetail, ListedItem
 from adjudge.collect.web._api import Listed, Services, Slug, api_router
@@ -141,24 +140,18 @@ def _read_item(services: Services, project: Slug, item: Annotated[Name, Query()]
     return services.items.get(project, item)
 
 
-def _refitted(services: RequesterServices, project: str, item: str) -> ItemDetail:
-    """Ask for the fits that are shown to be made again; the item as it is now."""
-    refit.ask_again(services, project)
-    return services.items.get(project, item)
-
-
 @router.post("/projects/{project}/item/adjudicate")
 def _adjudicate(services: Services, project: Slug, body: _AdjudicateIn) -> ItemDetail:
     """Give an item its final label; the fits that are shown are made again."""
     services.items.adjudicate(project, body.item, body.label, reason=body.reason, gold=body.gold)
-    return _refitted(services, project, body.item)
+    return services.items.get(project, body.item)
 
 
 @router.post("/projects/{project}/item/reopen")
 def _reopen(services: Services, project: Slug, body: _ItemNameIn) -> ItemDetail:
     """Take back that an item was decided or skipped."""
     services.items.reopen(project, body.item)
-    return _refitted(services, project, body.item)
+    return services.items.get(project, body.item)
 
 
 @router.post("/projects/{project}/item/more")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from typing import IO
@@ -10,7 +11,7 @@ from fastapi import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.consensus.reports import read_ranking, read_ranking_report
+from adjudge.collect.consensus.reports import KeptReport, read_ranking, read_ranking_report
 from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.collect.web._forms import SentForm, asked_number, read_grade
 from adjudge.collect.web._login import LoggedIn, Who, page_router
@@ -22,6 +23,10 @@ from adjudge.models.registry import DEFAULT, TITLES
 
 router = page_router("/projects/{project}")
 _CHUNK = 65_536
+_OUTDATED = (
+    '<p role="status"><strong>Out of date:</strong> judges, items or gold were decided on since. '
+    "A new report is being made.</p>"
+)
 _KINDS = (
     ("labels", "Labels", "The consensus: one label a pair."),
     ("comparisons", "Comparisons", "For 'adjudge rank-pairs', without the answers to gold."),
@@ -30,6 +35,7 @@ _KINDS = (
     ("gold", "Gold", "The known labels."),
     ("topics", "Topics", "The words behind the ids."),
     ("items", "Items", "What is left out of labels."),
+    ("judges", "Judges", "One row per judge, with the parameters of their link."),
     ("panel", "Panel", "Who is to be paid."),
     ("everything", "The whole project", "To keep, or to make anew elsewhere."),
 )
@@ -111,7 +117,16 @@ def _report(request: Request, project: str, who: Who) -> Response:
     report = refit.read_report(who.services, project, model, question=question)
     if report is None or report.problem:
         return who.show_project("Consensus", "no_report", project, model=model, report=report)
-    return HTMLResponse(report.html, headers={"Content-Security-Policy": report.policy})
+    outdated = refit.is_outdated(who.services, project, model, question=question)
+    return _show_report(report, outdated=outdated)
+
+
+def _show_report(report: KeptReport, *, outdated: bool) -> Response:
+    """The page of a report, which says so where decisions were made since its fit."""
+    html = report.html
+    if outdated:
+        html = re.sub(r"<body\b[^>]*>", lambda found: found[0] + _OUTDATED, html, count=1)
+    return HTMLResponse(html, headers={"Content-Security-Policy": report.policy})
 
 
 @router.post("/consensus")
@@ -146,7 +161,7 @@ def _ranking_report(project: str, who: Who) -> Response | str:
     report = read_ranking_report(who.services, project)
     if report is None:  # there is none yet, and the page says why
         return f"/projects/{project}/ranking"
-    return HTMLResponse(report.html, headers={"Content-Security-Policy": report.policy})
+    return _show_report(report, outdated=refit.is_outdated(who.services, project, DEFAULT))
 
 
 # -- exports
@@ -205,10 +220,11 @@ def send_export(who: LoggedIn, project: str, format: str) -> Response:
     if entry is None:
         raise NotFound("export", format)
     question, _ = question_of(who, project)
-    labels = None
+    labels, outdated = None, False
     if entry.kind == "labels":
         model = who.request.query_params.get("model", DEFAULT)
         labels = refit.read_table(who.services, project, model, question=question)
+        outdated = refit.is_outdated(who.services, project, model, question=question)
     file = tempfile.SpooledTemporaryFile(max_size=4_000_000)  # noqa: SIM115 - closed when sent
     try:
         who.services.exports.write(project, format, file, labels=labels, question=question)
@@ -217,11 +233,13 @@ def send_export(who: LoggedIn, project: str, format: str) -> Response:
         raise
     file.seek(0)
     named = f"{project}-{question}" if question else project
+    named = f"outdated-{named}" if outdated else named
     return StreamingResponse(
         _chunks(file),
         media_type="application/octet-stream",
         headers={
-            "Content-Disposition": f'attachment; filename="{named}-{format}{entry.extension}"'
+            "Content-Disposition": f'attachment; filename="{named}-{format}{entry.extension}"',
+            **({"Adjudge-Outdated": "true"} if outdated else {}),
         },
     )
 

@@ -96,11 +96,9 @@ def _do(who: LoggedIn, project: str, item: str, form: Form) -> str:
     if what == "adjudicate":
         label, gold = form.need("label", most=1_000), bool(form.text("as-gold"))
         services.items.adjudicate(project, item, label, reason=reason, gold=gold)
-        refit.ask_again(services, project)
         return "adjudicated"
     if what == "reopen":
         services.items.reopen(project, item)
-        refit.ask_again(services, project)
         return "reopened"
     if what == "more":
         services.items.ask_for_more(project, item, form.number("more"))
