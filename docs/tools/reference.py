@@ -1,20 +1,23 @@
-"""The parts of pages that are made from the code: commands, formats and policy settings.
+"""Generate parts of pages from the code: commands, formats and policy settings.
 
 Each is between ``<!-- NAME -->`` and ``<!-- end -->``.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, get_args, get_type_hints
+from typing import Any, NamedTuple, get_args, get_type_hints
+
+COMMON = "Common"
 
 
 def filled(text: str) -> str:
-    """The text with each such part as the code tells it now."""
+    """Regenerate each such part of a page."""
 
     def fill(found: re.Match[str]) -> str:
         return f"<!-- {found[1]} -->\n\n{PARTS[found[1]]()}\n<!-- end -->"
@@ -24,24 +27,26 @@ def filled(text: str) -> str:
 
 
 def commands() -> str:
-    """Every command with its words, its examples and its options; then the options they share."""
+    """Every command: its purpose, examples and own options; then the shared options."""
     known = list_commands()
     options = {name: list(_options(entry.callback)) for name, entry in known.items()}
-    uses = Counter(panel for rows in options.values() for panel in {panel for panel, _, _ in rows})
-    shared: dict[str, dict[str, str]] = {}  # panel: option: row
+    uses = Counter(option for rows in options.values() for option in rows)
+    panels = Counter(panel for rows in options.values() for panel in {one.panel for one in rows})
+    shared: dict[str, dict[str, None]] = {COMMON: {}}  # panel: rows
     parts = []
     for name, entry in known.items():
-        own, others = [], dict[str, list[str]]()
-        for panel, option, row in options[name]:
-            if panel is None or uses[panel] == 1:
-                own.append(row)
+        own, groups = [], dict[str, list[str]]()
+        for option in options[name]:
+            panel = option.panel if panels[option.panel] > 1 else None
+            if panel is None and uses[option] == 1:
+                own.append(option.row)
             else:
-                others.setdefault(panel, []).append(option)
-                shared.setdefault(panel, {})[option] = row
-        parts.append(_command(name, entry, own, others))
-    parts.append("## Options that commands share\n")
+                groups.setdefault(panel or COMMON, []).append(option.name)
+                shared.setdefault(panel or COMMON, {})[option.row] = None
+        parts.append(_command(name, entry, own, groups))
+    parts.append("## Shared options\n")
     for panel, rows in shared.items():
-        parts.append(f"### {panel}\n\n{_table(list(rows.values()))}\n")
+        parts.append(f"### {panel}\n\n{_table(list(rows))}\n")
     return "\n".join(parts)
 
 
@@ -49,60 +54,66 @@ def list_commands(only: str | None = None) -> dict[str, Any]:
     """Every command by its words, ``consensus``, ``project create``; or those of one file alone."""
     from adjudge.cli import _build
 
-    made = _build(only)
-    found = {str(entry.name): entry for entry in made.registered_commands}
-    for group in made.registered_groups:
+    app = _build(only)
+    found = {str(entry.name): entry for entry in app.registered_commands}
+    for group in app.registered_groups:
         below = group.typer_instance
         if below is not None:
             found |= {f"{below.info.name} {e.name}": e for e in below.registered_commands}
     return found
 
 
-def _options(run: Any) -> Iterator[tuple[str | None, str, str]]:
-    """Each option of a command: the panel of the help that it stands in, its name, its row."""
+class Option(NamedTuple):
+    """An argument or option of a command, with its row of a table."""
+
+    panel: str | None
+    name: str
+    row: str
+
+
+def _options(run: Any) -> Iterator[Option]:
+    """Each argument and option of a command."""
     hints = get_type_hints(run, include_extras=True)
     for given in inspect.signature(run).parameters.values():
         panel = hints[given.name].__metadata__[0].rich_help_panel
-        yield panel, *_row(given.name, hints[given.name], given.default)
+        yield Option(panel, *_row(given.name, hints[given.name], given.default))
 
 
-def _command(name: str, entry: Any, own: list[str], others: dict[str, list[str]]) -> str:
+def _command(name: str, entry: Any, own: list[str], groups: dict[str, list[str]]) -> str:
     """The section of a command."""
-    examples = "\n".join(re.findall(r"^\s*(adjudge .*)$", entry.epilog, re.MULTILINE))
-    parts = [f"## adjudge {name}", entry.help, f"```sh\n{examples}\n```"]
+    examples = "\n".join(re.findall(r"^\s*(adjudge .*)$", entry.epilog, re.MULTILINE)[:2])
+    parts = [f"## adjudge {name}", entry.help.split("\n\n")[0], f"```sh\n{examples}\n```"]
     if own:
         parts.append(_table(own))
-    if others:
-        links = (
-            f"- [{panel}](#{panel.lower().replace(' ', '-')}): {', '.join(options)}"
-            for panel, options in others.items()
-        )
-        parts.append("\n".join(links))
+    common = groups.pop(COMMON, [])
+    links = [f"[{panel.lower()}](#{panel.lower().replace(' ', '-')})" for panel in groups]
+    if common or links:
+        parts.append(f"Also: {', '.join([*common, *links])}.")
     return "\n\n".join(parts) + "\n"
 
 
 def _table(rows: list[str]) -> str:
-    return "\n".join(["| option | default | what it does |", "| --- | --- | --- |", *rows])
+    return "\n".join(["| option | meaning |", "| --- | --- |", *rows])
 
 
 def _row(name: str, hint: Any, default: Any) -> tuple[str, str]:
     """The name of an argument or option, and its row of a table."""
-    kinds, told = set(get_args(hint.__origin__)) or {hint.__origin__}, hint.__metadata__[0]
-    what = _cell(" ".join((told.help or "").split()))
-    if type(told).__name__ == "ArgumentInfo":
-        needed = "required" if default is inspect.Parameter.empty else ""
-        return told.metavar, f"| `{told.metavar}` | {needed} | {what} |"
+    kinds, info = set(get_args(hint.__origin__)) or {hint.__origin__}, hint.__metadata__[0]
+    what = _cell(" ".join((info.help or "").split()))
+    if type(info).__name__ == "ArgumentInfo":
+        return f"`{info.metavar}`", f"| `{info.metavar}` | {what} |"
     # Typer takes the first flag of an Annotated option for its default until it is asked.
-    flags = [flag for flag in (told.default, *told.param_decls) if str(flag).startswith("-")]
+    flags = [flag for flag in (info.default, *info.param_decls) if str(flag).startswith("-")]
     flags = flags or [f"--{name.replace('_', '-')}"]
-    value = told.metavar or ""
+    value = info.metavar or ""
     if not value and bool not in kinds:
         value = "N" if int in kinds else "X" if float in kinds else "TEXT"
-    shown = "" if default is None or default is False or default == "" else f"`{default}`"
     if default is inspect.Parameter.empty:
-        shown = "required"
-    listed = ", ".join(f"`{flag}`" for flag in flags)
-    return f"`{flags[0]}`", f"| {' '.join([listed, _cell(value)]).strip()} | {shown} | {what} |"
+        what += " Required."
+    elif default not in (None, False, ""):
+        what += f" Default: {default}."
+    listed = ", ".join([*flags[:-1], f"{flags[-1]} {value}".strip()])
+    return f"`{flags[0]}`", f"| `{listed}` | {what} |"
 
 
 def formats() -> str:
@@ -127,6 +138,18 @@ def _cell(text: str) -> str:
     return text.replace("<", "&lt;").replace(">", "&gt;").replace("|", "\\|").replace("*", "\\*")
 
 
+def synonyms() -> str:
+    """The other names of columns that are recognised."""
+    from adjudge.data.synonyms import SYNONYMS
+
+    optional = {"gold", "time", "seconds"}
+    rows = [
+        f"| `{role}`{' (optional)' if role in optional else ''} | {', '.join(n for n in SYNONYMS[role] if n != role)} |"
+        for role in ("item", "topic", "document", "judge", "label", "gold", "time", "seconds")
+    ]
+    return "\n".join(["| column | also known as |", "| --- | --- |", *rows]) + "\n"
+
+
 def policy() -> str:
     """Every setting of a policy, with its default and what it means."""
     from adjudge.collect.rules.policy import Policy
@@ -139,4 +162,27 @@ def policy() -> str:
     return "\n".join(rows) + "\n"
 
 
-PARTS: dict[str, Callable[[], str]] = {"commands": commands, "formats": formats, "policy": policy}
+def names() -> str:
+    """Every public name, for mkdocstrings to document."""
+    parts, seen = [], set[str]()
+    for module, public in _modules():
+        rows = [f"::: {module}.{name}" for name in public if name not in seen]
+        seen.update(public)
+        parts.append("\n\n".join([f"## {module}", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _modules() -> Iterator[tuple[str, list[str]]]:
+    """Each public module with its names."""
+    for module in ("adjudge", "adjudge.evaluation", "adjudge.report", "adjudge.simulation"):
+        yield module, importlib.import_module(module).__all__
+    yield "adjudge.sklearn", ["ConsensusEstimator"]
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "commands": commands,
+    "formats": formats,
+    "names": names,
+    "policy": policy,
+    "synonyms": synonyms,
+}

@@ -14,6 +14,7 @@ from adjudge import (
     BadSetting,
     DawidSkene,
     HierarchicalConfusion,
+    HierarchicalRelevance,
     HybridConfusion,
     MajorityVote,
     Pmf,
@@ -127,6 +128,10 @@ def test_an_option_is_named_again_before_each_value(given: str, wanted: str) -> 
             Pmf(rank="auto", regularisation=0.5),
         ),
         ({"model": "vote", "settings": ["keep=accuracy:0.7"], "by_topic": True}, None),
+        (
+            {"model": "hierarchical-relevance", "settings": ["item_columns=length+score"]},
+            HierarchicalRelevance(item_columns=("length", "score")),
+        ),
     ],
 )
 def test_a_model_is_built_from_its_settings(words: dict[str, Any], wanted: object) -> None:

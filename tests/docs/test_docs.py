@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib
 import importlib.util
 import re
+import shlex
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
+import typer
 
-import adjudge
 from adjudge import MODELS, evaluation, simulation
-from adjudge.data.formats import formats
-from adjudge.data.synonyms import SYNONYMS
+from adjudge.cli import _build
 from adjudge.evaluation import MEASURES, measure_agreement
 from tools import load
 
@@ -91,20 +94,9 @@ def test_the_readme_has_both_commands_and_the_tutorial_has_examples_of_each_main
     assert {"demo", "consensus", "judges", "evaluate", "agreement"} <= shown <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("name", ["cli.md", "formats.md"])
-def test_what_the_code_can_tell_is_up_to_date(name: str) -> None:
+@pytest.mark.parametrize("name", ["cli.md", "formats.md", "how-to/own-file.md", "python.md"])
+def test_generated_parts_are_up_to_date(name: str) -> None:
     assert text_of(name) == filled(text_of(name)), REFRESH
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_its_heading(name: str) -> None:
-    assert f"\n## adjudge {name}\n" in text_of("cli.md")
-
-
-@pytest.mark.parametrize("name", formats())
-def test_every_format_has_its_words_beside_its_row(name: str) -> None:
-    words = text_of("formats.md").split("<!-- end -->")[1]
-    assert f"`{name}`" in words, f"docs/formats.md says nothing of {name}"
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -131,19 +123,6 @@ def test_every_score_and_measure_has_its_formula() -> None:
     agreement = measure_agreement(simulation.demo().judgments)
     for name in [measure.name for measure in MEASURES] + list(agreement.scores):
         assert f"\n| `{name}` | " in page, f"docs/scores.md has no formula of {name}"
-
-
-@pytest.mark.parametrize("module", [adjudge, evaluation, simulation], ids=lambda m: m.__name__)
-def test_every_public_name_is_on_the_python_page(module: object) -> None:
-    missing = set(module.__all__) - names_in(text_of("python.md"))  # type: ignore[attr-defined]
-    assert not missing
-
-
-def test_every_synonym_of_a_column_is_told() -> None:
-    page = text_of("how-to/own-file.md")
-    told = set(re.findall(r"[a-z]+", page.replace("_", "").casefold()))
-    for role in ("item", "topic", "document", "judge", "label", "gold", "time", "seconds"):
-        assert set(SYNONYMS[role]) <= told
 
 
 def test_the_skeleton_of_a_model_in_the_guide_is_a_model(tmp_path: Path) -> None:
@@ -202,11 +181,52 @@ def test_a_page_that_is_wrong_is_found_and_put_right(tmp_path: Path) -> None:
     assert found.text == page.replace("a,x,0", "a,x,1").replace("\n3\n", "\n2\n")
 
 
-def test_every_public_name_has_its_signature_on_the_reference_page() -> None:
-    listed = re.findall(r"^::: (\S+)$", text_of("reference.md"), re.MULTILINE)
-    assert len(set(listed)) == len(listed)
-    wanted = {*adjudge.__all__, *evaluation.__all__}
-    assert {name.rpartition(".")[2] for name in listed} >= wanted
-    for name in listed:
-        module, _, attribute = name.rpartition(".")
-        assert hasattr(importlib.import_module(module), attribute), name
+def illustrations(kind: str) -> Iterator[tuple[str, str]]:
+    """The blocks of a kind that are not run, each with the name of its page."""
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for block in re.finditer(
+            rf"^```{kind}[^\n]*\n(.*?)^```$",
+            page.read_text(encoding="utf-8"),
+            re.MULTILINE | re.DOTALL,
+        ):
+            yield page.name, block[1]
+
+
+def test_commands_that_are_not_run_have_known_names_and_options() -> None:
+    app = typer.main.get_command(_build(None))
+    seen = 0
+    for page, block in illustrations("sh"):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            if words[:1] != ["adjudge"] or words[1:2] == ["--version"]:
+                continue
+            ends = [at for at, word in enumerate(words) if word in {"|", ">", "&", "&&"}]
+            command, arguments = app, words[1 : min(ends, default=len(words))]
+            while hasattr(command, "commands"):
+                command = command.commands[arguments.pop(0)]
+            try:
+                command.make_context("adjudge", arguments)
+            except click.ClickException as error:
+                pytest.fail(f"{page}: {line}: {error.format_message()}")
+            seen += 1
+    assert seen > 20
+
+
+def test_python_that_is_not_run_imports_what_exists() -> None:
+    for page, block in illustrations("python"):
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("adjudge"):
+                module = importlib.import_module(str(node.module))
+                missing = [name.name for name in node.names if not hasattr(module, name.name)]
+                assert missing == [], page
+
+
+def test_every_how_to_is_in_the_index_and_there_are_few() -> None:
+    pages = {path.name for path in (DOCS / "how-to").glob("*.md")}
+    assert pages <= set(re.findall(r"\(how-to/([\w-]+\.md)\)", text_of("index.md")))
+    assert len(pages) <= 12
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
+    assert {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} == listed

@@ -85,7 +85,7 @@ def _parse_value(text: str, value: str, hint: Any) -> object:
             return int(value)
         if float in kinds:
             return float(value)
-        if tuples:
+        if tuples and str not in kinds:
             return _make_tuple(json.loads(value))
     except (KeyError, ValueError):
         wanted = {bool: "true or false", int: "a whole number", float: "a number"}
