@@ -142,11 +142,11 @@ def synonyms() -> str:
     """The other names of columns that are recognised."""
     from adjudge.data.synonyms import SYNONYMS
 
-    optional = {"gold", "time", "seconds"}
-    rows = [
-        f"| `{role}`{' (optional)' if role in optional else ''} | {', '.join(n for n in SYNONYMS[role] if n != role)} |"
-        for role in ("item", "topic", "document", "judge", "label", "gold", "time", "seconds")
-    ]
+    rows = []
+    for role in ("item", "topic", "document", "judge", "label", "gold", "time", "seconds"):
+        others = ", ".join(name for name in SYNONYMS[role] if name != role)
+        optional = " (optional)" if role in {"gold", "time", "seconds"} else ""
+        rows.append(f"| `{role}`{optional} | {others} |")
     return "\n".join(["| column | also known as |", "| --- | --- |", *rows]) + "\n"
 
 
