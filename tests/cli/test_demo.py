@@ -70,12 +70,12 @@ def test_seeds_make_other_crowds(told: Told) -> None:
 
 
 def test_a_report_is_written_and_named_last(adjudge: Run, folder: Path) -> None:
-    ended = adjudge("demo", "--folder", "demo", "--report")
+    ended = adjudge("demo", "--folder", "demo", "--with-report")
     assert ended.code == 0, ended.err
     assert len(ended.out.splitlines()) <= 25
     place = ended.out.splitlines()[-1].partition(": ")[2]
     assert '<ul class="tiles">' in Path(place).read_text(encoding="utf-8")
-    assert adjudge("demo", "--report").code == 2
+    assert adjudge("demo", "--with-report").code == 2
 
 
 def test_files_are_kept_and_what_is_next_runs(

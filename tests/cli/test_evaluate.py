@@ -219,7 +219,7 @@ def test_no_calibration_error_is_shown_below_none(
     page = (folder / "page.html").read_text()
     assert "calibration error 0.000" in page
     assert not re.search(r"calibration error\D{0,80}-0\.", page)
-    assert "calibration error 0.000; the fit" in adjudge("consensus", "lucky.csv", *vote).err
+    assert "calibration error 0.000\n" in adjudge("consensus", "lucky.csv", *vote, "-v").err
     shown = at_terminal("evaluate", "lucky.csv", *vote).out
     assert re.search(r"corrected calibration error +0\.000 +0\.00 to 0\.", shown)
     shown = at_terminal("compare", "lucky.csv", *both).out

@@ -147,7 +147,7 @@ def test_pairs(adjudge: Run, at_terminal: Run, folder: Path, demo_folder: Path) 
     (row,) = adjudge("judges", "j.csv", "--show", "pairs").rows
     assert (row["judge_a"], row["judge_b"]) == ("judge-5", "twin")
     assert (row["items"], row["agreements"]) == ("60", "60")
-    none = at_terminal("judges", demo_folder / "judgments.csv", "--show", "pairs")
+    none = at_terminal("judges", demo_folder / "judgments.csv", "--show", "pairs", "-v")
     assert none.out == "No two judges agree more than expected.\n"
     assert "153 pairs of judges with 10 items or more in common were compared" in none.err
     page = at_terminal("judges", "j.csv", "--show", "pairs").out
@@ -211,7 +211,7 @@ def test_judges_of_numbers_have_a_bias_and_a_noise(
     (folder / "numbers.csv").write_text("\n".join(lines) + "\n")
     ended = adjudge("judges", "numbers.csv")
     assert ended.code == 0, ended.err
-    assert "continuous on 360 judgments of 120 items by 3 judges; numbers from" in ended.err
+    assert "360 judgments of 120 items by 3 judges; numbers from" in ended.err
     shift, noise = ([float(row[name]) for row in ended.rows] for name in ("shift", "noise"))
     assert shift[1] - shift[0] == pytest.approx(8, abs=1.5)
     assert shift[2] - shift[0] == pytest.approx(-8, abs=1.5)

@@ -44,7 +44,7 @@ def test_a_pipe_gets_the_systems(adjudge: Run, systems: tuple[str, ...]) -> None
     for row in rows:
         assert float(row["low"]) < float(row["value"]) < float(row["high"])
     assert float(rows[0]["p_best"]) > 0.95
-    assert ended.err.startswith("item-types on 2,418 judgments")
+    assert ended.err.startswith("2,418 judgments")
     assert "independent ones" in ended.err
     assert "  intervals cover judge noise on these 20 topics" in ended.err
     assert "  doubt about the ranking by AP: " in ended.err

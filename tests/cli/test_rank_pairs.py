@@ -96,7 +96,7 @@ def test_grades_beside_comparisons(adjudge: Run, folder: Path, pairs: str) -> No
     places = ("-o", "r.csv", "--judges", "j.csv", "--report", "r.html")
     done = adjudge("rank-pairs", pairs, "--grades", "grades.csv", *places)
     assert done.code == 0, done.err
-    assert "with 16 judgments of 8 items by 2 judges on the scale 0 < 1 < 2" in done.err
+    assert "with 16 judgments of 8 items by 2 judges; labels 0 < 1 < 2" in done.err
     with (folder / "r.csv").open() as file:
         ranked = list(csv.DictReader(file))
     assert ranked[0]["grade"] == "2"

@@ -234,7 +234,7 @@ def _spread(command: Callable[..., None]) -> tuple[Callable[..., None], list[str
             several += told["names"] if told["metavar"].endswith("...") else []
 
     def run(**given: Any) -> None:
-        be_quiet(bool(given.get("quiet") or given.get("json")))
+        be_quiet(bool(given.get("quiet") or given.get("json")), bool(given.get("verbose")))
         for name, kind in groups.items():
             given[name] = kind(**{entry.name: given.pop(entry.name) for entry in fields(kind)})
         command(**given)

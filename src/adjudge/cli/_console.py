@@ -1,111 +1,118 @@
-"""Talking to people: messages and progress on standard error, results on standard output."""
+"""Messages and progress on standard error; results go to standard output."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from adjudge.data.progress import PATIENCE, forbid_bars, progress_bar
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from adjudge.data.judgments import Judgments
     from adjudge.data.scale import Scale
-    from adjudge.models.model import Step
+    from adjudge.models.model import Progress
 
-_PATIENCE = 2.0  # seconds before a progress bar appears
 _MOST = 12  # labels of a scale that are named
 
 
 @dataclass(slots=True)
-class _Manner:
+class _ConsoleState:
     quiet: bool = False
+    verbose: bool = False
     given: tuple[str, ...] = ()
 
 
-_manner = _Manner()
+_state = _ConsoleState()
 
 
-def be_quiet(quiet: bool) -> None:
-    """Whether messages and progress are left out from now on."""
-    _manner.quiet = quiet
+def be_quiet(quiet: bool, verbose: bool = False) -> None:
+    """Set whether messages and progress are left out, or details shown, from now on."""
+    _state.quiet, _state.verbose = quiet, verbose
+    forbid_bars(quiet)
 
 
 def remember(arguments: Sequence[str]) -> None:
-    """Keep what was typed, so that a result can say how to have it again."""
-    _manner.given = tuple(arguments)
+    """Keep the command line, so that a result can say how to make it again."""
+    _state.given = tuple(arguments)
 
 
 def command_line() -> str:
-    """The command as it was typed, to be typed again."""
-    return shlex.join(["adjudge", *_manner.given])
+    """Return the command line, quoted so that it can be pasted."""
+    return shlex.join(["adjudge", *_state.given])
 
 
 def _terminal() -> Console:
-    """Where messages go: standard error."""
+    """Return where messages go: standard error."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def say(*parts: str | tuple[str, str]) -> None:
-    """A message for the person, unless they want quiet: texts, or texts with a style.
+    """Print a message unless --quiet is set: texts, or texts with a style.
 
-    What is said may hold ids from a file, so nothing in it is taken for markup.
+    Ids from a file may be part of it, so no text is taken for markup.
     """
-    if not _manner.quiet:
+    if not _state.quiet:
         from rich.text import Text
 
         _terminal().print(Text.assemble(*parts))
 
 
+def is_verbose() -> bool:
+    """Return whether --verbose is set."""
+    return _state.verbose
+
+
+def detail(*parts: str | tuple[str, str]) -> None:
+    """Print a message only if --verbose is set."""
+    if _state.verbose:
+        say(*parts)
+
+
+def warn(text: str) -> None:
+    """Print a warning unless --quiet is set."""
+    say(("warning: ", "yellow"), text)
+
+
 def is_piped() -> bool:
-    """Whether standard output goes to a program or a file rather than a person."""
+    """Return whether standard output goes to a program or a file instead of a terminal."""
     return not sys.stdout.isatty()
 
 
-@contextmanager
-def progress(what: str, patience: float = _PATIENCE) -> Iterator[Callable[[Step], None] | None]:
-    """A progress bar that appears once the work has taken two seconds; none where nobody looks."""
-    if _manner.quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
-    bar = Progress(*columns, TimeElapsedColumn(), console=_terminal(), transient=True)
-    task = bar.add_task(what, total=None, note="")
-
-    def on_step(step: Step) -> None:
-        note = f"{step.done:,}/{step.total:,} {step.note}"
-        bar.update(task, completed=step.done, total=step.total, note=note)
-
-    # By a clock of its own: reading a file and compiling a kernel tell of no steps.
-    clock = threading.Timer(patience, bar.start)
-    clock.daemon = True
-    clock.start()
-    try:
-        yield on_step
-    finally:
-        clock.cancel()
-        clock.join()
-        bar.stop()
+def progress(what: str, patience: float = PATIENCE) -> AbstractContextManager[Progress | None]:
+    """Show a progress bar on a terminal, unless --quiet is set."""
+    watched = not _state.quiet and sys.stderr.isatty()
+    return progress_bar(what, watched, patience=patience, console=_terminal() if watched else None)
 
 
 def tell_if_cold() -> None:
-    """A word on why the first run waits: the kernels are being compiled."""
+    """Say why the first run takes longer: the kernels are being compiled."""
     from adjudge.engines.threads import are_sweeps_compiled
 
     if not are_sweeps_compiled():
-        waits = "First run here: compiling the sweeps (a few seconds, once; then cached) ..."
-        say((waits, "dim"))
+        say(("First run here: compiling (a few seconds, once) ...", "dim"))
 
 
 def labels_of(scale: Scale) -> str:
-    """The labels of a scale in words, the first of them where they are many."""
+    """Return the labels of a scale in words, only the first of many."""
     between = " < " if scale.ordinal else ", "
     hidden = len(scale.labels) - _MOST
     return between.join(scale.labels[:_MOST]) + (f" and {hidden:,} more" if hidden > 0 else "")
+
+
+def describe_size(given: Judgments) -> str:
+    """Return how many judgments, items, judges and topics there are."""
+    from adjudge.data.source import count_of
+
+    topics = f" and {count_of(given.topic_count, 'topic')}" if given.topics is not None else ""
+    return (
+        f"{count_of(len(given), 'judgment')} of {count_of(given.item_count, 'item')}{topics} by "
+        f"{count_of(given.judge_count, 'judge')}"
+    )

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from adjudge.cli._console import labels_of, progress, say, tell_if_cold
+from adjudge.cli._console import describe_size, detail, labels_of, progress, say, tell_if_cold, warn
 from adjudge.errors import BadSetting, UnknownName
 
 if TYPE_CHECKING:
@@ -167,8 +167,7 @@ def fit_model(
     fitting: Fitting,
     engine: Engine | None = None,
 ) -> Consensus:
-    """The consensus, with a bar while it takes long; a few lines say what was fitted."""
-    from adjudge.data.source import count_of
+    """Fit the model, with a progress bar, and say in one line what was fitted."""
     from adjudge.models.calibrated import with_calibration
 
     tell_if_cold()
@@ -177,14 +176,14 @@ def fit_model(
         asked = with_calibration(model, fitting.calibrate)
         consensus: Consensus = asked.fit(judgments, gold, engine=place, progress=on_step)
     given = consensus.judgments
-    topics = f", {count_of(given.topic_count, 'topic')}" if given.topics is not None else ""
-    say(
-        (consensus.model, "bold"),
-        f" on {count_of(len(given), 'judgment')} of {count_of(given.item_count, 'item')} by "
-        f"{count_of(given.judge_count, 'judge')}{topics}; labels {labels_of(given.scale)}",
-    )
+    say(f"{describe_size(given)}; labels {labels_of(given.scale)}")
+    for note in () if gold is None else gold.tell_unjudged(judgments):
+        warn(note)
+    detail(("model ", "dim"), consensus.model)
     for note in consensus.notes:
-        say(f"  {note}")
+        detail(f"  {note}")
+    if consensus.converged is False:
+        warn("the fit stopped before it converged; allow more with --set iterations=N")
     if consensus.draws is not None:
         from adjudge.cli._summary import tell_checks
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli._console import progress, say, tell_if_cold
+from adjudge.cli._console import describe_size, detail, progress, say, tell_if_cold, warn
 from adjudge.cli._fitting import read_settings
 from adjudge.cli._results import deliver_all, show_rows
 from adjudge.data.source import count_of
@@ -32,14 +32,12 @@ def fit_numbers(
     with progress("fitting continuous") as on_step:
         found = model.fit(read.judgments, gold, engine=engine, progress=on_step)
     given = found.judgments
-    say(
-        ("continuous", "bold"),
-        f" on {count_of(len(given), 'judgment')} of {count_of(given.item_count, 'item')} by "
-        f"{count_of(given.judge_count, 'judge')}; numbers from {given.scale.labels[0]} to "
-        f"{given.scale.labels[-1]} (--classes or --bin N makes grades of them)",
-    )
+    ends = f"{given.scale.labels[0]} to {given.scale.labels[-1]}"
+    say(f"{describe_size(given)}; numbers from {ends} (--classes or --bin N makes grades of them)")
     for note in found.notes:
-        say(f"  {note}")
+        detail(f"  {note}")
+    if not found.converged:
+        warn("the fit stopped before it converged; allow more with --set iterations=N")
     return found
 
 

@@ -216,6 +216,7 @@ class Quietness:
     panel: ClassVar[str | None] = "What to print"
 
     quiet: bool = flag("--quiet -q", "No messages and no progress; errors only.")
+    verbose: bool = flag("--verbose -v", "Show details: the model, its notes and settings.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

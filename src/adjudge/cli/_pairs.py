@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
-from adjudge.cli._console import command_line, progress, say
+from adjudge.cli._console import (
+    command_line,
+    describe_size,
+    detail,
+    labels_of,
+    progress,
+    say,
+    warn,
+)
 from adjudge.cli._fitting import read_settings
 from adjudge.cli._reading import describe, list_files, omissions_of, place_of, read_content
 from adjudge.cli._results import deliver, print_json, show_rows
@@ -57,23 +65,20 @@ def fit_pairs(
         found = model.fit(compared, *beside, progress=on_step)
     outcomes = compared.outcome_counts
     say(
-        (found.model, "bold"),
-        f" on {count_of(len(compared), 'comparison')} of "
-        f"{count_of(compared.item_count, 'item')} by "
+        f"{count_of(len(compared), 'comparison')} of {count_of(compared.item_count, 'item')} by "
         f"{count_of(compared.judge_count, 'judge')}: {count_of(outcomes['tie'], 'tie')}, "
-        f"{outcomes['cannot say']:,} could not say",
+        f"{outcomes['cannot say']:,} could not say"
     )
+    detail(("model ", "dim"), found.model)
     if graded is not None:
-        say(
-            f"  with {count_of(len(graded), 'judgment')} of "
-            f"{count_of(graded.item_count, 'item')} by "
-            f"{count_of(graded.judge_count, 'judge')} on the scale {graded.scale}"
-        )
+        say(f"with {describe_size(graded)}; labels {labels_of(graded.scale)}")
     for parameter, (value, low, high) in found.parameters.items():
         between = "" if low != low else f" ({low:.2f} to {high:.2f})"  # noqa: PLR0124 - NaN
-        say(f"  {parameter} {value:.2f}{between}")
+        detail(f"  {parameter} {value:.2f}{between}")
     for note in found.notes:
-        say(f"  {note}")
+        detail(f"  {note}")
+    if found.converged is False:
+        warn("the fit stopped before it converged; allow more with --set iterations=N")
     return found
 
 

@@ -210,10 +210,11 @@ def grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> A
     from rich.text import Text
 
     table = Table(
-        title=title,
+        title=title or None,
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
+        show_edge=bool(title),
         pad_edge=False,
         collapse_padding=True,
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli._console import progress, say
-from adjudge.cli._results import grid, interval, number, shorten
+from adjudge.cli._console import detail, is_verbose, progress, warn
+from adjudge.cli._results import grid, interval, number, show_rows
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from adjudge.evaluation.diagnosis.diagnose import Diagnosis
     from adjudge.evaluation.predictive import Check
     from adjudge.models.model import Model
-
-_SHOWN = 12  # items a person is shown
-_FEW = 6  # truths up to which each has a column there
 
 
 def summarise(consensus: Consensus, read: Input) -> dict[str, Any]:
@@ -66,12 +64,13 @@ def _describe_draws(consensus: Consensus) -> dict[str, Any]:
 
 
 def tell_checks(consensus: Consensus) -> None:
-    """Say where a sampled model does not fit what it was given."""
+    """Warn where a sampled model does not fit the judgments."""
     failed = [check for check in _check_draws(consensus) if check.fails]
-    for check in failed:
-        say(("  model check: ", "yellow"), str(check))
     if failed:
-        say("  so items differ in ways this model does not know: its probabilities are too sure")
+        checks = count_of(len(failed), "model check")
+        warn(f"{checks} failed: the probabilities are too sure (--verbose lists the checks)")
+    for check in failed:
+        detail(f"  {check}")
 
 
 def _check_draws(consensus: Consensus) -> tuple[Check, ...]:
@@ -90,12 +89,12 @@ def diagnose_fit(consensus: Consensus, gold: Gold | None, *, pairs: bool) -> Dia
     with progress("diagnosing") as on_step:
         found = diagnose(consensus, gold=gold, pairs=pairs, progress=on_step)
     if pairs:
-        say(f"  {found.notes[-1]}")
+        detail(f"  {found.notes[-1]}")
     return found
 
 
 def tell_scores(consensus: Consensus, gold: Gold, judgments: Judgments) -> dict[str, Any]:
-    """How labels and probabilities fare against gold that the fit did not see; it is told."""
+    """Return the scores of labels on gold that the fit did not use, and say what is notable."""
     from adjudge.evaluation.against_gold import beside_vote, evaluate
 
     result = evaluate(consensus, gold)
@@ -103,15 +102,12 @@ def tell_scores(consensus: Consensus, gold: Gold, judgments: Judgments) -> dict[
     wanted = {"log loss": "log_loss", "calibration error": "corrected_calibration_error"}
     others = {words: result[key] for words, key in wanted.items() if result[key].defined}
     if score.defined:
-        told = "".join(f", {words} {other.shown.value:.3f}" for words, other in others.items())
-        say(
-            f"  accuracy against the gold in the file: {score.value:.3f} "
-            f"({score.low:.3f} to {score.high:.3f}){told}; the fit did not use it "
-            "(--use-gold would)"
-        )
+        for words, other in others.items():
+            detail(f"  {words} {other.shown.value:.3f}")
+        detail("  the fit did not use the gold of the file (--use-gold would)")
     beside = beside_vote(result, judgments)
     if beside is not None and beside.warning is not None:
-        say(f"  {beside.warning}")
+        warn(beside.warning)
     return {
         "accuracy": {
             "value": score.value,
@@ -155,26 +151,14 @@ def scores_grid(
 
 
 def show_least_certain(consensus: Consensus) -> Any:
-    """The items about which most doubt is left, as a table for people."""
+    """Return the least certain items as a table for people: three, or more with --verbose."""
     import numpy as np
 
-    order = np.argsort(-consensus.entropy, kind="stable")[:_SHOWN]
+    shown = 12 if is_verbose() else 3
+    order = np.argsort(-consensus.entropy, kind="stable")[:shown]
     rows = consensus.labels.take(order).to_pylist()
-    truths = consensus.scale.truths
-    shares = [(f">p({shorten(truth)})", f"p_{truth}") for truth in truths]
-    if len(truths) > _FEW:
-        shares = [(">probability", "probability")]
-    cells = [
-        [
-            shorten(row["item"]),
-            shorten(row["label"]),
-            *(f"{row[column]:.2f}" for _, column in shares),
-            f"{row['judgments']:,}",
-        ]
-        for row in rows
-    ]
-    columns = ["item", "label", *(head for head, _ in shares), ">judgments"]
-    return grid("Least certain items", columns, cells)
+    columns = ("item as least certain item", "label", "probability:.2f", "judgments")
+    return show_rows("", rows, *columns)
 
 
 def check_sampled(model: Model | None) -> None:

@@ -32,12 +32,14 @@ from adjudge.cli._results import (
     write_tables,
 )
 from adjudge.cli._summary import check_sampled, show_least_certain, summarise, tell_scores
+from adjudge.data.results import SURE
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
+    from adjudge.evaluation.against_gold import MoreGold
 
 _ROWS = 1_000_000  # labels in a file of a folder
 
@@ -97,6 +99,8 @@ def run(
     plain = running == o.Running()
     opened: Any = nullcontext(make_engine(fitting.threads))
     with opened if plain else open_engine(running, fitting.threads) as engine:
+        from adjudge.evaluation.against_gold import MoreGold
+
         reader = None if plain else cluster_reader(engine, judgments, reading)
         read = read_judgments(judgments, gold, reading, reader)
         read = _leave_out_unjudged(read, with_unjudged)
@@ -110,32 +114,43 @@ def run(
         about = summarise(consensus, read) if out.json else {}
         if known is None and read.beside is not None:
             about |= tell_scores(consensus, read.beside, read.judgments)
-        earlier = ["--gold", gold] if gold is not None else []
-        about |= _tell_more_gold(consensus, read.every, [*judgments, *earlier])
+        more = MoreGold.of(consensus, read.every)
+        about |= {"more_gold": None if more is None else asdict(more)}
         if save_draws is not None and consensus.draws is not None:
             consensus.draws.save(save_draws)
             tell_written("draws", save_draws)
+        _say_quality(consensus, about.get("accuracy"))
         _deliver(consensus, read.every, about, places, to, out)
+        earlier = ["--gold", gold] if gold else []
+        _say_next(more, shlex.join([*judgments, *earlier]), out.output is not None or is_piped())
 
 
-def _tell_more_gold(consensus: Consensus, gold: Gold | None, given: list[str]) -> dict[str, Any]:
-    """Say what more gold labels would show, if there are few; the numbers as data.
+def _say_quality(consensus: Consensus, accuracy: dict[str, Any] | None) -> None:
+    """Say how sure the labels are, and how accurate on gold that the fit did not use."""
+    sure = float((consensus.probability >= SURE).mean()) if len(consensus.choice) else 0.0
+    said = f"{count_of(len(consensus.choice), 'label')}, {sure:.0%} at least {SURE:.0%} sure"
+    if accuracy is not None and accuracy["low"] is not None:
+        said += (
+            f"; accuracy on the {count_of(accuracy['items'], 'gold item')} of the file "
+            "{value:.3f} ({low:.3f} to {high:.3f})".format(**accuracy)
+        )
+    say(said)
 
-    ``given`` are the arguments that name the judgments and the gold.
+
+def _say_next(more: MoreGold | None, files: str, kept: bool) -> None:
+    """Say the next step: to label gold where there is little, or else to look at the judges.
+
+    ``files`` are the arguments that were read, ``kept`` is whether the labels were written.
     """
-    from adjudge.evaluation.against_gold import MoreGold
-
-    found = MoreGold.of(consensus, gold)
-    if found is None:
-        return {"more_gold": None}
-    now = "" if found.margin_now is None else f", now ±{found.margin_now:.2f}"
+    keep = "" if kept else "-o labels.csv keeps the labels; "
+    if more is None:
+        say(("Next: ", "bold"), f"{keep}adjudge report {files}")
+        return
     say(
-        f"  {found.labels} {'more ' if found.have else ''}gold labels would measure accuracy to "
-        f"±{found.margin:.2f}{now} ({found.level:.0%} interval, if {found.accuracy:.0%} of labels "
-        f"are right as their probabilities say): adjudge next {shlex.join(given)} "
-        f"--gold {found.labels} -o gold-to-fill.csv"
+        ("Next: ", "bold"),
+        f"{keep}adjudge next {files} --gold {more.labels} -o gold-to-fill.csv "
+        f"(gold that measures accuracy to ±{more.margin:.2f})",
     )
-    return {"more_gold": asdict(found)}
 
 
 def _leave_out_unjudged(read: Input, with_unjudged: bool) -> Input:
@@ -185,7 +200,6 @@ def _deliver(
         print_json(about | rows)
     elif place is None:
         page().print(show_least_certain(consensus))
-        say((f"{count_of(len(consensus.choice), 'label')} in all; -o labels.csv keeps them", "dim"))
 
 
 def _write_labels(consensus: Consensus, gold: Gold | None, place: Path, to: str | None) -> None:

@@ -29,7 +29,7 @@ _SCORES = ("accuracy", "log_loss", "corrected_calibration_error")
 def run(
     *,
     folder: Path | None = option("--folder FOLDER", "Keep the files of the demo here."),
-    report: bool = flag("--report", "Write a report to the folder too."),
+    with_report: bool = flag("--with-report", "Write a report to the folder too."),
     seed: int = option("--seed N", "Seed of all random numbers.", 7, min=0),
     printing: o.Printing,
 ) -> None:
@@ -37,7 +37,7 @@ def run(
     from adjudge.models.registry import model
     from adjudge.simulation import demo
 
-    if report and folder is None:
+    if with_report and folder is None:
         raise BadSetting("--folder", None, "the folder for the report")
     if folder is not None:
         _check(folder)
@@ -51,7 +51,7 @@ def run(
     scores = _score_models(made)
     if folder is not None:
         _keep(folder, made, best)
-        if report:
+        if with_report:
             _write_report(folder, made)
     if printing.json:
         print_json({"seed": seed, "models": scores, "judges": judges})
@@ -61,7 +61,7 @@ def run(
     out.print(_tabulate_scores(scores))
     out.print(_tabulate_judges(judges))
     out.print(_next(folder), soft_wrap=True)  # a command to copy stays on one line
-    if folder is not None and report:
+    if folder is not None and with_report:
         out.print(f"Report: {folder / _REPORT}", soft_wrap=True)
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from adjudge.data import _reshaping
 from adjudge.data.gold import Gold, take_gold
 from adjudge.data.names import Codes, Named, Names
+from adjudge.data.progress import progress_bar
 from adjudge.data.scale import Scale, canonical
 from adjudge.data.source import Source, count_of, warn_of
 from adjudge.errors import BadData, BadSetting, shown
@@ -269,7 +270,10 @@ _TAKEN: dict[str, Callable[[Any], Any]] = {"judgments": take_judgments, "gold": 
 
 
 def takes_tables(function: _Function) -> _Function:
-    """Let ``judgments`` and ``gold`` of a function be whatever holds them, or None."""
+    """Let a function take judgments and gold of any kind, and True or False for ``progress``.
+
+    With ``progress=None`` a bar appears where a person watches.
+    """
     signature = inspect.signature(function)
 
     @wraps(function)
@@ -278,6 +282,10 @@ def takes_tables(function: _Function) -> _Function:
         for name, take in _TAKEN.items():
             if bound.arguments.get(name) is not None:
                 bound.arguments[name] = take(bound.arguments[name])
-        return function(*bound.args, **bound.kwargs)
+        if "progress" not in signature.parameters:
+            return function(*bound.args, **bound.kwargs)
+        with progress_bar(function.__name__, bound.arguments.get("progress")) as on_step:
+            bound.arguments["progress"] = on_step
+            return function(*bound.args, **bound.kwargs)
 
     return called  # type: ignore[return-value]  # the same signature

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +94,7 @@ class ItemTypes(Fitted):
         gold: GoldLike = None,
         *,
         engine: Engine | None = None,
-        progress: Progress | None = None,
+        progress: Any = None,
         start: Consensus | None = None,
     ) -> Consensus:
         """Fit judgments; gold calibrates the answer. ``start``: continue from an earlier fit."""

@@ -122,10 +122,18 @@ class Fitted:
         gold: GoldLike = None,
         *,
         engine: Engine | None = None,
-        progress: Progress | None = None,
+        progress: Any = None,
     ) -> Consensus:
-        """The consensus of judgments, with gold where it is known."""
+        """Fit judgments, with gold where it is known.
+
+        ``progress`` is a function that takes each step, True or False; by default a bar appears on
+        a terminal and in a notebook after two seconds.
+        """
         return self._fit(Given(judgments, gold, engine, progress))
+
+    def fit_predict(self, judgments: JudgmentsLike, gold: GoldLike = None, **options: Any) -> Any:
+        """Fit judgments, and return the table of labels: ``fit(...).labels``."""
+        return self.fit(judgments, gold, **options).labels
 
     def _fit(self, given: Given) -> Consensus:
         raise NotImplementedError
