@@ -123,9 +123,9 @@ def test_a_page_that_others_have_done_is_paid_once_and_the_log_says_why(sqlite: 
     bench.turn(bench.arrive("other").judge)
     for _ in range(2):
         outcome = bench.judging.submit(late, page.page, page.key, bench.answers(page))
-    assert str(outcome.judge.pay) == "0.50"
+    assert str(outcome.judge.pay) == "0.10", "five items of 25"
     newest, *_ = bench.services.projects.get_log(bench.slug, judge=late, event="page-answered")
-    assert (newest.figures["late"], newest.figures["paid"]) == (5, "0.50")
+    assert (newest.figures["late"], newest.figures["paid"]) == (5, "0.10")
     bench.check()
 
 

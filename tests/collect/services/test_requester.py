@@ -96,7 +96,7 @@ def test_progress_cost_and_why_items_are_open(database: Database) -> None:
     progress = bench.services.projects.get_progress(bench.slug)
     assert (progress.items, progress.open, progress.closed, progress.needed) == (20, 20, 0, 40)
     assert progress.why_open == {"not judged yet": 20}
-    assert progress.cost_to_finish == Decimal("0.60")  # 40 judgments, 16 a page
+    assert progress.cost_to_finish == Decimal("0.50")  # 40 judgments, 16 on a full page
     anna, berta = bench.trained("anna"), bench.trained("berta")
     outcome = bench.turn(anna)
     page = bench.page(berta)

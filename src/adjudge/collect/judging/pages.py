@@ -44,8 +44,8 @@ from adjudge.collect.rules.golds import (
     to_json,
     why,
 )
-from adjudge.collect.rules.policy import Policy
-from adjudge.collect.rules.routing import FULL, Plan, Slot, compose
+from adjudge.collect.rules.policy import FULL_PAGE, Policy
+from adjudge.collect.rules.routing import Plan, Slot, compose
 from adjudge.collect.store.database import to_time
 from adjudge.collect.store.request import JudgeRequest, Request
 from adjudge.collect.store.schema import OPEN_TO_JUDGE, items, judgments, page_rows, pages
@@ -283,19 +283,16 @@ def _lease(
             arrange=None if screening is None else screening.beside,
         )
         # Further down there may be more uncertain ones.
-        full = (1 if uncertain_first and most <= window else FULL) * policy.pairs_per_page
+        full = (1 if uncertain_first and most <= window else FULL_PAGE) * policy.pairs_per_page
         if len(scans) > 1 and sum(map(len, plan)) < full:
             del scans[0]
             continue
         if not plan:
             return None
         ids = sorted(slot.item for group in plan for slot in group if not slot.gold)
-        if not ids:  # a short page, and it is gold's turn
-            short = sum(map(len, plan)) < FULL * policy.pairs_per_page
-            if short and screening is not None and screening.was_alone:
-                golds = []
-                continue
-            return plan, request.judge.reached
+        if not ids:  # a short page, and it is gold's turn: no page is gold alone
+            golds = []
+            continue
         missed = _not_obtained(request.on, ids, request.judge.arm, policy)
         if not missed:
             lease(request.on, ids)

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, func, select, text
 
 from adjudge.collect.rules.golds import GoldCard, order_beside, screening_order
 from adjudge.collect.store.request import JudgeRequest
-from adjudge.collect.store.schema import judgments, page_rows, pages
+from adjudge.collect.store.schema import judgments, page_rows
 
 _SHOWN = (
     select(page_rows.c.gold, func.max(page_rows.c.page).label("page"))
@@ -22,16 +22,6 @@ _JUDGED = select(judgments.c.item, judgments.c.page).where(
     judgments.c.judge == bindparam("judge"),
     judgments.c.item.in_(bindparam("ids", expanding=True)),
     text("judgments.gold IS NULL"),
-)
-
-_WORK_ON_LAST = (  # rows that are no gold, on the last page of work that a judge was given
-    select(func.count(page_rows.c.row))
-    .select_from(pages)
-    .outerjoin(page_rows, (page_rows.c.page == pages.c.id) & text("page_rows.gold IS NULL"))
-    .where(pages.c.judge == bindparam("judge"), pages.c.kind == "work")
-    .group_by(pages.c.id)
-    .order_by(pages.c.id.desc())
-    .limit(1)
 )
 
 
@@ -75,16 +65,6 @@ class Screening:
         if self.request.policy.gold_runs_out == "repeat":
             return False
         return all(gold.item in self.met for gold in self.request.project.screening)
-
-    @property
-    def was_alone(self) -> bool:
-        """Whether there was nothing but gold on the last page of the judge.
-
-        Then the next has work: gold that earlier pages could not hide, or that there was too little
-        of, is not made up page after page where only a few items are left.
-        """
-        asked = {"judge": self.request.judge.id}
-        return self.request.on.execute(_WORK_ON_LAST, asked).scalar() == 0
 
     def draw(self, rng: np.random.Generator) -> list[GoldCard[int]]:
         """The golds that may come at all, in random order as far as the policy has no wish."""

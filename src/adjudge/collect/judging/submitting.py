@@ -35,7 +35,7 @@ from adjudge.collect.judging.budget import rows_left
 from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.refreshers import is_refresher
 from adjudge.collect.rules.decisions import Decision, after_page, after_training
-from adjudge.collect.rules.endings import to_micros
+from adjudge.collect.rules.endings import pay_of_page, to_money
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, columns_of, record_of
@@ -119,6 +119,7 @@ def _submit_work(
             request, [one for one in made if one["gold"] is None and one["item"] not in late], late
         )
     golds = [one for one in made if one["gold"] is not None]
+    paid = pay_of_page(policy, len(rows))
     told_rows = [one["row"] for one in golds if one["right"] is False] if policy.feedback else []
     request.on.execute(CLOSE, {"page": page.id, "now": request.now, "told": {"told": told_rows}})
     request.set_judge(
@@ -129,13 +130,13 @@ def _submit_work(
         judged=request.judge.judged + len(made),
         worked=request.judge.worked + len(work),
         others=request.judge.others + sum(one["other"] for one in made),
-        earned=request.judge.earned + to_micros(policy.pay_per_page),
+        earned=request.judge.earned + paid,
         notice=[],
     )
     answered: dict[str, Any] = {"golds": [[one["gold"], one["label"]] for one in golds]}
     answered["rows"] = len(made)
     if late:  # paid, although others have judged them meanwhile: the page came after its time
-        answered |= {"late": len(late), "paid": str(policy.pay_per_page)}
+        answered |= {"late": len(late), "paid": str(to_money(paid))}
     log_decision(request, page, "page-answered", decision, answered)
     if decision.stage == "blocked":
         untrust(request.on, request.judge.id, request.project)

@@ -107,6 +107,7 @@ def view_project(snapshot: ProjectSnapshot, arm: str) -> ProjectView:
         consent=policy.consent if policy.require_consent else "",
         training_pairs=snapshot.training_pairs(arm),
         page_minutes=policy.lease_minutes,
+        screened=bool(snapshot.screening) and policy.screening_share > 0,
         of_pairs=snapshot.of_pairs,
     )
 

@@ -6,12 +6,13 @@ import hashlib
 from decimal import Decimal
 from typing import Any, Literal, cast
 
-from adjudge.collect.rules.policy import Policy
+from adjudge.collect.rules.policy import FULL_PAGE, Policy
 from adjudge.collect.rules.settings import fill_template
 from adjudge.collect.values.judging import DRY_RUN
 from adjudge.data.source import count_of
 
 _MICRO = Decimal(1_000_000)  # money is stored in millionths
+_CENT = 10_000
 
 # Why a judge is finished; the first two can be taken up again.
 NOTHING_LEFT = "nothing-left"
@@ -175,6 +176,18 @@ def pay_of(judge: Any, policy: Policy) -> int:
     if judge.stage == "blocked" and not policy.pay_blocked:
         return 0
     return int(judge.earned)
+
+
+def pay_of_page(policy: Policy, rows: int) -> int:
+    """What a page of so many rows is paid, in millionths.
+
+    A page below ``FULL_PAGE`` of the usual rows is paid by its rows, to the cent and at least one.
+    """
+    full = to_micros(policy.pay_per_page)
+    if policy.short_pages == "full" or rows >= FULL_PAGE * policy.pairs_per_page or not full:
+        return full
+    share = full * rows / policy.pairs_per_page
+    return min(full, max(_CENT, round(share / _CENT) * _CENT))
 
 
 def to_money(micros: int) -> Decimal:

@@ -25,6 +25,8 @@ from adjudge.collect.rules.settings import (
 from adjudge.collect.values.judging import CHANNELS
 from adjudge.errors import BadSetting, UnknownName
 
+FULL_PAGE = 0.85  # of a page's usual rows: six groups of four are as good as five of five
+
 
 # The first settings are those of the last base.
 class Policy(
@@ -99,8 +101,8 @@ class Policy(
 
     @classmethod
     def from_stored(cls, settings: Mapping[str, Any]) -> Policy:
-        """A stored policy; of a mix that only earlier versions took, the default."""
-        held = dict(settings)
+        """A stored policy, with the rules of its time where a setting is later or refused now."""
+        held = {"short_pages": "full", **settings}  # earlier versions paid every page alike
         for name in ("training_mix", "screening_mix"):
             try:
                 cls(**{name: held.get(name, "any")})

@@ -22,7 +22,7 @@ from zlib import crc32
 import numpy as np
 
 from adjudge.collect.rules.golds import GoldCard
-from adjudge.collect.rules.policy import Policy
+from adjudge.collect.rules.policy import FULL_PAGE, Policy
 
 _Key = TypeVar("_Key", bound=Hashable)
 _ItemState = Literal["open", "closed", "set aside", "withdrawn", "final", "skipped"]
@@ -45,7 +45,6 @@ class Slot(Generic[_Key]):
 Plan = list[list[Slot[_Key]]]  # groups of rows, in order
 _Arrange = Callable[[list[_Key], Sequence[GoldCard[_Key]]], Sequence[GoldCard[_Key]]]
 _Due = Callable[[int], int]  # how many golds a page of so many rows should have
-FULL = 0.85  # of a page's rows: six groups of four are as good as five of five
 
 
 def item_state(*, trusted: int, needed: int, broken: int, set_aside_after: int) -> _ItemState:
@@ -215,7 +214,7 @@ def _with_gold(
     otherwise the shape of a page would tell of its gold.
     """
     size, groups = _shape(pile, policy)
-    full = size * groups >= FULL * policy.pairs_per_page
+    full = size * groups >= FULL_PAGE * policy.pairs_per_page
     if not full:
         size, groups = _last_shape(pile, policy, share)
     if arrange is not None:
@@ -240,7 +239,7 @@ def _with_gold(
 def _whole_shape(pile: _Pile[_Key], policy: Policy, share: float) -> tuple[int, int]:
     """Rows of a group, and groups, of a page."""
     size, groups = _shape(pile, policy)
-    if size * groups < FULL * policy.pairs_per_page:
+    if size * groups < FULL_PAGE * policy.pairs_per_page:
         return _last_shape(pile, policy, share)
     return size, groups
 
@@ -255,7 +254,7 @@ def _shape(pile: _Pile[_Key], policy: Policy) -> tuple[int, int]:
         groups = min(policy.pairs_per_page // size, len(pile.able(size)))
         if size * groups > best[0] * best[1]:
             best = (size, groups)
-        if size * groups >= FULL * policy.pairs_per_page:
+        if size * groups >= FULL_PAGE * policy.pairs_per_page:
             break
     return best
 

@@ -91,8 +91,8 @@ _PLACES = "{code}, {participant}, {outcome}, or {NAME} of a parameter in the jud
 def fill_template(template: str, values: Mapping[str, str]) -> str:
     """The link with its placeholders filled in; a value that is not there is empty.
 
-    >>> filled("https://panel.example/done?code={code}&who={participant}",
-    ...        {"code": "A1", "participant": "x&code=B2"})
+    >>> fill_template("https://panel.example/done?code={code}&who={participant}",
+    ...               {"code": "A1", "participant": "x&code=B2"})
     'https://panel.example/done?code=A1&who=x%26code%3DB2'
     """
     return _PLACE.sub(lambda place: _escaped(values.get(place[1], "")), template)
@@ -332,8 +332,12 @@ class Pay(_Part):
 
     model_config = ConfigDict(title="Pay and completion codes")
 
-    pay_per_page: _Money = _setting(
-        Decimal("0.00"), "Pay per page", "However many items a page has."
+    pay_per_page: _Money = _setting(Decimal("0.00"), "Pay per page", "For a full page.")
+    short_pages: Literal["by-items", "full"] = _setting(
+        "by-items",
+        "Pay of pages with few items",
+        "by-items: a page with less than 85% of the usual items is paid by its items. "
+        "full: every page is paid alike.",
     )
     pay_failed: _Money = _setting(
         Decimal("0.00"),

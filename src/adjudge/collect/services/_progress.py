@@ -50,6 +50,7 @@ _HOUR, _DAY = 3_600.0, 86_400.0
 _BARS = 60  # at most
 _SIZES = (_HOUR / 4, _HOUR, 6 * _HOUR, _DAY, 7 * _DAY, 30 * _DAY, 365 * _DAY)
 _STILL = 2 * _DAY  # without a judgment for so long, nobody is at work
+_ENOUGH_PAGES = 3  # that say how much a page holds
 _SPLIT = 1e-9  # bits: judges of an item with less agree
 
 
@@ -78,7 +79,6 @@ def measure_progress(request: Request) -> Progress:
         .where(pages.c.state == "open", pages.c.kind == "work")
     )
     pay = sum(pay_of(row, request.project.policy_of(row.arm)) for row in people)
-    pages_left = math.ceil(lacking / _work_on_a_page(request.project) - 1e-9)
     return Progress(
         items=sum(group.many for group in kept),
         closed=states["closed"] + states["final"],
@@ -101,7 +101,7 @@ def measure_progress(request: Request) -> Progress:
         gold_seen=seen,
         gold_right=right,
         cost=to_money(pay),
-        cost_to_finish=policy.pay_per_page * pages_left,
+        cost_to_finish=_forecast_cost(request.project, lacking, people),
         currency=policy.currency,
         warnings=_warn(request, budget),
         savings=savings,
@@ -139,8 +139,8 @@ def _read_judges(request: Request) -> Sequence[StoredRow]:
     """What is counted on the judges of a project: pages, golds since a fresh start, pay."""
     return request.on.execute(
         select(
-            *(judges.c.stage, judges.c.arm, judges.c.earned, judges.c.pages, judges.c.attempt),
-            *(judges.c.training_seen, judges.c.seen, judges.c.right),
+            *(judges.c.stage, judges.c.arm, judges.c.earned, judges.c.pages, judges.c.worked),
+            *(judges.c.attempt, judges.c.training_seen, judges.c.seen, judges.c.right),
         ).where(judges.c.project == request.project.id, is_real)
     ).all()
 
@@ -271,6 +271,19 @@ def _measure_savings(request: Request) -> Savings | None:
         most_tried=len(by_count) - 1 if stored else None,
         fitted=stored["made"] if stored else "",
     )
+
+
+def _forecast_cost(snapshot: ProjectSnapshot, lacking: int, people: Sequence[StoredRow]) -> Decimal:
+    """What the judgments that are lacking will cost, with the gold among them.
+
+    Pages that are paid alike cost as much as they held so far: towards the end they hold less.
+    """
+    if snapshot.policy.short_pages == "by-items":
+        return _cost(snapshot, lacking)
+    done = sum(row.pages for row in people)
+    usual = _work_on_a_page(snapshot)
+    each = min(usual, sum(row.worked for row in people) / done) if done >= _ENOUGH_PAGES else usual
+    return snapshot.policy.pay_per_page * math.ceil(lacking / max(each, 1.0) - 1e-9)
 
 
 def _cost(snapshot: ProjectSnapshot, count: float) -> Decimal:

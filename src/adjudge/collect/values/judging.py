@@ -57,7 +57,9 @@ class ProjectView:
     training_pass: float
     training_tries: int
     pairs_per_page: int
+    screened: bool  # whether there are known answers among the work
     pay_per_page: Decimal
+    short_pages: str  # "by-items": a page with few items is paid by its items; or "full"
     pay_failed: Decimal  # what a judge who failed the training is paid
     currency: str
     least_pages: int  # for the full completion code; 0: any
