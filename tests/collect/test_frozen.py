@@ -167,8 +167,9 @@ def read_archive(body: bytes) -> dict[str, Any]:
         return {one: read_text(archive.read(one).decode(), one) for one in archive.namelist()}
 
 
-# Figures that earlier versions had wrong: cost without short pages, items without decided ones.
-CORRECTED = ("cost_to_finish", "closed")
+# What earlier versions had wrong: cost without short pages, closed items without decided ones,
+# seconds of judges with those of answers that are no label.
+CORRECTED = re.compile(r"/(cost_to_finish|closed)$|/judges\b.*/seconds$")
 
 
 def find_changes(before: Any, after: Any, place: str = "") -> list[str]:
@@ -179,7 +180,7 @@ def find_changes(before: Any, after: Any, place: str = "") -> list[str]:
         return [
             change
             for name, value in before.items()
-            if name not in CORRECTED
+            if not CORRECTED.search(f"{place}/{name}")
             for change in find_changes(value, after.get(name, "missing"), f"{place}/{name}")
         ]
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):

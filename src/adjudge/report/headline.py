@@ -11,7 +11,14 @@ import numpy as np
 from adjudge.data.source import count_of
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
 from adjudge.report.results import Results
-from adjudge.report.words import DOUBT, SURE, join_names, percent, worth_judging
+from adjudge.report.words import (
+    DOUBT,
+    SURE,
+    inferred_probability,
+    join_names,
+    percent,
+    worth_judging,
+)
 
 READY, USABLE = 0.9, 0.8  # accuracy that the interval has to reach
 _BELIEVABLE = 0.05  # calibration error up to which probabilities can be read as percentages
@@ -110,7 +117,7 @@ def _measure_vote(results: Results) -> float | None:
 
 
 def _count_labels(results: Results) -> Tile:
-    probability = results.consensus.probability
+    probability = inferred_probability(results.consensus)
     sure = float((probability >= SURE).mean()) if len(probability) else 0.0
     detail = f"{percent(sure)} are at least {SURE:.0%} sure"
     return Tile(f"{len(probability):,}", "labels", detail)

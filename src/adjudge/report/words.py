@@ -9,7 +9,9 @@ from textwrap import shorten
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from adjudge.data.consensus import Consensus
 from adjudge.data.draws import HIGHEST
 from adjudge.data.names import as_names, look_up
 from adjudge.data.source import count_of
@@ -109,9 +111,17 @@ def _labels_found(results: Results) -> _Finding:
     return _Finding(question="Which labels?", answer=tuple(answer))
 
 
+def inferred_probability(consensus: Consensus) -> NDArray[np.float64]:  # (label,)
+    """The probabilities of the labels that were inferred: gold that a fit was given is certain."""
+    open_to_doubt = None if consensus.known is None else consensus.known < 0
+    if open_to_doubt is None or not open_to_doubt.any():
+        return consensus.probability
+    return consensus.probability[open_to_doubt]
+
+
 def certainty(results: Results) -> _Finding:
     """How sure the labels are, and whether that can be believed."""
-    probability = results.consensus.probability
+    probability = inferred_probability(results.consensus)
     items = max(len(probability), 1)
     sure, doubt = int((probability >= SURE).sum()), int((probability < DOUBT).sum())
     answer = [

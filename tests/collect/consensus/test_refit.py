@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,12 @@ from adjudge import Gold, Judgments, MajorityVote
 from adjudge.collect.consensus import refit
 from adjudge.collect.consensus._learning import keep_hidden_gold
 from adjudge.collect.services.exports import ExportService
+from adjudge.collect.store.database import Database
+from adjudge.collect.values.judging import CANNOT_JUDGE
 from adjudge.errors import BadSetting, UnknownName
+from adjudge.evaluation.diagnosis.diagnose import diagnose
+from adjudge.report.words import inferred_probability
+from collecting import Bench
 from sites import served
 
 
@@ -81,6 +87,41 @@ def test_decisions_outdate_what_is_shown_and_exported(tmp_path: Path) -> None:
         assert sent.headers["adjudge-outdated"] == "true"
         assert 'filename="outdated-' in sent.headers["content-disposition"]
         assert "adjudge-outdated" not in ada.get(f"/projects/{slug}/export/answers").headers
+
+
+def test_figures_of_lists_tables_and_reports_agree(sqlite: Database) -> None:
+    bench = Bench(sqlite, topics=4, golds=12, training=False, judgments_per_item=2)
+    services, slug = bench.services, bench.slug
+    for key in ("anna", "berta"):
+        judge = bench.arrive(key).judge
+        page = bench.page(judge)
+        answers = [
+            replace(one, seconds=2.0 + one.row, label=CANNOT_JUDGE if one.row == 25 else one.label)
+            for one in bench.answers(page)
+        ]
+        bench.judging.submit(judge, page.page, page.key, answers)
+    item = next(
+        one for one in services.items.get_all(slug)[0] if one.state == "open" and not one.gold
+    )
+    services.items.adjudicate(slug, item.item, "Spam", gold=False)
+    fit = refit._fit_one(services, slug, "majority-vote")
+    (shown,) = refit.list_fits(services, slug)
+
+    (listed,), progress = services.projects.get_all(), services.projects.get_progress(slug)
+    assert listed.closed == progress.closed > 0
+    held = services.exports.get_judgments(slug, golds=True)
+    assert held is not None
+    assert shown.used == len(held) > fit.judgments - 2, "answers to gold are among them"
+    judges = diagnose(MajorityVote().fit(held)).judges
+    median = dict(zip(judges["judge"].to_pylist(), judges["seconds"].to_pylist(), strict=True))
+    assert {row.judge: row.seconds for row in services.judges.get_all(slug)} == median
+
+
+def test_gold_is_not_among_the_labels_that_are_sure() -> None:
+    table = {"item": list("aabbg"), "judge": list("xyxyx"), "label": [0, 1, 1, 1, 0]}
+    consensus = MajorityVote().fit(Judgments.from_table(table), Gold.of({"g": 0}))
+    assert len(consensus.probability) == 3
+    assert len(inferred_probability(consensus)) == 2
 
 
 def test_a_model_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -50,7 +50,8 @@ class ModelFit:
 
     model: str
     state: str  # wanted, running, ready or failed
-    judgments: int = 0  # stored when it was fitted
+    judgments: int = 0  # answers to work that were stored when it was fitted
+    used: int = 0  # trusted judgments that it was fitted to, answers to gold among them
     seconds: float | None = None
     made: str = ""
     problem: str = ""
@@ -105,7 +106,8 @@ def list_fits(services: RequesterServices, slug: str, *, question: str = "") -> 
 
 def _to_fit(row: StoredRow) -> ModelFit:
     outdated = bool(row.made) and (row.asked or 0.0) > row.begun
-    return from_row(ModelFit, row, state=row.state or "wanted", outdated=outdated)
+    used = sum(judge["judgments"] for judge in row.judges or ())
+    return from_row(ModelFit, row, state=row.state or "wanted", outdated=outdated, used=used)
 
 
 def read_labels(
@@ -224,8 +226,9 @@ def _fit_one(
 
 
 def _columns(fit: ModelFit) -> dict[str, Any]:
-    """The columns of a fit; whether it is outdated follows from them."""
-    return {name: value for name, value in asdict(fit).items() if name != "outdated"}
+    """What is stored of a fit; the rest follows from it."""
+    derived = ("outdated", "used")
+    return {name: value for name, value in asdict(fit).items() if name not in derived}
 
 
 def is_outdated(

@@ -21,6 +21,7 @@ from adjudge.collect.store.database import StoredRow, to_time
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
     COUNTED,
+    DONE,
     is_real,
     items,
     judges,
@@ -81,7 +82,7 @@ def measure_progress(request: Request) -> Progress:
     pay = sum(pay_of(row, request.project.policy_of(row.arm)) for row in people)
     return Progress(
         items=sum(group.many for group in kept),
-        closed=states["closed"] + states["final"],
+        closed=sum(states[state] for state in DONE),
         open=states["open"],
         set_aside=states["set aside"] + states["skipped"],
         withdrawn=states["withdrawn"],

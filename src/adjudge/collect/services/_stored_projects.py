@@ -15,6 +15,7 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import from_row
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
+    DONE,
     adjudications,
     arms,
     contests,
@@ -214,7 +215,7 @@ def summarize_projects(
     given = (judgments.c.kind == "work") & judgments.c.gold.is_(None)
     counted: dict[str, ColumnElement[bool]] = {
         "items": work,
-        "closed": work & (items.c.state == "closed"),
+        "closed": work & items.c.state.in_(DONE),
         "golds": golds.c.active,
         "judges": is_real,
         "judgments": given & judgments.c.judge.not_in(dry),

@@ -16,6 +16,7 @@ from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import Request, outdate_fits
 from adjudge.collect.store.schema import (
     COUNTED,
+    DONE,
     adjudications,
     is_real,
     items,
@@ -220,7 +221,7 @@ def _filter(request: Request, which: str, search: str) -> Select[Any]:
     conditions: dict[str, tuple[Any, ...]] = {
         "all": (),
         "open": (work, items.c.state == "open"),
-        "done": (work, items.c.state.in_(("closed", "final"))),
+        "done": (work, items.c.state.in_(DONE)),
         "disputed": (work, items.c.id.in_(split)),
         "unsure": (work, items.c.sure < UNSURE, items.c.state != "final"),
         "unjudged": (work, items.c.state != "final", items.c.id.not_in(given)),

@@ -432,10 +432,11 @@ def _read_work(request: Request, ids: Any) -> WorkAnswers:
 
 
 def _median_seconds(request: Request, judge: int | None = None) -> dict[int, float]:
-    """The median time a pair took each judge, where it was measured."""
+    """The median seconds per label of each judge, as the report has them, where measured."""
     wanted = select(judgments.c.judge, judgments.c.seconds).where(
         judgments.c.project == request.project.id,
         judgments.c.kind == "work",
+        judgments.c.other.is_(False),
         judgments.c.seconds.is_not(None),
     )
     return _medians(request, wanted if judge is None else wanted.where(judgments.c.judge == judge))

@@ -493,6 +493,7 @@ settings = Table(
 
 # Judgments that count on their item, as far as their standing lets them.
 COUNTED = and_(judgments.c.kind == "work", judgments.c.gold.is_(None), judgments.c.other.is_(False))
+DONE = ("closed", "final")  # states of items that need nobody any more
 is_real = judges.c.kind != DRY_RUN
 NOT_JUDGED = ~exists().where(  # items that a judge has not judged as work
     judgments.c.judge == bindparam("judge"),
