@@ -1,12 +1,11 @@
-"""The examples of a page: files, shell commands and Python sessions, run as a reader would.
+"""Run the examples of a page: files, shell commands and Python sessions.
 
-A fenced block ``console`` holds commands after ``$ `` and what they print; ``pycon`` holds a Python
-session; a block with ``title="name"`` is a file that stands in the folder before the next block
-runs. A page runs from top to bottom in a folder of its own. ``[...]`` alone on a line stands for
-lines that the page leaves out.
+A fenced block ``console`` has commands after ``$ `` and their output; ``pycon`` is a Python
+session; a block with ``title="name"`` is written to a file of that name. A page runs from top to
+bottom in an empty folder. ``[...]`` alone on a line replaces lines that the page leaves out.
 
-Commands of adjudge run in this process, as at a terminal ``WIDTH`` columns wide, or as into a pipe
-where ``| head -n N`` follows. ``cat`` and ``head`` show files; no other command is known.
+Commands of adjudge run in this process, as at a terminal ``WIDTH`` columns wide, or as in a pipe
+if ``| head -n N`` follows. ``cat`` and ``head`` show files; other commands are errors.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 @dataclass(slots=True)
 class Page:
-    """What a page says and what a run of it says: ``faults`` tell where they differ."""
+    """A page with the output of a run; ``faults`` lists the differences from what it showed."""
 
     text: str  # as it should be
     faults: list[str] = field(default_factory=list)
@@ -69,7 +68,7 @@ def run_page(text: str, folder: Path) -> Page:
 
 
 class _Screen(io.TextIOWrapper):
-    """A terminal, or a pipe, that keeps what was written to it."""
+    """A terminal or pipe that keeps its output."""
 
     def __init__(self, terminal: bool) -> None:
         super().__init__(io.BytesIO(), encoding="utf-8", write_through=True)
@@ -97,7 +96,7 @@ def _at_terminal(folder: Path) -> Iterator[None]:
 
 
 def _run_shell(body: str, page: Page) -> str:
-    """The block with what its commands print now; shown output that still holds is kept."""
+    """Return the block with the current output of its commands; output that matches is kept."""
     fresh = ""
     for part in re.split(r"^(?=\$ )", body, flags=re.MULTILINE):
         if not part.startswith("$ "):
@@ -115,7 +114,7 @@ def _run_shell(body: str, page: Page) -> str:
 
 
 def _printed(command: str) -> str:
-    """What a command prints, as lines without trailing spaces."""
+    """Return the output of a command, without trailing spaces."""
     line, _, pipe = command.partition("|")
     words = shlex.split(line)
     screen = _Screen(terminal=not pipe)
@@ -152,9 +151,9 @@ def _adjudge(words: list[str]) -> None:
 
 
 def alike(shown: str, printed: str) -> bool:
-    """Whether two outputs say the same: spaces and rules of tables are form, gaps fit any lines.
+    """Whether two outputs agree, apart from spaces, rules of tables and lines left out.
 
-    The last digits of a number told whole are the machine's, whose sums are rounded in their order.
+    The last digits of a number with full precision may differ between machines.
     """
     parts = [re.escape(_plain(part)) for part in shown.split(f"{GAP}\n")]
     return re.fullmatch(r"(?:.*\n)?".join(parts), _plain(printed), re.DOTALL) is not None
@@ -167,10 +166,10 @@ def _plain(text: str) -> str:
 
 
 def _cut_like(shown: str, printed: str) -> str:
-    """The new output with lines left out where the old one had gaps.
+    """Return the new output with lines left out where the old one had gaps.
 
-    What stood before the first gap and after the last keeps its number of lines; what stood
-    between two gaps begins at the line with which it began. Where that is gone, nothing is cut.
+    The parts before the first gap and after the last keep their number of lines. A part between two
+    gaps begins at the same line as before; if that line is gone, nothing is left out.
     """
     parts = [part.splitlines() for part in shown.split(f"{GAP}\n")]
     lines = printed.splitlines()
@@ -195,14 +194,14 @@ class _Session(doctest.DocTestRunner):
         self.faults: list[str] = []
 
     def report_start(self, out: Any, test: Any, example: Any) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def report_success(self, out: Any, test: Any, example: Any, got: str) -> None:  # noqa: ARG002
         """Keep the shown output, which may have gaps of its own."""
         self.got[example.lineno] = example.want
 
     def report_failure(self, out: Any, test: Any, example: Any, got: str) -> None:  # noqa: ARG002
-        """Keep what was printed instead."""
+        """Keep the output."""
         self.got[example.lineno] = "\n".join(line or "<BLANKLINE>" for line in got.splitlines())
         self.faults.append(f">>> {example.source}shown:\n{example.want}\nprinted:\n{got}")
 
@@ -212,7 +211,7 @@ class _Session(doctest.DocTestRunner):
 
 
 def _run_python(body: str, names: dict[str, Any], page: Page) -> str:
-    """The session with what it prints now; names live on to the next block of the page."""
+    """Return the session with its current output; names remain defined for the next block."""
     test = doctest.DocTestParser().get_doctest(body, names, "page", None, 0)
     session = _Session()
     session.run(test, out=lambda _: None, clear_globs=False)

@@ -27,7 +27,7 @@ def filled(text: str) -> str:
 
 
 def commands() -> str:
-    """Every command: its purpose, examples and own options; then the shared options."""
+    """Describe every command: its purpose, examples and own options; then the shared options."""
     known = list_commands()
     options = {name: list(_options(entry.callback)) for name, entry in known.items()}
     uses = Counter(option for rows in options.values() for option in rows)
@@ -51,7 +51,7 @@ def commands() -> str:
 
 
 def list_commands(only: str | None = None) -> dict[str, Any]:
-    """Every command by its words, ``consensus``, ``project create``; or those of one file alone."""
+    """List the commands by name, such as ``project create``; or those of one file."""
     from adjudge.cli import _build
 
     app = _build(only)
@@ -72,7 +72,7 @@ class Option(NamedTuple):
 
 
 def _options(run: Any) -> Iterator[Option]:
-    """Each argument and option of a command."""
+    """Yield each argument and option of a command."""
     hints = get_type_hints(run, include_extras=True)
     for given in inspect.signature(run).parameters.values():
         panel = hints[given.name].__metadata__[0].rich_help_panel
@@ -80,7 +80,7 @@ def _options(run: Any) -> Iterator[Option]:
 
 
 def _command(name: str, entry: Any, own: list[str], groups: dict[str, list[str]]) -> str:
-    """The section of a command."""
+    """Return the section of a command."""
     examples = "\n".join(re.findall(r"^\s*(adjudge .*)$", entry.epilog, re.MULTILINE)[:2])
     parts = [f"## adjudge {name}", entry.help.split("\n\n")[0], f"```sh\n{examples}\n```"]
     if own:
@@ -97,7 +97,7 @@ def _table(rows: list[str]) -> str:
 
 
 def _row(name: str, hint: Any, default: Any) -> tuple[str, str]:
-    """The name of an argument or option, and its row of a table."""
+    """Return the name of an argument or option, and its row of a table."""
     kinds, info = set(get_args(hint.__origin__)) or {hint.__origin__}, hint.__metadata__[0]
     what = _cell(" ".join((info.help or "").split()))
     if type(info).__name__ == "ArgumentInfo":
@@ -117,7 +117,7 @@ def _row(name: str, hint: Any, default: Any) -> tuple[str, str]:
 
 
 def formats() -> str:
-    """Every format: what it is read as, what it is written from, what it looks like."""
+    """List the formats: what each is read as and written from, and what it looks like."""
     from adjudge.data.formats import formats as known
 
     rows = [
@@ -134,12 +134,12 @@ def _kinds(kinds: tuple[str, ...]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text that Markdown shows as it stands: angle brackets would be taken for HTML."""
+    """Escape text for a cell of a Markdown table."""
     return text.replace("<", "&lt;").replace(">", "&gt;").replace("|", "\\|").replace("*", "\\*")
 
 
 def synonyms() -> str:
-    """The other names of columns that are recognised."""
+    """List the other names of columns that are recognised."""
     from adjudge.data.synonyms import SYNONYMS
 
     rows = []
@@ -151,7 +151,7 @@ def synonyms() -> str:
 
 
 def policy() -> str:
-    """Every setting of a policy, with its default and what it means."""
+    """List the settings of a policy."""
     from adjudge.collect.rules.policy import Policy
 
     rows = ["| setting | default | meaning |", "| --- | --- | --- |"]
@@ -163,7 +163,7 @@ def policy() -> str:
 
 
 def names() -> str:
-    """Every public name, for mkdocstrings to document."""
+    """List every public name, for mkdocstrings to document."""
     parts, seen = [], set[str]()
     for module, public in _modules():
         rows = [f"::: {module}.{name}" for name in public if name not in seen]
@@ -173,7 +173,7 @@ def names() -> str:
 
 
 def _modules() -> Iterator[tuple[str, list[str]]]:
-    """Each public module with its names."""
+    """Yield each public module with its names."""
     for module in ("adjudge", "adjudge.evaluation", "adjudge.report", "adjudge.simulation"):
         yield module, importlib.import_module(module).__all__
     yield "adjudge.sklearn", ["ConsensusEstimator"]

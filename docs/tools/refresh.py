@@ -1,9 +1,8 @@
-"""Rewrite every example and every generated part of the pages as the code has them now.
+"""Rewrite the examples and the generated parts of the pages from the current code.
 
     .venv/bin/python docs/tools/refresh.py [PAGE ...]
 
-Read the difference before you keep it: numbers that changed belong in the changelog, under
-"Changed results".
+Review the difference: numbers that changed belong in the changelog, under "Changed results".
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def pages() -> list[Path]:
-    """The pages that may hold examples: README.md, and every page of the docs."""
+    """List README.md and every page of the docs."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def main() -> None:
-    """Refresh the pages that are named, or all of them."""
+    """Refresh the given pages, or all."""
     chosen = [Path(name).resolve() for name in sys.argv[1:]] or pages()
     for path in chosen:
         before = path.read_text(encoding="utf-8")

@@ -1,9 +1,9 @@
-"""Take the pages of a run of the replications into the docs.
+"""Copy the pages of a run of the replications into the docs.
 
     ./scripts/replicate all -o FOLDER
     .venv/bin/python docs/tools/replications.py FOLDER
 
-Pages, CSV and PNG are taken, the pictures with few colours, which makes them small.
+Pages, CSV files and pictures are copied, pictures with few colours to make them small.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ COLOURS = 64
 
 
 def main() -> None:
-    """Copy what the docs show from the folder that is named."""
+    """Copy what the docs show from the given folder."""
     source = Path(sys.argv[1])
     for page in sorted(source.glob("*.md")):
         shutil.copyfile(page, DOCS / page.name)
-        beside = source / page.stem
-        if not beside.is_dir():
+        files = source / page.stem
+        if not files.is_dir():
             continue
         shutil.rmtree(DOCS / page.stem, ignore_errors=True)
         (DOCS / page.stem).mkdir(parents=True)
-        for file in sorted(beside.iterdir()):
+        for file in sorted(files.iterdir()):
             if file.suffix == ".csv":
                 shutil.copyfile(file, DOCS / page.stem / file.name)
             elif file.suffix == ".png":
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def shrink(picture: Path, place: Path) -> None:
-    """The picture with few colours; as it is where Pillow is not installed."""
+    """Save the picture with few colours, or unchanged if Pillow is not installed."""
     try:
         from PIL import Image
     except ImportError:
