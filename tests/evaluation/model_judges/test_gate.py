@@ -167,6 +167,23 @@ def test_slices_that_a_correction_does_not_carry_to(shift: float, gold: int, ref
         assert all(int(item[1:]) >= 1000 for item in one.to_label)
 
 
+def test_only_the_slice_whose_errors_differ_is_refused() -> None:
+    """Four systems with 400 gold items each; the judge errs on the last one only."""
+    parts = [
+        simulate(20 + at, items=1000, start=1000 * at, errors=(0.4 if at == 3 else 0.1, 0.1))
+        for at in range(4)
+    ]
+    judgments = Judgments.from_table(pa.concat_tables([table for table, _ in parts]))
+    truth = np.concatenate([truth for _, truth in parts])
+    given = {f"i{n}": int(truth[n]) for n in range(4000) if n % 1000 < 400}
+    at = {f"i{n}": n // 1000 for n in range(4000)}
+    code = np.array([at[item] for item in judgments.items.to_pylist()], dtype=np.int32)
+    found = check_transport(judgments, Gold.of(given).align(judgments), (tuple("ABCD"), code))
+    assert {one.slice: bool(one.refused) for one in found} == {
+        "A": False, "B": False, "C": False, "D": True,
+    }  # fmt: skip
+
+
 def test_a_card_is_read_as_it_was_written(tmp_path: Path) -> None:
     found, _ = audited(prompt="grade", temperature="0")
     card = Card.of(found, rubric="Relevant or not.")
@@ -206,6 +223,9 @@ def test_a_stale_card_is_refused_by_name(column: str, value: str) -> None:
     named = {"temperature": "sampling"}.get(column, column)
     assert [line.partition(":")[0] for line in outcome.stale] == [named]
     assert outcome.code == 3
+    if column != "model":
+        unknown = gate(table.drop_columns([column]), card, "kappa>=0.1")
+        assert [line.partition(":")[0] for line in unknown.stale] == [named]
     assert gate(table, card, "kappa>=0.1").code == 0
 
 

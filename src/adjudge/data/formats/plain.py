@@ -14,7 +14,14 @@ from typing import IO, Any
 from adjudge.data._gold_table import gold_from_table
 from adjudge.data._second_questions import further_columns, tell_label
 from adjudge.data.build import load_table
-from adjudge.data.columns import Columns, item_parts, join_item, named_columns, roles_of
+from adjudge.data.columns import (
+    Columns,
+    item_parts,
+    join_item,
+    letters_of,
+    named_columns,
+    roles_of,
+)
 from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.jsonl import read_jsonl, spelt_out
@@ -49,8 +56,13 @@ def is_plain(file: File) -> bool:
 
 
 def is_plain_json(file: File) -> bool:
-    """Recognise a list of objects, by itself or under a key, the first of which is as plain."""
+    """Recognise a list of objects, by itself or under a key, the first of which is as plain.
+
+    Keys that differ in their digits only, such as 17_stars, are items and not columns.
+    """
     first = file.keyed[0] if file.keyed else listed_record(file) if file.is_json_list else {}
+    if len({letters_of(name) for name in first}) < len(first) / 2:
+        return False
     return _are_judgments(list(first))
 
 

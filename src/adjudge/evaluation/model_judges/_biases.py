@@ -9,8 +9,8 @@ should not matter:
 A judge with enough gold is measured on gold alone. Position runs from 0 (first) to 1 (last), length
 counts in standard deviations, own family is 1 for outputs of a system of the judge's own family.
 Standard errors are robust and clustered by item (HC3: MacKinnon and White 1985,
-doi:10.1016/0304-4076(85)90158-7). The false discovery rate of each kind of bias is controlled over
-judges.
+doi:10.1016/0304-4076(85)90158-7). The false discovery rate is controlled over all judges and kinds
+of bias, so that an audit of unbiased judges finds nothing 95 times of 100.
 """
 
 from __future__ import annotations
@@ -86,11 +86,8 @@ def find_biases(
     for judge in np.flatnonzero(judged):
         own = np.flatnonzero(answers.judgments.judge == judge)
         found += _biases_of(answers, int(judge), own, value[own], deserved[own], causes)
-    corrected = []
-    for what in causes:
-        part = [one for one in found if one.what == what]
-        p = adjust(np.array([one.p for one in part]))
-        corrected += [replace(one, p_adjusted=float(q)) for one, q in zip(part, p, strict=True)]
+    p = adjust(np.array([one.p for one in found]))
+    corrected = [replace(one, p_adjusted=float(q)) for one, q in zip(found, p, strict=True)]
     return tuple(corrected), tuple(causes)
 
 

@@ -35,6 +35,7 @@ _STEP = 1e-6
 _FLAT = 0.05  # slope below which labels say nothing of the true grade
 _ENDLESS = 1e6  # degrees of freedom
 _WIDER = 2.576 / 1.96  # of an interval at 0.99 next to one at 0.95
+_CLOSER = 0.8  # how near to zero the system's change is, next to the judge's, to be explained by it
 _Floats = NDArray[np.float64]
 
 
@@ -94,13 +95,14 @@ def measure_shifts(
     ]
     worse = np.abs(after - grades[truth]) - np.abs(before - grades[truth])
     p = 2 * min(_mid_p(change), _mid_p(np.where(truth >= 0, worse, 0.0)))
+    judge = _score("judge-shift", *whole, len(change) + 1)
     return Shifts(
         anchors=len(change),
-        judge=_score("judge-shift", *whole, len(change) + 1),
+        judge=judge,
         by_class=tuple(of_class),
         system=system,
         level=level,
-        attribution=_attribute(p, system, then, now),
+        attribution=_attribute(p, judge, system, then, now),
     )
 
 
@@ -185,16 +187,27 @@ def _mid_p(change: _Floats) -> float:
     return float(2 * binom.cdf(few, many, 0.5) - binom.pmf(few, many, 0.5))
 
 
-def _attribute(p: float, system: Score, then: Labels, now: Labels) -> str:
+def _attribute(p: float, judge: Score, system: Score, then: Labels, now: Labels) -> str:
     """Return what explains the change that is seen.
 
-    Where anchors do not show that the judge changed, a change of the mean label is the system's.
-    Where they do, the system changed as well only if that is nearly sure.
+    Where anchors do not show that the judge changed, a change of the mean label is the system's,
+    unless the system's interval includes zero and the judge's change is further from zero. Where
+    they do, the system changed as well only if its interval at level 0.99 is free of zero.
     """
-    judge = p <= 1 - _LEVEL
     error = (then.variance / max(then.count, 1) + now.variance / max(now.count, 1)) ** 0.5
     off = abs(now.mean - then.mean) / error if error > 0 else 0.0
     moved = 2 * float(ndtr(-off)) <= 1 - _LEVEL
-    if judge and system.defined and system.low is not None and system.high is not None:
-        moved = abs(system.value) > _WIDER * (system.high - system.low) / 2
-    return {(1, 1): "both", (1, 0): "judge", (0, 1): "system", (0, 0): "neither"}[judge, moved]
+    if p <= 1 - _LEVEL:
+        if system.defined:
+            moved = _distance(system) > _WIDER
+        return "both" if moved else "judge"
+    if not moved:
+        return "neither"
+    return "judge" if system.defined and _distance(system) < _CLOSER * _distance(judge) else "system"
+
+
+def _distance(score: Score) -> float:
+    """Return how far a change is from none, in half widths of its interval."""
+    if score.low is None or score.high is None or score.high <= score.low:
+        return 0.0
+    return abs(score.value) / ((score.high - score.low) / 2)

@@ -554,7 +554,7 @@ def decide(one: JudgeAudit, people_kappa: float) -> tuple[str, str]:
         "" if one.kappa.low is None else f" (at least {low:.2f})"
     )
     if low <= _POOR:
-        return NOT_READY, f"{shown} with gold is close to chance"
+        return NOT_READY, f"{shown} with gold may be close to chance"
     biases = [bias for bias in one.biases if bias.found]
     if biases:
         worst = max(biases, key=lambda bias: abs(bias.effect))

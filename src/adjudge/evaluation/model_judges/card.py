@@ -151,11 +151,16 @@ class Card:
         return Gold.of(dict(self.gold))
 
     def differences(self, other: Mapping[str, Any]) -> tuple[str, ...]:
-        """Say in what judgments differ from those that were audited; unknown parts are equal."""
+        """Say in what judgments differ from those that were audited.
+
+        What the card does not know is not compared; what only the card knows is a difference.
+        """
         found = []
         for name in _BOUND:
             was, now = getattr(self, name), other[name]
-            if was and now and was != now:
+            if was and not now:
+                found.append(f"{name}: the card has {_show(was)}, the judgments do not say theirs")
+            elif was and was != now:
                 found.append(f"{name}: the card has {_show(was)}, the judgments {_show(now)}")
         return tuple(found)
 

@@ -8,10 +8,10 @@ judge's labels as they are; from gold alone; and corrected, by prediction-powere
 
 Before a correction counts for a slice of the items (a system, a topic), the transport check asks
 whether the judge errs there as elsewhere. Within each true class the mean error of its labels is
-compared between the slice and all other items; the squares add up to a chi-squared statistic. A
-slice is refused where errors differ beyond chance, and where it has too little gold to see a shift
-of 0.15 in the error of the commonest class with probability 0.95. Items to label are then drawn at
-random.
+compared between the slice and all other items; the squares add up to a chi-squared statistic, and
+the false discovery rate is controlled over slices. A slice is refused where errors differ beyond
+chance, and where it has too little gold to see, with probability 0.95, a shift of 0.15 in the error
+of any class that makes up a quarter of the gold. Items to label are then drawn at random.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from adjudge.models.cross_calibration import CrossFit
 from adjudge.models.majority_vote import MajorityVote
 
 LEAST_GOLD = 50  # for a corrected number of all items
-SHIFT = 0.15  # of the error in the commonest class, which the transport check has to see
+SHIFT = 0.15  # of the error in a class, which the transport check has to see
+_MATERIAL = 0.25  # share of gold from which a class matters to a corrected number
 _POWER, _LEVEL = 0.95, 0.95
 _MOST_NEEDED = 2000
 _FEWEST = 5  # gold items of a class, in the slice and elsewhere, that can be compared
@@ -193,23 +194,33 @@ def check_transport(
     *,
     seed: int = 0,
 ) -> list[Transport]:
-    """Check for every slice whether the judge errs there as on all other items."""
+    """Check for every slice whether the judge errs there as on all other items.
+
+    A slice whose errors differ is left out of the items that the next slices are compared with.
+    """
     names, code = slices
     error, truths = _errors(judgments, known), len(judgments.scale.truths)
     gold = np.flatnonzero(known >= 0)
-    truth, where = known[gold].astype(np.int64), code[gold]
-    found = []
-    for at in np.unique(code[code >= 0]).tolist():
-        here = where == at
-        p, needs = _compare(error[gold], truth, here, truths)
-        found.append((at, int((code == at).sum()), int(here.sum()), p, needs))
-    tested = [row for row in found if not np.isnan(row[3])]
-    q = dict(zip([row[0] for row in tested], adjust(np.array([r[3] for r in tested])), strict=True))
+    error, truth, where = error[gold], known[gold].astype(np.int64), code[gold]
+    left = np.unique(code[code >= 0]).tolist()
+    many = len(left) if len(left) > 2 else 1  # two slices have one difference
+    found: dict[int, tuple[float, int]] = {}
+    while left:
+        kept = np.isin(where, left) | (where < 0)
+        rows = [_compare(error[kept], truth[kept], where[kept] == at, truths, many) for at in left]
+        p = adjust(np.array([1.0 if np.isnan(row[0]) else row[0] for row in rows]))
+        worst = int(p.argmin())
+        done = [worst] if p[worst] <= 1 - _LEVEL and len(left) > 2 else range(len(left))
+        for at in done:
+            found[left[at]] = _NAN if np.isnan(rows[at][0]) else float(p[at]), rows[at][1]
+        left = [at for at in left if at not in found]
     random = np.random.default_rng([seed, 29])
     checked = []
-    for at, items, have, _, wanted in found:
-        needs = min(wanted, items)
-        open_ = random.permutation(np.flatnonzero((code == at) & (known < 0)))
+    for at in sorted(found):
+        inside, have = code == at, int((where == at).sum())
+        items = int(inside.sum())
+        needs = min(found[at][1], items)
+        open_ = random.permutation(np.flatnonzero(inside & (known < 0)))
         drawn = np.sort(open_[: max(needs - have, 0)])
         checked.append(
             Transport(
@@ -218,7 +229,7 @@ def check_transport(
                 items=items,
                 gold=have,
                 needs=needs,
-                p_adjusted=float(q.get(at, _NAN)),
+                p_adjusted=found[at][0],
                 to_label=tuple(judgments.items.take(pa.array(drawn)).to_pylist()),
             )
         )
@@ -242,7 +253,7 @@ def _errors(judgments: Judgments, known: NDArray[np.int16]) -> _Floats:  # (item
 
 
 def _compare(
-    error: _Floats, truth: NDArray[np.int64], here: NDArray[np.bool_], truths: int
+    error: _Floats, truth: NDArray[np.int64], here: NDArray[np.bool_], truths: int, slices: int
 ) -> tuple[float, int]:
     """Return the p-value that errors are alike here and elsewhere, and how much gold it needs."""
     total, classes = 0.0, 0
@@ -255,27 +266,34 @@ def _compare(
         variance = spread * (1 / len(inside) + 1 / len(outside))
         total += float(inside.mean() - outside.mean()) ** 2 / variance
         classes += 1
-    common = truth == np.bincount(truth).argmax()
-    rate = float(np.abs(error[common & ~here]).mean()) if (common & ~here).any() else 0.0
-    needs = _count_needed(rate, int((common & ~here).sum()), max(classes, min(truths, 2)))
-    p = float(chi2.sf(total, classes)) if classes else _NAN
-    return p, int(np.ceil(needs / max(float(common.mean()), 1e-9)))
+    freedom = max(classes, min(truths, 2))
+    shares = np.bincount(truth, minlength=truths) / len(truth)
+    needs = 0
+    for at in np.flatnonzero(shares >= min(_MATERIAL, shares.max())).tolist():
+        outside = error[(truth == at) & ~here]
+        rate = round(float(np.abs(outside).mean()), 3) if len(outside) else 0.0
+        needed = _count_needed(rate, len(outside), freedom, slices)
+        needs = max(needs, int(np.ceil(needed / shares[at])))
+    return float(chi2.sf(total, classes)) if classes else _NAN, needs
 
 
 @cache
-def _count_needed(rate: float, outside: int, freedom: int) -> int:
+def _count_needed(rate: float, outside: int, freedom: int, slices: int) -> int:
     """Return the items of a class that show a shift of its error rate, given those elsewhere."""
     inside = np.arange(_FEWEST, _MOST_NEEDED)
     others = np.maximum(outside, inside)  # where there are fewer, others are labelled too
     moved = min(rate + SHIFT, 0.5)
     parts = inside * moved * (1 - moved) + others * rate * (1 - rate)
     variance = parts / (inside + others) * (1 / inside + 1 / others)
-    enough = SHIFT**2 / variance >= _noncentrality(freedom)
+    enough = SHIFT**2 / variance >= _noncentrality(freedom, slices)
     return int(inside[enough.argmax()]) if enough.any() else _MOST_NEEDED
 
 
 @cache
-def _noncentrality(freedom: int) -> float:
-    """Return how far a chi-squared statistic has to be off to be found with the power wanted."""
-    cut = chi2.ppf(_LEVEL, freedom)
+def _noncentrality(freedom: int, slices: int) -> float:
+    """Return how far a chi-squared statistic has to be off to be found with the power asked for.
+
+    The level is shared among the slices, since one of them alone may differ.
+    """
+    cut = chi2.isf((1 - _LEVEL) / slices, freedom)
     return float(brentq(lambda away: ncx2.sf(cut, freedom, away) - _POWER, 0.1, 200))
