@@ -240,7 +240,7 @@ def read_panel(name: str) -> tuple[Judgments, Gold, str]:
     table = table.filter(
         pc.and_(pc.is_valid(table["gold"]), pc.not_equal(pc.cast(table["gold"], pa.string()), ""))
     )
-    judge = judge or sorted(set(table["judge"].to_pylist()))[0]
+    judge = judge or min(set(table["judge"].to_pylist()))
     own = table.filter(pc.equal(table["judge"], judge))
     gold = {str(row["item"]): str(row["gold"]) for row in own.select(["item", "gold"]).to_pylist()}
     scale = Judgments.from_table(table.drop_columns("gold")).scale

@@ -13,7 +13,7 @@ from adjudge.evaluation.against_gold import BesideVote, Evaluation, MoreGold, be
 from adjudge.evaluation.agreement import Agreement, measure_agreement
 from adjudge.evaluation.crossvalidation import CrossValidation
 from adjudge.evaluation.diagnosis.diagnose import Diagnosis, diagnose
-from adjudge.evaluation.model_judges._contests import kinds_of
+from adjudge.evaluation.model_judges.answers import kinds_of
 from adjudge.evaluation.model_judges.audit import Audit, audit
 from adjudge.evaluation.predictive import Check, predictive_checks
 from adjudge.evaluation.replay import accuracy_by_ratings

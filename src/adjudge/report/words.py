@@ -17,13 +17,8 @@ from adjudge.data.names import as_names, look_up
 from adjudge.data.source import count_of
 from adjudge.evaluation.against_gold import Evaluation, MoreGold
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
-from adjudge.evaluation.model_judges.audit import (
-    NO_GOLD,
-    NOT_READY,
-    READY,
-    WITH_CORRECTION,
-    Audit,
-)
+from adjudge.evaluation.model_judges.audit import Audit
+from adjudge.evaluation.model_judges.judge_audit import NO_GOLD, NOT_READY, READY, WITH_CORRECTION
 from adjudge.report.results import Results
 
 SURE = 0.9  # a label of this probability is called sure
@@ -237,7 +232,7 @@ def _models_found(results: Results) -> _Finding | None:
     if found.replacement is not None:
         passed = [one.model for one in found.replacement.verdicts if one.verdict == "passed"]
         told = "May replace people, by the alternative annotator test (epsilon "
-        told += f"{found.replacement.rule.epsilon:g}): "
+        told += f"{found.replacement.epsilon:g}): "
         answer.append(f"{told}{join_names(passed[:_NAMED], len(passed)) if passed else 'none'}.")
         answer += [f"{text[:1].upper()}{text[1:]}." for text in found.replacement.warnings]
     ready = any(one.verdict == READY for one in found.judges)

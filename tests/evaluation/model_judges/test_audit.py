@@ -16,7 +16,7 @@ from adjudge.data.model_answers import ModelAnswers
 from adjudge.errors import BadData
 from adjudge.evaluation.agreement import cohen_kappa, measure_agreement
 from adjudge.evaluation.model_judges._findings import PATTERNS, find_injections
-from adjudge.evaluation.model_judges.audit import Audit, _compounded, audit
+from adjudge.evaluation.model_judges.audit import Audit, audit
 from adjudge.evaluation.model_judges.soft_judgments import (
     apply_curve,
     fit_curve,
@@ -67,7 +67,8 @@ def test_a_made_panel_shows_what_is_amiss() -> None:
     # Five samples an item, one voice.
     assert [one.subject for one in found.of_kind("samples")] == ["large/v1"]
     assert by_name["large/v1"].samples == 5
-    assert 0 < by_name["large/v1"].alpha < by_name["large/v1"].reliability < 1
+    alpha = by_name["large/v1"].alpha
+    assert by_name["large/v1"].reliability == pytest.approx(5 * alpha / (1 + 4 * alpha))
     assert any("large/v1 and large/v2 are one family" in one.sentence
                for one in found.of_kind("family"))  # fmt: skip
     # The second version has no gold.
@@ -219,7 +220,6 @@ def test_shares_and_reliability_by_hand() -> None:
     assert agreement[0] == pytest.approx((6 + 4) / 24)
     whole = measure_agreement(judgments)
     assert alpha[0] == pytest.approx(whole["alpha_nominal"].value)
-    assert _compounded(0.5, 3) == pytest.approx(0.75)
 
 
 def test_samples_that_a_column_numbers_are_one_judge() -> None:

@@ -203,7 +203,9 @@ def _attribute(p: float, judge: Score, system: Score, then: Labels, now: Labels)
         return "both" if moved else "judge"
     if not moved:
         return "neither"
-    return "judge" if system.defined and _distance(system) < _CLOSER * _distance(judge) else "system"
+    return (
+        "judge" if system.defined and _distance(system) < _CLOSER * _distance(judge) else "system"
+    )
 
 
 def _distance(score: Score) -> float:

@@ -35,7 +35,7 @@ from adjudge.data.source import count_of
 from adjudge.errors import BadData
 from adjudge.evaluation.estimation._targets import PLAIN
 from adjudge.evaluation.estimation.estimate import Plan, estimate_from
-from adjudge.evaluation.model_judges._slices import Groups
+from adjudge.evaluation.model_judges.answers import Groups
 from adjudge.evaluation.significance import adjust
 from adjudge.models.cross_calibration import CrossFit
 from adjudge.models.majority_vote import MajorityVote

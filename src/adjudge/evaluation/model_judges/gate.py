@@ -26,7 +26,7 @@ from adjudge.data.names import look_up
 from adjudge.data.runs import Run
 from adjudge.errors import BadData, BadSetting, UnknownName
 from adjudge.evaluation.model_judges._shifts import Labels, Shifts, measure_shifts
-from adjudge.evaluation.model_judges.audit import take_answers
+from adjudge.evaluation.model_judges.answers import take_answers
 from adjudge.evaluation.model_judges.card import Card, identity
 from adjudge.evaluation.model_judges.corrected import LEAST_GOLD, correct_targets
 from adjudge.evaluation.model_judges.rates import NEEDS, Rates

@@ -1,4 +1,4 @@
-"""What a panel of judges is worth: who agrees with whom, how many count, and which few carry it."""
+"""What a panel of judges is worth: who agrees with whom, how many count, and which few suffice."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from adjudge.data.consensus import Families
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.evaluation.agreement import pairs_of_judgments
+from adjudge.evaluation.diagnosis.next_judges import FewJudges, find_few_judges
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
 from adjudge.evaluation.estimation._sampling import align_judged
 from adjudge.evaluation.scores import Score, jeffreys
@@ -21,8 +22,6 @@ from adjudge.models.registry import model as build_model
 
 LEAST_GOLD = 50
 _MOST_PAIRS = 20_000_000  # of judgments that are compared: about 1 GB
-_FEW = 5  # judges that may carry a panel
-_TRIED = 40  # most accurate judges that are tried as members
 _LEVEL = 0.95
 _Floats = NDArray[np.float64]
 
@@ -50,9 +49,7 @@ class PanelWorth:
     best_accuracy: Score
     panel_accuracy: Score  # of the labels that all judges together give, without gold
     corrected_accuracy: Score  # the same calibrated by gold, across folds
-    few: tuple[str, ...]  # the judges that carry it
-    few_accuracy: float  # of their vote, on gold that did not choose them
-    all_accuracy: float  # of the vote of all, on the same gold
+    few: FewJudges | None  # judges that do as well as all, where half of them or fewer do
 
 
 def measure_company(
@@ -121,20 +118,22 @@ def measure_worth(judgments: Judgments, gold: Gold | None, *, seed: int = 0) -> 
         ends = [many / (1 + (many - 1) * rate) for rate in rates]
     scored = np.flatnonzero(known >= 0)
     beliefs = CrossFit.of(consensus).beliefs(known, folds=5, seed=seed)
-    vote = _Votes.of(judgments, known, seed)
-    best, few = vote.rank()[0], vote.choose_few()
+    has = known[judgments.item] >= 0
+    judge = judgments.judge[has]
+    right = judgments.scale.stands[known[judgments.item[has]], judgments.label[has]]
+    times = np.bincount(judge, minlength=judgments.judge_count)
+    hits = np.bincount(judge, weights=right, minlength=judgments.judge_count)
+    best = int(np.argmax((hits + 1) / (times + 2)))  # few gold items count as little
     return PanelWorth(
         judges=judgments.judge_count,
         effective=ends[0],
         effective_low=ends[1],
         effective_high=ends[2],
-        best=judgments.judges[int(best)].as_py(),
-        best_accuracy=_accuracy(vote.right[vote.judge == best]),
+        best=judgments.judges[best].as_py(),
+        best_accuracy=_accuracy(right[judge == best]),
         panel_accuracy=_accuracy(consensus.choice[scored] == known[scored]),
         corrected_accuracy=_accuracy(beliefs[scored].argmax(axis=1) == known[scored]),
-        few=tuple(judgments.judges[judge].as_py() for judge in few),
-        few_accuracy=vote.accuracy(np.isin(vote.judge, few), vote.held_out),
-        all_accuracy=vote.accuracy(np.ones(len(vote.judge), dtype=np.bool_), vote.held_out),
+        few=find_few_judges(judgments, known, seed=seed),
     )
 
 
@@ -142,55 +141,3 @@ def _accuracy(right: NDArray[np.bool_]) -> Score:
     low, high = jeffreys(right.sum(), len(right), _LEVEL)
     value = float(right.mean()) if len(right) else float("nan")
     return Score(name="accuracy", value=value, low=float(low), high=float(high))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Votes:
-    """The judgments of gold items, of which half choose judges and half score the choice."""
-
-    judge: NDArray[np.int32]  # (judgment,)
-    item: NDArray[np.int64]  # (judgment,) among gold items
-    cell: NDArray[np.int64]  # (judgment,) item and truth that the label stands for
-    right: NDArray[np.bool_]  # (judgment,)
-    truth: NDArray[np.int64]  # (gold item,)
-    held_out: NDArray[np.bool_]  # (gold item,)
-    truths: int
-
-    @classmethod
-    def of(cls, judgments: Judgments, known: NDArray[np.int16], seed: int) -> _Votes:
-        """The judgments of items with gold whose labels stand for a truth."""
-        gold = np.flatnonzero(known >= 0)
-        rows, item = judgments.rows_of(gold)
-        stands = np.array(judgments.scale.truth_of)[judgments.label[rows]]
-        rows, item, stands = rows[stands >= 0], item[stands >= 0], stands[stands >= 0]
-        truths = len(judgments.scale.truths)
-        truth = known[gold].astype(np.int64)
-        half = np.random.default_rng([seed, 31]).permutation(len(gold)) % 2 == 1
-        judge, right = judgments.judge[rows], stands == truth[item]
-        return cls(judge, item, item * truths + stands, right, truth, half, truths)
-
-    def accuracy(self, chosen: NDArray[np.bool_], items: NDArray[np.bool_]) -> float:
-        """The accuracy of the vote of chosen judgments on some items, ties in expectation."""
-        counts = np.bincount(self.cell[chosen], minlength=len(self.truth) * self.truths)
-        counts = counts.reshape(-1, self.truths)
-        top = counts == counts.max(axis=1, keepdims=True)
-        hit = top[np.arange(len(top)), self.truth] / top.sum(axis=1)
-        return float(hit[items].mean())
-
-    def rank(self) -> NDArray[np.intp]:  # (judge,) most accurate first
-        """The judges by accuracy; judges of few gold items are drawn to one half."""
-        seen = np.bincount(self.judge)
-        return np.argsort(-(np.bincount(self.judge, weights=self.right) + 1) / (seen + 2))
-
-    def choose_few(self) -> list[int]:
-        """The judges that, one after the other, add most to the vote on the first half of gold."""
-        train, tried = ~self.held_out, self.rank()[:_TRIED].tolist()
-        few: list[int] = []
-        scores: list[float] = []
-        for _ in range(min(_FEW, len(tried))):
-            trials = {judge: [*few, judge] for judge in tried if judge not in few}
-            reached = {j: self.accuracy(np.isin(self.judge, t), train) for j, t in trials.items()}
-            winner = max(reached, key=lambda judge: reached[judge])
-            few = trials[winner]
-            scores.append(reached[winner])
-        return few[: int(np.argmax(scores)) + 1]  # a second judge alone only makes ties

@@ -14,49 +14,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from adjudge.data.judgments import Judgments
-from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.model_judges._contests import (
-    Contests,
-    Panel,
-    ScoreName,
-    panel_of,
-    split_people,
-)
+from adjudge.data.judgments import PERSON, Judgments
+from adjudge.data.model_answers import ModelAnswers
+from adjudge.data.scale import Scale, as_number
+from adjudge.errors import BadData, BadSetting, Remedy, UnknownName, shown
+from adjudge.evaluation.agreement import without_repeats
+from adjudge.evaluation.model_judges.answers import take_answers
+from adjudge.evaluation.model_judges.soft_judgments import soft_judgments
 from adjudge.evaluation.significance import adjust, one_sided_p
 
-_HALF = 0.5  # the winning rate from which a model passes
-_LEAST_ITEMS = 30  # contests with a person, below which the t-test is not to be trusted
+ScoreName = Literal["accuracy", "neg-rmse"]
+_SCORES = ("accuracy", "neg-rmse")
+_SLACK = 1e-9  # scores nearer than this are equal, whatever the rounding
+_HALF = 0.5  # winning rate from which a model passes
+_LEAST_ITEMS = 30  # items shared with a person, from which the t-test holds
 _FEW_PEOPLE = 3
-_FEW_OTHERS = 2.5  # people an item, below which most are compared with a single other
+_FEW_OTHERS = 2.5  # people per item, below which most are compared with one other
+_EPSILON = 0.2  # what a model is allowed for being cheaper: 0.2 for experts, 0.1 for crowds
 _NAN = float("nan")
-_EPSILON = 0.2  # what a model is allowed for being cheaper; 0.2 beside experts, 0.1 beside a crowd
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rule:
-    """The settings of the test."""
-
-    epsilon: float
-    q: float
-    least_items: int
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.epsilon < 1:
-            raise BadSetting("epsilon", self.epsilon, "a number from 0 to 1, such as 0.2")
-        if not 0 < self.q < 1:
-            raise BadSetting("q", self.q, "a rate between 0 and 1, such as 0.05")
-        if self.least_items < 2:
-            raise BadSetting("least_items", self.least_items, "at least 2 items a person")
+_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _AgainstPerson:
-    """A model against one person: how often each holds, and the test."""
+    """A model against one person: how often each is as near to the others, and the test."""
 
     person: str
     items: int
@@ -94,107 +80,165 @@ class _Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Replacement:
-    """The verdicts on every model, and on what they rest."""
+    """The verdict on every model, and warnings about the data behind it."""
 
     verdicts: tuple[_Verdict, ...]
     score: ScoreName
-    rule: _Rule
-    left_out: tuple[str, ...]  # people with too few items
-    panel: Panel
+    epsilon: float
+    warnings: tuple[str, ...]
 
     def __getitem__(self, model: str) -> _Verdict:
-        """The verdict on a model."""
         for one in self.verdicts:
             if one.model == model:
                 return one
-        raise BadSetting("model", model, f"one of {', '.join(self.panel.models)}")
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """When not to trust it, in sentences."""
-        told = []
-        people = self.panel.people
-        used = {one.person for verdict in self.verdicts for one in verdict.people}
-        if len(used) < _FEW_PEOPLE:
-            told.append(
-                f"only {len(used)} {'person' if len(used) == 1 else 'people'} could be compared; "
-                f"wanted {_FEW_PEOPLE} or more, since each is a vote on the verdict"
-            )
-        pairs = people.counts_per_item.astype(np.float64)
-        if float(pairs[pairs >= 2].mean()) < _FEW_OTHERS:
-            told.append(
-                "most contests are before one other person: their mistakes count as the model's"
-            )
-        return tuple(told)
+        raise UnknownName("model", model, [one.model for one in self.verdicts])
 
 
 def may_replace(
-    people: Judgments | str | Path | Any,
-    models: Judgments | str | Path | Any = None,
+    judgments: ModelAnswers | Judgments | str | Path | Any,
     *,
+    people: str | None = None,
     score: ScoreName = "accuracy",
     epsilon: float = _EPSILON,
     q: float = 0.05,
     least_items: int = _LEAST_ITEMS,
 ) -> Replacement:
-    """Whether models may replace people, by the alternative annotator test.
+    """Test whether models may replace people, by the alternative annotator test.
 
-    ``people`` and ``models`` are files, tables or Judgments; one that holds both is told apart by a
-    column ``kind`` or ``family``. ``score`` is accuracy, or neg-rmse of grades.
+    ``judgments`` are files, a table or Judgments of people and models. ``people`` is a regular
+    expression for the names of people; without it a column kind or family tells them apart.
+    ``score`` is accuracy, or neg-rmse of grades.
     """
-    rule = _Rule(epsilon=epsilon, q=q, least_items=least_items)
-    panel = panel_of(*split_people(people, models), score)
-    verdicts = []
-    for code, model in enumerate(panel.models):
-        contests = panel.contests(code)
-        times = np.bincount(contests.person, minlength=1)
-        enough = contests.select(times[contests.person] >= least_items)
-        verdicts.append(_Verdict(model=model, people=_test(panel, enough, rule)))
-    if not any(one.people for one in verdicts):
-        raise BadData(_too_few(panel, least_items), expected=f"{least_items} items a person")
+    if score not in _SCORES:
+        raise BadSetting("score", score, f"one of {', '.join(_SCORES)}")
+    if not 0 <= epsilon < 1:
+        raise BadSetting("epsilon", epsilon, "a number from 0 to 1, such as 0.2")
+    if not 0 < q < 1:
+        raise BadSetting("q", q, "a rate between 0 and 1, such as 0.05")
+    if least_items < 2:
+        raise BadSetting("least_items", least_items, "at least 2 items per person")
+    table = take_answers(judgments, people).judgments
+    panel = _Panel(table, score)
+    soft, names = soft_judgments(table), table.judges.to_pylist()
+    verdicts, most = [], 0
+    for code in np.flatnonzero(~panel.people).tolist():
+        own = soft.judge == code
+        label = np.full(table.item_count, -1, dtype=np.int64)
+        label[soft.item[own]] = soft.label[own]
+        person, model_holds, person_holds = panel.contests(label)
+        times = np.bincount(person, minlength=len(names))
+        most = max(most, int(times.max()))
+        tested = _test(person, model_holds, person_holds, times >= least_items, epsilon)
+        against = tuple(
+            _AgainstPerson(person=names[who], rejected=row["p_adjusted"] <= q, **row)
+            for who, row in tested.items()
+        )
+        verdicts.append(_Verdict(model=names[code], people=against))
     used = {one.person for verdict in verdicts for one in verdict.people}
-    left_out = tuple(name for name in panel.people.judges.to_pylist() if name not in used)
+    if not used:
+        raise BadData(
+            f"no person has {least_items:,} items that another person and a model judged too (the "
+            f"most is {most:,}); expected more judgments, or a smaller least_items",
+            expected=f"{least_items} items per person",
+        )
+    warnings = []
+    if len(used) < _FEW_PEOPLE:
+        warnings.append(
+            f"only {len(used)} {'person' if len(used) == 1 else 'people'} could be compared; "
+            f"expected {_FEW_PEOPLE} or more, since each is a vote on the verdict"
+        )
+    if float(panel.total[panel.total >= 2].mean()) < _FEW_OTHERS:
+        warnings.append(
+            "most items have one other person to compare with, whose mistakes count as the model's"
+        )
     return Replacement(
-        verdicts=tuple(verdicts), score=score, rule=rule, left_out=left_out, panel=panel
+        verdicts=tuple(verdicts), score=score, epsilon=epsilon, warnings=tuple(warnings)
     )
 
 
-def _test(panel: Panel, contests: Contests, rule: _Rule) -> tuple[_AgainstPerson, ...]:
-    """Test a model against each person; the rate is controlled over all of them."""
-    if not len(contests):
-        return ()
-    person, code = np.unique(contests.person, return_inverse=True)
-    model = contests.model_holds.astype(np.float64)
-    theirs = contests.person_holds.astype(np.float64)
-    gap = theirs - model
-    times, total, squares, *holds = (
-        np.bincount(code, weights=weights).astype(np.float64)
-        for weights in (np.ones(len(code)), gap, gap**2, model, theirs)
+class _Panel:
+    """The judgments of people: one per person and item."""
+
+    def __init__(self, judgments: Judgments, score: ScoreName) -> None:
+        self.people = np.asarray(judgments.kind) == PERSON
+        once = without_repeats(judgments)
+        mine = self.people[once.judge]
+        self.item, self.person = once.item[mine].astype(np.int64), once.judge[mine]
+        self.label = once.label[mine].astype(np.int64)
+        labels, items = len(judgments.scale.labels), judgments.item_count
+        cells = np.bincount(self.item * labels + self.label, minlength=items * labels)
+        self.counts = cells.reshape(items, labels).astype(np.float64)
+        self.total = self.counts.sum(axis=1)  # (item,) people who judged it
+        self.distance, self.score = _distance(judgments.scale, score), score
+        if int(self.people.sum()) < 2:
+            raise BadData(
+                "expected two people or more, so that each can be compared with the others; got "
+                f"{int(self.people.sum())}",
+                expected="two people",
+            )
+        if not (self.total >= 2).any():
+            raise BadData(
+                "no item was judged by two people; expected items that several people judged",
+                expected="items that two people judged",
+            )
+
+    def contests(
+        self, label: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Compare a model with each person on each item that both and another person judged.
+
+        ``label`` is the model's of each item, -1 for none. Return the person, whether the model is
+        at least as near to the others as the person, and whether the person is as the model.
+        """
+        kept = (label[self.item] >= 0) & (self.total[self.item] >= 2)
+        item, own = self.item[kept], self.label[kept]
+        given, rest = label[item], self.total[item] - 1
+        cost = self.counts @ self.distance  # (item, label) distance to all people together
+        far = np.maximum(cost[item, given] - self.distance[given, own], 0.0) / rest
+        near = cost[item, own] / rest  # the distance from oneself is 0
+        if self.score == "neg-rmse":
+            far, near = np.sqrt(far), np.sqrt(near)
+        return self.person[kept], far <= near + _SLACK, near <= far + _SLACK
+
+
+def _test(
+    person: NDArray[np.int32],  # (contest,)
+    model_holds: NDArray[np.bool_],  # (contest,)
+    person_holds: NDArray[np.bool_],  # (contest,)
+    enough: NDArray[np.bool_],  # (person,)
+    epsilon: float,
+) -> dict[int, dict[str, Any]]:
+    """Test a model against each person with enough items; the rate is controlled over people."""
+    gap = person_holds.astype(np.float64) - model_holds
+    ones = np.ones(len(gap))
+    times, total, squares, first, second = (
+        np.bincount(person, weights=weights, minlength=len(enough))[enough].astype(np.float64)
+        for weights in (ones, gap, gap**2, model_holds, person_holds)
     )
-    p = one_sided_p(times, total, squares, rule.epsilon)
-    adjusted = adjust(p, dependent=True)
-    return tuple(
-        _AgainstPerson(
-            person=panel.people.judges[int(who)].as_py(),
-            items=int(items),
-            model_holds=float(first / items),
-            person_holds=float(second / items),
-            p=float(alone),
-            p_adjusted=float(fair),
-            rejected=bool(fair <= rule.q),
+    if not len(times):
+        return {}
+    p = one_sided_p(times, total, squares, epsilon)
+    rows = zip(times, first / times, second / times, p, adjust(p, dependent=True), strict=True)
+    fields = ("items", "model_holds", "person_holds", "p", "p_adjusted")
+    return {
+        who: {"items": int(row[0])} | dict(zip(fields[1:], map(float, row[1:]), strict=True))
+        for who, row in zip(np.flatnonzero(enough).tolist(), rows, strict=True)
+    }
+
+
+def _distance(scale: Scale, score: ScoreName) -> _Floats:  # (label, label)
+    """Return how far labels are apart: 0 or 1, or the squared difference of their numbers."""
+    if score == "accuracy":
+        return np.asarray(1.0 - np.eye(len(scale.labels)))
+    words = [label for label in scale.labels if as_number(label) is None]
+    if words and not scale.ordinal:
+        raise BadData(
+            f"neg-rmse needs labels that are numbers or in order, and {shown(words[0])} is "
+            "neither; accuracy takes any labels",
+            value=words[0],
+            expected="grades",
+            code="no-grades",
+            remedies=(Remedy("labels", "<".join(scale.labels[:3])),),
         )
-        for who, items, first, second, alone, fair in zip(
-            person, times, *holds, p, adjusted, strict=True
-        )
-    )
-
-
-def _too_few(panel: Panel, least: int) -> str:
-    """Why nobody could be tested."""
-    most = 0
-    for code in range(len(panel.models)):
-        most = max(most, int(np.bincount(panel.contests(code).person, minlength=1).max()))
-    return (
-        f"no person has {least:,} items that another person and a model judged too (the most is "
-        f"{most:,}); wanted more judgments, or a smaller least_items"
-    )
+    values = scale.values
+    return np.asarray((values[:, None] - values[None, :]) ** 2)
