@@ -180,7 +180,7 @@ def _say(found: Audit) -> None:
         line for line in found.judges[0].left_out if all(line in j.left_out for j in found.judges)
     ]
     for line in shared:
-        say(f"  left out of every judge: {line}")
+        say(f"  left out for every judge: {line}")
 
 
 def _show(found: Audit) -> Iterator[Any]:

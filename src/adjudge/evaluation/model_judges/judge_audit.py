@@ -213,11 +213,11 @@ def decide(one: JudgeAudit, people_kappa: float) -> tuple[str, str]:
     if not one.kappa.defined:
         return NO_GOLD, str(one.kappa.reason)
     kappa, low = one.kappa.value, one.kappa.low if one.kappa.low is not None else one.kappa.value
-    shown = f"{one.kappa.name.replace('-', ' ')} {kappa:.2f}" + (
-        "" if one.kappa.low is None else f" (at least {low:.2f})"
-    )
+    name, known = one.kappa.name.replace("-", " "), one.kappa.low is not None
     if low <= _POOR:
-        return NOT_READY, f"{shown} with gold may be close to chance"
+        bound = f", and may be as low as {low:.2f}" if known else ""
+        return NOT_READY, f"{name} with gold is {kappa:.2f}{bound}"
+    shown = f"{name} {kappa:.2f}" + (f" (at least {low:.2f})" if known else "")
     biases = [bias for bias in one.biases if bias.found]
     if biases:
         worst = max(biases, key=lambda bias: abs(bias.effect))
