@@ -52,6 +52,34 @@ def test_items_with_gold_in_csv() -> None:
     )  # fmt: skip
 
 
+def test_a_label_in_a_file_of_gold_is_the_gold() -> None:
+    gold = upload("gold.csv", "item,label,reason\na,Spam,It is\n")
+    preview = read([gold], scale=SCALE, known=frozenset({"a"})).check()
+    assert preview.golds == (GoldEntry(item="a", accepted=("Spam",), reason="It is"),)
+    judged = upload("items.csv", "item,query,title,label\na,q,A,Spam\n")
+    assert read([judged], scale=SCALE).check().golds == (), "what is next to texts may be anything"
+
+
+@pytest.mark.parametrize("scale", [SCALE, None])
+def test_labels_that_differ_in_case_are_one_question(scale: Scale | None) -> None:
+    cells = ("Matching", "Matching", *["matching"] * 4, "SPAM", "Spam", "Spam")
+    rows = "".join(f"i{n},q,T,{label}\n" for n, label in enumerate(cells))
+    preview = read([upload("items.csv", f"item,query,title,gold\n{rows}")], scale=scale).check()
+    labels = [gold.accepted[0] for gold in preview.golds]
+    usual = "Matching" if scale else "matching"
+    assert labels == [usual] * 6 + ["Spam"] * 3
+    assert len(preview.notes) == 1
+
+
+def test_html_entities_are_decoded_once() -> None:
+    cells = "a,salt &amp; pepper,Caf&eacute; &#x27;X&#39;,&amp;amp; &lt;b&gt; &c; AT&T a&b"
+    preview = read([upload("items.csv", f"item,query,title,text\n{cells}\n")]).check()
+    (item,) = preview.items
+    assert (item.query, item.title) == ("salt & pepper", "Café 'X'")
+    assert item.text == "&amp; <b> &c; AT&T a&b"
+    assert len(preview.notes) == 1
+
+
 def test_json_lines_and_gold_in_a_file_of_its_own() -> None:
     items = "\n".join(
         json.dumps({"query_id": "7", "query": "sofa", "docid": d, "product_title": d.upper()})

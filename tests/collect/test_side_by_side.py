@@ -248,7 +248,19 @@ def test_arena_columns_and_words_of_gold() -> None:
         ("bye", "m1", "Bye"),
     ]
     assert [gold.accepted for gold in found.golds] == [("left",), ("tie",)]
-    assert "speaks of left or right" in found.notes[0]
+    assert any("speaks of left or right" in note for note in found.notes)
+    assert any("2 results: 'm1' (2), 'm2' (2)" in note for note in found.notes)
+
+
+def test_texts_are_not_taken_for_systems_without_a_question() -> None:
+    texts = "query,left,right\n" + "".join(f"q{n},text {n},other {n}\n" for n in range(20))
+    (fault,) = read_pairs(texts).errors
+    assert (fault.code, fault.line) == ("systems-or-texts", 1)
+    by_hand = {"left": "left_text", "right": "right_text"}
+    found = read_pairs(texts, columns=by_hand).check()
+    assert found.items[0].text == "text 0"
+    systems = "query,left,right\n" + "".join(f"q{n},engine A,engine B\n" for n in range(20))
+    assert len(read_pairs(systems).check().items) == 20
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from adjudge.collect.store.database import Database
 from adjudge.errors import NotFound
 from collecting import LABELS, Bench, refused, sqlite_first
+from sites import served
 
 
 @sqlite_first
@@ -50,7 +53,7 @@ def test_the_whole_way_of_a_good_judge(database: Database) -> None:
         bench.turn(view.judge)
     view = bench.judging.state(view.judge)
     assert (view.stage, view.completion_code) == ("finished", "DONE")
-    # Two full pages, then what is left; short pages may be all gold, at most five times in 25 rows.
+    # Two full pages, then what is left.
     assert view.pages <= 9
     assert {item.trusted for item in bench.items() if not item.gold} == {1}
     assert view.reason == "You have judged everything that was open for you. Thank you."
@@ -152,3 +155,18 @@ def test_a_model_needs_no_consent_and_is_screened_as_people_are(database: Databa
     assert view.stage == "training"
     bench.turn(view.judge)
     assert bench.turn(view.judge, right=False).judge.stage == "warned"
+
+
+@pytest.mark.parametrize(
+    ("made", "screened"), [({}, True), ({"golds": 0}, False), ({"screening": False}, False)]
+)
+def test_checks_are_announced_where_there_are_some(
+    sqlite: Database, tmp_path: Path, made: dict[str, Any], screened: bool
+) -> None:
+    bench = Bench(sqlite, **made)
+    assert bench.judging.project(bench.slug).screened is screened
+    with served(tmp_path) as site:
+        slug = site.open_project(golds=made.get("golds", 16), screening=made.get("screening", True))
+        page = site.browser().get(f"/j/{slug}").text
+        assert ("whose answers are known" in page.split("Then come pages")[1]) is screened
+        assert ("you are warned once" in page) is screened

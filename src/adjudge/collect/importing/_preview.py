@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from html import unescape
 from typing import Any
 
 from adjudge.collect.importing._upload import ImportLimits
 from adjudge.collect.values.ids import topic_id
 from adjudge.collect.values.project import Beside, GoldEntry, Item
 from adjudge.data.scale import Scale, canonical
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, shown
 
 
@@ -50,6 +54,9 @@ class Gathering:
     errors: list[BadData] = field(default_factory=list)
     more: int = 0
     notes: list[str] = field(default_factory=list)
+    verbatim: bool = False  # texts are taken as they are, with their HTML entities
+    _decoded: int = 0  # texts with HTML entities
+    _spelled: dict[str, str] = field(default_factory=dict)  # labels of gold, by the scale's
     _places: dict[str, str] = field(default_factory=dict)
     _gold_places: dict[str, tuple[str, int | None]] = field(default_factory=dict)
 
@@ -79,6 +86,11 @@ class Gathering:
     ) -> Item | None:
         """One item, unless something is wrong with it; of a pair with the right one beside it."""
         place: dict[str, Any] = {"source": source, "line": line}
+        for texts in () if self.verbatim else (cells, beside or {}):
+            for name in _WORDS & texts.keys():
+                if _ENTITY.search(texts[name]):
+                    texts[name] = unescape(texts[name])
+                    self._decoded += 1
         for name, value in (*cells.items(), *(beside or {}).items()):
             problem, code = "", ""
             if len(value) > self.limits.field:
@@ -123,11 +135,11 @@ class Gathering:
     ) -> None:
         """The gold of one item: accepted labels with ``|`` between them."""
         place: dict[str, Any] = {"source": source, "line": line}
-        told = reasons or {}
+        told = {self._spell(label): text for label, text in (reasons or {}).items()}
         if not all(map(_is_storable, (item, given, reason, *told, *told.values()))):
             self.add_fault(_NOT_STORABLE, **place, column=column, code="bad-text")
             return
-        parts = (canonical(part) for part in given.split("|") if part.strip())
+        parts = (self._spell(canonical(part)) for part in given.split("|") if part.strip())
         accepted = tuple(dict.fromkeys(parts))
         known = None if self.scale is None else self.scale.labels
         for label in (*accepted, *told):
@@ -151,8 +163,43 @@ class Gathering:
         self.golds[item] = entry
         self._gold_places[item] = (source, line)
 
+    def _spell(self, label: str) -> str:
+        """A label as the scale spells it, where upper and lower case alone differ."""
+        known = () if self.scale is None else self.scale.labels
+        alike = [one for one in known if one.casefold() == label.casefold()]
+        if label in known or len(alike) != 1:
+            return label
+        self._spelled[label] = alike[0]
+        return alike[0]
+
+    def _unite_spellings(self) -> None:
+        """Without a scale, spell labels of gold that differ in case alone as most of them are."""
+        counts = Counter(label for gold in self.golds.values() for label in gold.accepted)
+        best: dict[str, str] = {}
+        for label, _ in counts.most_common():
+            best.setdefault(label.casefold(), label)
+        other = {label: best[label.casefold()] for label in counts if label not in best.values()}
+        if other:
+            self._spelled |= other
+            for item, gold in self.golds.items():
+                accepted = dict.fromkeys(other.get(label, label) for label in gold.accepted)
+                reasons = {other.get(label, label): text for label, text in gold.reasons.items()}
+                self.golds[item] = replace(gold, accepted=tuple(accepted), reasons=reasons)
+
     def preview(self, kind: str) -> Preview:
         """What was gathered; gold for an item that is nowhere is an error too."""
+        if self.scale is None:
+            self._unite_spellings()
+        if self._spelled:
+            pairs = ", ".join(f"{own} as {label}" for own, label in sorted(self._spelled.items()))
+            self.notes.append(
+                "Labels of gold differ in upper and lower case only, and are read as one: "
+                f"{pairs}. "
+                "Are they different labels? Then rename them."
+            )
+        if self._decoded:
+            texts = count_of(self._decoded, "text")
+            self.notes.append(f"HTML entities such as &amp; are decoded in {texts}.")
         for item in list(self.golds):
             if item not in self.items and item not in self.known:
                 source, line = self._gold_places[item]
@@ -170,6 +217,8 @@ class Gathering:
         )
 
 
+_WORDS = {"query", "need", "category", "title", "text"}  # parts that judges read
+_ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _NOT_STORABLE = "half of a surrogate pair or a NUL is no character; wanted text"
 
 

@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from adjudge.collect.importing._preview import Gathering
 from adjudge.collect.importing._upload import ImportLimits, Upload, unpack_all
 from adjudge.collect.values.sides import LEFT, PAIR_SCALE, RIGHT
-from adjudge.data.columns import roles_of
+from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.comparisons import OUTCOMES, outcome_named
 from adjudge.data.formats.delimited import Delimited, delimiter_of
 from adjudge.data.formats.opening import File
@@ -40,6 +40,7 @@ PARTS = ("query", "title", "text", "url", "image", "need", "category", "document
          "gold", "reason", "role", *_PAIR_PARTS)  # fmt: skip
 _TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
 _QUERY = "Which of the two is better?"  # of pairs that come without a query
+_FEW_PAIRS = 5  # of which anything can be said
 _LONGEST = 80  # characters of a text that is its own id
 _PARTS = ("name", "topic", "query", "need", "category", "document", *SHOWN)
 
@@ -92,6 +93,8 @@ def _read_pairs(
         problem = f"its items are pairs, and the labels are {gathering.scale}; wanted {PAIR_SCALE}"
         raise BadData(problem, source=upload.name, line=1, code="not-pair-labels")
     told = _reason_columns(columns)
+    rows = list(rows)
+    _check_systems(upload, gathering, rows, found)
     for line, cells in rows:
         parts = {part: cells.get(column, "") for part, column in found.items()}
         query = parts.get("query") or parts.get("topic") or _QUERY
@@ -116,6 +119,34 @@ def _read_pairs(
             continue
         _add_gold(upload, gathering, (line, cells), name, found, told, _outcome)
     _tell_sides(gathering)
+
+
+def _check_systems(
+    upload: Upload, gathering: Gathering, rows: Sequence[_Row], found: Mapping[str, str]
+) -> None:
+    """Note what is ranked; ask where names hardly recur, since they may be texts."""
+    named = [found[side] for side in _SIDES if side in found]
+    names = Counter(cells.get(column, "") for _, cells in rows for column in named)
+    by_hand = set(gathering.columns.values()) & set(_PAIR_PARTS)
+    texts = any(part in found for part in _PAIR_PARTS if part not in _SIDES)
+    once = len(rows) >= _FEW_PAIRS and len(names) > len(rows)
+    if once and not texts and not by_hand:
+        wanted = (
+            "the names of the systems in 'left' and 'right', and their texts in 'left_text' and "
+            "'right_text'; choose what each column is, or rename the columns"
+        )
+        problem = (
+            f"{' and '.join(named)} hold {len(names):,} different values in {len(rows):,} rows, "
+            f"such as {shown(next(iter(names)))}: are they systems to rank, or texts? "
+            f"Expected {wanted}"
+        )
+        raise BadData(problem, source=upload.name, line=1, code="systems-or-texts", expected=wanted)
+    if names:
+        listed = ", ".join(f"{shown(name)} ({times:,})" for name, times in names.most_common(5))
+        more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+        recur = ". Hardly any of them comes twice" if once else ""
+        ranked = count_of(len(names), "result")
+        gathering.notes.append(f"The ranking will have {ranked}: {listed}{more}{recur}.")
 
 
 def _side(parts: Mapping[str, str], side: str) -> dict[str, str]:
@@ -168,6 +199,8 @@ def read(upload: Upload, gathering: Gathering) -> None:
             gathering.add_fault(fault)
         return
     holds_items = any(part in found for part in SHOWN)
+    if not holds_items and "gold" not in found:  # of gold alone, the label is the known answer
+        found.update([("gold", label) for label in columns if letters_of(label) == "label"][:1])
     _check(upload, columns, found, holds_items)
     told = _reason_columns(columns)
     empty = 0
@@ -269,7 +302,9 @@ def _check(upload: Upload, columns: list[str], found: dict[str, str], holds_item
     named = "name" in found or ("document" in found and ("topic" in found or "query" in found))
     shown_parts = ", ".join(SHOWN)
     if not named and not holds_items:
-        wanted = f"'query' and one of {shown_parts}; or, of gold alone, 'item' and 'gold'"
+        wanted = (
+            f"'query' and one of {shown_parts}; or, of gold alone, 'item' and 'gold' or 'label'"
+        )
         raise refuse_columns(upload, columns, wanted)
     if not holds_items and "gold" not in found:
         raise refuse_columns(upload, columns, f"something to judge by ({shown_parts}), or gold")

@@ -140,7 +140,7 @@ def read_archive(given: Path | Upload, limits: ImportLimits | None = None) -> Pr
             problem = f"is an archive of version {about.adjudge}; wanted {_VERSION} or older"
             raise BadData(problem, source=source, code="newer-archive", value=about.adjudge)
         scale = about.scale.value()
-        gathering = Gathering(limits=limits, scale=None)
+        gathering = Gathering(limits=limits, scale=None, verbatim=True)
         for line, held in _records(parts["items.jsonl"]):
             beside = held.pop("beside", None)  # those of older archives have none
             _NAME.validate_python(held.get("name"))
