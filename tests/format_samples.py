@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from typing import Any
 
 import pyarrow as pa
@@ -50,8 +51,35 @@ def _annotation(n: int) -> dict[str, Any]:
     return {"id": n, "completed_by": n, "result": [answer], "created_at": "2024-01-01T00:00:00Z"}
 
 
+def _archive() -> bytes:
+    """An archive of a project with one gold item, which one judge answered."""
+    scale = {"labels": ["no", "yes"], "ordinal": False, "relevant": ["yes"], "grades": []}
+    parts = {
+        "project.json": json.dumps({"adjudge": 1, "scale": scale}),
+        "items.jsonl": "",
+        "gold.jsonl": json.dumps({"item": "i3", "accepted": ["yes"]}),
+        "answers.csv": _ANSWERS.decode(),
+    }
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return file.getvalue()
+
+
+_ANSWERS = (
+    b"item,topic,document,judge,kind,label,other,standing,gold,right,page,row,seconds,time\n"
+    b"i0,,,j0,work,yes,false,trusted,false,,p,1,,2024-01-01 00:00:00Z\n"
+    b"i0,,,j1,work,no,false,trusted,false,,p,1,,2024-01-01 00:00:00Z\n"
+    b"i1,,,j0,work,no,false,trusted,false,,p,2,,2024-01-01 00:00:00Z\n"
+    b"i1,,,j2,work,yes,false,untrusted,false,,p,2,,2024-01-01 00:00:00Z\n"
+    b"i2,,,j1,work,Page is gone,true,trusted,false,,p,2,,2024-01-01 00:00:00Z\n"
+    b"i3,,,j0,work,yes,false,trusted,true,true,p,3,,2024-01-01 00:00:00Z\n"
+)
 SAMPLES: dict[str, tuple[str, bytes]] = {  # by format: the name of the file, and what is in it
     "csv": ("a.csv", _table("item,judge,label", "i{i},j{j},{l}")),
+    "answers": ("answers.csv", _ANSWERS),
+    "archive": ("archive.zip", _archive()),
     "tsv": ("a.tsv", _table("item\tjudge\tlabel", "i{i}\tj{j}\t{l}")),
     "jsonl": ("a.jsonl", _lines(*_RECORDS)),
     "json": ("a.json", _json(_RECORDS)),

@@ -36,8 +36,8 @@ class Remedy:
     ``drop-label``: labels; ``labels``: the scale as text (or None); ``encoding``: its name (or
     None); ``bin``: a number of grades; ``header``: whether there is one; ``relevant``: labels
     separated by commas; ``judges-are`` and ``questions-are``: columns, separated by commas (or
-    None). ``counts``, ``format``, ``question``, ``repeats``, ``skip-bad-rows`` and ``transpose``
-    have no value.
+    None); ``format``: its name (or None). ``counts``, ``question``, ``repeats``,
+    ``skip-bad-rows`` and ``transpose`` have no value.
     """
 
     setting: str
@@ -78,7 +78,7 @@ _PYTHON: Spellings = {
     "counts": lambda _: "counts=True",
     "drop-label": lambda labels: f"drop_labels=[{', '.join(map(repr, labels))}]",
     "encoding": lambda name: f"encoding={name or 'NAME'!r}",
-    "format": lambda _: "format=NAME",
+    "format": lambda name: f"format={name!r}" if name else "format=NAME",
     "header": lambda given: f"header={given}",
     "judges-are": lambda names: f"judges_are={names or 'COLUMNS'!r}",
     "labels": lambda text: f"scale=Scale.parse({text!r})" if text else "scale=",

@@ -39,7 +39,12 @@ def test_for_a_person(at_terminal: Run, folder: Path) -> None:
     [
         ("j.csv", "item,judge,label\na,x,1\n", "csv", "comma separated"),
         ("j.txt", "item\tjudge\tlabel\na\tx\t1\n", "tsv", "tab separated"),
-        ("j.jsonl", '{"item": "a", "judge": "x", "label": 1}\n', "jsonl", "one JSON object a line"),
+        (
+            "j.jsonl",
+            '{"item": "a", "judge": "x", "label": 1}\n',
+            "jsonl",
+            "one JSON object per line",
+        ),
     ],
 )
 def test_a_plain_table_is_called_what_it_is(

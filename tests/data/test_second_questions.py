@@ -11,7 +11,7 @@ import pytest
 
 from adjudge.data.formats import read
 from adjudge.data.judgments import Judgments
-from adjudge.errors import ReadingWarning
+from adjudge.errors import BadData, ReadingWarning
 
 TOLD = "column relevance is taken for the label, not fluency"
 
@@ -59,7 +59,8 @@ def test_two_rows_per_item_are_enough(tmp_path: Path) -> None:
     path.write_text("item,judge,relevance,fluency\na,x,1,3\na,y,0,2\nb,x,0,3\nb,y,1,2\n")
     assert TOLD in read(path).notes
     path.write_text("item,judge,label1,label2\na,x,1,2\na,y,0,2\nb,x,0,1\nb,y,1,2\n")
-    assert "column label1 is taken for the label, not label2" in read(path).notes
+    with pytest.raises(BadData, check=lambda fault: fault.code == "unclear-columns"):
+        read(path)
 
 
 def test_python_is_told_in_its_own_words() -> None:

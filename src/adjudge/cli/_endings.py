@@ -40,7 +40,7 @@ _FLAGS: Spellings = {  # how the command line spells what a user can set
     "counts": lambda _: "--counts",
     "drop-label": lambda labels: join(word for one in labels for word in ("--drop-label", one)),
     "encoding": lambda name: f"--encoding {name or 'NAME'}",
-    "format": lambda _: "--format NAME",
+    "format": lambda name: f"--format {name or 'NAME'}",
     "header": lambda _: "--no-header",
     "judges-are": lambda names: f"--judges-are {quote(names) if names else 'COLUMNS'}",
     "labels": lambda text: f"--labels {quote(text)}" if text else "--labels",

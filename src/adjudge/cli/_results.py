@@ -285,13 +285,13 @@ def _write_interval(low: float | None, high: float | None, form: str) -> str:
     return f"{low:{form}} to {high:{form}}"
 
 
-def shorten(text: str) -> str:
+def shorten(text: str, widest: int = _WIDEST) -> str:
     """An id or a label as a cell of a table: on one line, and cut in the middle if it is long."""
     if not text.isprintable():
         text = repr(text)[1:-1]
-    if len(text) <= _WIDEST:
+    if len(text) <= widest:
         return text
-    half = (_WIDEST - 3) // 2
+    half = (widest - 3) // 2
     return f"{text[:half]}...{text[-half:]}"
 
 

@@ -16,8 +16,10 @@ from adjudge.cli._results import grid, page, print_json, shorten
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content
+    from adjudge.data.scale import Scale
 
 _ROWS = 5  # first rows that are shown
+_CELL = 20  # characters of a cell of these
 
 
 @command(
@@ -46,6 +48,7 @@ def run(
     about = _about(content, files, manner)
     if printing.json:
         print_json(about)
+        _check_bad(content)
         return
     kind = content.format
     title = named(kind).title if kind != "plain" else "plain tables"
@@ -54,18 +57,52 @@ def run(
         title = title.replace(f", {words}", separated and f", {separated}")
     rows = [[what, f"{about[what]:,}"] for what in _COUNTS if about.get(what)]
     if content.judgments is not None:
-        rows.append(["scale", labels_of(content.judgments.scale)])
+        rows.append(["scale", _write_scale(content.judgments.scale)])
     rows += [[f"column of {role}", shorten(column)] for role, column in about["columns"].items()]
     screen = page()
     screen.print(f"{place_of(files)}: {title} ({kind})", markup=False)
-    screen.print(grid("What is in it", ["what", ""], rows))
+    screen.print(grid("Contents", ["what", ""], rows))
     if about["first"]:
-        heads = list(about["first"][0])
-        cells = [[shorten(str(row[head])) for head in heads] for row in about["first"]]
-        screen.print(grid("First rows", heads, cells))
+        screen.print(_show_first(about["first"], screen.width))
     for note in about["notes"]:
         screen.print(f"- {note}", markup=False)
     screen.print(f"Next: {about['next']}", markup=False, soft_wrap=True)
+    _check_bad(content)
+
+
+def _check_bad(content: Content) -> None:
+    """End with exit code 1 where more rows are bad than good."""
+    held = (content.judgments, content.comparisons, content.gold, content.labels, content.run)
+    if len(content.bad) > max(len(part) for part in held if part is not None):
+        raise SystemExit(1)
+
+
+def _show_first(rows: list[dict[str, Any]], width: int) -> Any:
+    """Return a table of the first rows, with as many columns as fit on the screen."""
+    heads: list[str] = []
+    cells: list[list[str]] = [[] for _ in rows]
+    used = 0
+    for head in rows[0]:
+        column = [shorten(_write_value(row[head]), _CELL) for row in rows]
+        used += max(map(len, [head, *column])) + 2
+        if used > width and heads:
+            break
+        heads.append(head)
+        for row, cell in zip(cells, column, strict=True):
+            row.append(cell)
+    hidden = len(rows[0]) - len(heads)
+    return grid("First rows" + (f" ({hidden} more columns)" if hidden else ""), heads, cells)
+
+
+def _write_scale(scale: Scale) -> str:
+    """Return the labels, or the range of numbers that are too many for classes."""
+    if not scale.has_many_grades:
+        return labels_of(scale)
+    return f"{len(scale.labels):,} numbers from {scale.labels[0]} to {scale.labels[-1]}"
+
+
+def _write_value(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 _SEPARATED = {
@@ -121,7 +158,9 @@ def _about(content: Content, files: list[str], manner: list[str]) -> dict[str, A
     elif content.labels is not None:
         about |= _of_labels(content)
     elif gold is not None:
-        about |= {"items": len(gold), "labels": len(gold.values), "scale": list(gold.values)}
+        topics = 0 if gold.topics is None else len(set(gold.topics.to_pylist()))
+        about |= {"items": len(gold), "topics": topics, "labels": len(gold.values)}
+        about |= {"scale": list(gold.values)}
         if content.format in _GRADES:  # each grade is a judgment of whoever made the file
             about |= {"judgments": len(gold), "judges": 1}
     elif content.run is not None:

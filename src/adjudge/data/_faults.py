@@ -14,7 +14,7 @@ from adjudge.data._items import canonical_codes, compact
 from adjudge.data.names import Coded, Codes, Names
 from adjudge.data.scale import MISSING, Scale, as_number, canonical
 from adjudge.data.source import Fault, Source, count_of
-from adjudge.errors import Remedy, shown
+from adjudge.errors import Remedy, name_columns, shown
 
 _LISTED = 5  # labels that are written out
 
@@ -142,6 +142,34 @@ def _strays(
     stray = np.zeros(len(item), dtype=np.bool_)
     stray[known] = first[item[known]] != value[known]
     return stray
+
+
+_FLAGS = {"", "true", "false", "yes", "no", "0", "1"}
+
+
+def without_flag(coded: Coded, where: dict[str, str], place: Source, scale: Scale | None) -> Coded:
+    """Return the columns without gold that only marks rows, as true and false among other labels.
+
+    Marks of 0 and 1 are told from gold where the labels are words.
+    """
+    golds = {text.strip().casefold() for text in coded["gold"][1].to_pylist()}
+    names = coded["label"][1].to_pylist() if scale is None else scale.truths
+    labels = {canonical(name).casefold() for name in names}
+    words = all(as_number(label) is None for label in labels)
+    if (
+        not golds - {""}
+        or not golds <= _FLAGS
+        or golds & labels - {""}
+        or not (words or golds.isdisjoint("01"))
+    ):
+        return coded
+    if labels <= _FLAGS:  # the same truth in other words
+        return coded
+    place.remark(
+        f"column {where['gold']} marks rows and holds no gold labels; it is not read as gold",
+        name_columns("gold"),
+    )
+    return {role: column for role, column in coded.items() if role != "gold"}
 
 
 def one_gold_each(coded: Coded, where: dict[str, str], place: Source) -> Coded:

@@ -57,6 +57,7 @@ def tell_label(
     else:
         others = [] if letters_of(column) == "label" or not known else _called(columns, roles)
         others += [name for name in _other_questions(table, roles) if name not in others]
+        _refuse_gold(table, roles, others, place)
     if others:
         place.remark(
             f"column {column} is taken for the label, not {', '.join(others)}",
@@ -64,6 +65,41 @@ def tell_label(
         )
     elif not known:
         place.remark(f"column {column} is taken for the label", name_columns("label"))
+
+
+def _refuse_gold(
+    table: Any, roles: Mapping[str, str], others: Sequence[str], place: Source
+) -> None:
+    """Ask which column is the label where the likely one never differs between judges."""
+    found = [name for name in others if name in table.column_names]
+    if not found or "judge" not in roles or not len(table):
+        return
+    item = _item_codes(table.slice(0, _ROWS), roles)
+    same = [
+        _varies(encode(as_text(table[name].slice(0, _ROWS)))[0], item)
+        for name in (roles["label"], found[0])
+    ]
+    if same == [False, True]:
+        column = roles["label"]
+        raise place.error(
+            None,
+            f"all labels of an item are equal, as if they were its gold; {found[0]} differs",
+            column=column,
+            value=found[0],
+            expected="labels that may differ between judges",
+            code="label-or-gold",
+            remedies=[name_columns(label=found[0], gold=column), name_columns(label=column)],
+        )
+
+
+def _item_codes(rows: Any, roles: Mapping[str, str]) -> NDArray[np.int64]:  # (row,)
+    """Return a number for the item of each row."""
+    item = np.zeros(len(rows), dtype=np.int64)
+    for role in ("item", "topic", "document"):
+        if role in roles:
+            codes, names = encode(as_text(rows[roles[role]]))
+            item = np.unique(item * (len(names) + 1) + codes + 1, return_inverse=True)[1]
+    return item
 
 
 def _likely(table: Any, taken: set[str]) -> dict[str, list[str]]:
@@ -114,10 +150,7 @@ def _other_questions(table: Any, roles: Mapping[str, str]) -> list[str]:
     if not likely:
         return []
     rows = table.slice(0, _ROWS)
-    item = np.zeros(len(rows), dtype=np.int64)
-    for place in places:
-        codes, names = encode(as_text(rows[place]))
-        item = np.unique(item * (len(names) + 1) + codes + 1, return_inverse=True)[1]
+    item = _item_codes(rows, roles)
     judge, _ = encode(as_text(rows[roles["judge"]]))
     label, labels = encode(as_text(rows[roles["label"]]))
     found = []
@@ -170,7 +203,7 @@ def _alike(texts: Sequence[str], labels: Sequence[str]) -> bool:
 def first_cells(file: File) -> dict[str, list[str]]:
     """The first cells of each column of a table, be it delimited, JSONL or Parquet."""
     if file.kind != "delimited":
-        records = _first_records(file)
+        records = first_records(file)
         names = dict.fromkeys(name for record in records for name in record)
         cells = {name: [record.get(name) for record in records] for name in names}
         return {n: ["" if c is None else str(c) for c in given] for n, given in cells.items()}
@@ -187,7 +220,7 @@ def first_cells(file: File) -> dict[str, list[str]]:
     return {name: [row[at] for row in whole] for at, name in enumerate(header)}
 
 
-def _first_records(file: File) -> list[dict[str, Any]]:
+def first_records(file: File) -> list[dict[str, Any]]:
     """The first rows of a file of JSON Lines or Parquet."""
     if file.kind == "parquet":
         try:

@@ -43,10 +43,11 @@ from adjudge.data.names import Coded, Codes, encode
 from adjudge.data.scale import MOST_LABELS, Scale, canonical
 from adjudge.data.shapes import Shape, first_texts, is_wide, settle_shape
 from adjudge.data.source import Source
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData, BadSetting, name_columns
 
 _CODED = ("item", "topic", "document", "judge", "label", "gold")
 _FEW = 100_000  # rows, for which it is not worth importing a library
+_FEWEST = 10  # judgments from which something is said of all of them
 _OF_JUDGES = ("family", "kind", "prompt", "version")
 
 
@@ -88,9 +89,9 @@ def load_table(
 
         coded = settle_labels(coded, where, place, scale=scale, asked=asked)
     if "gold" in coded:
-        from adjudge.data._faults import one_gold_each
+        from adjudge.data._faults import one_gold_each, without_flag
 
-        coded = one_gold_each(coded, where, place)
+        coded = one_gold_each(without_flag(coded, where, place, scale), where, place)
     if scale is None:
         scale = _infer_scale(coded, where, place)
     if odd or not _are_good(coded, scale):
@@ -155,7 +156,7 @@ def _infer_scale(coded: Coded, where: dict[str, str], place: Source) -> Scale:
         from adjudge.data._faults import refuse_mixed
 
         refuse_mixed(coded, where, place)
-    if not _are_digits(scale.labels):
+    if scale.labels[-1] > "4" or not _are_digits(scale.labels):
         from adjudge.data.labels import remark_scale
 
         remark_scale(scale, where["label"], place)
@@ -281,7 +282,21 @@ def load_judgments(
         from adjudge.data._second_questions import tell_label
 
         tell_label(rows, roles, source, rows.column_names)
-    return load_table(rows, scale=scale, source=source, roles=roles, asked=asked)[0]
+    judgments = load_table(rows, scale=scale, source=source, roles=roles, asked=asked)[0]
+    remark_single(judgments, roles, source)
+    return judgments
+
+
+def remark_single(judgments: Judgments, roles: Mapping[str, str], place: Source) -> None:
+    """Note that each item has one judgment, as where its column numbers the rows."""
+    several = len(judgments) >= _FEWEST and judgments.judge_count > 1
+    if not several or len(judgments) > judgments.item_count:
+        return
+    column = roles.get("item", "")
+    other = roles.get("document") if column != roles.get("document") else None
+    number = f"; if {column} only numbers rows, name the item" if column else ""
+    remedy = name_columns(item=other) if other and column else name_columns("item")
+    place.remark(f"each item has one judgment, so judges have no item in common{number}", remedy)
 
 
 def _ordered_scale(column: Any) -> Scale | None:

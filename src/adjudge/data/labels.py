@@ -21,7 +21,8 @@ from adjudge.errors import Remedy, name_columns, shown
 
 _FEW_ROWS = 20  # rows below which nothing is said of how labels are spread
 _FEW_LABELS = 10  # labels that are never too many
-_CODE, _APART = 77, 5  # the least number that is a code, times the grade below it
+_LOW = 1_000  # above the negative of which a number may be a code
+_CODE, _APART = 9, 4  # the least number that is a code, times the grade below it
 _TEXT = 80  # characters of a label above which it is free text
 _RANGE = 1_000  # whole numbers within such a range may be grades, however many
 
@@ -159,16 +160,19 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
     grades = [number or 0.0 for number in numbers]
     far = len(grades) > 2 and grades[-1] >= _CODE and grades[-1] > _APART * max(grades[-2], 1.0)
     below = scale.labels[: sum(grade < 0 for grade in grades)]
-    if 0.0 in grades[:-1] and 0 < len(below) <= 2 and not _is_balanced(grades):
+    zero = 0.0 in grades[:-1]
+    codes = grades[-1] > 0 and all(grade.is_integer() for grade in grades) and grades[0] > -_LOW
+    if codes and 0 < len(below) <= 2 and not _is_balanced(grades, 5 if zero else 2):
         if set(below) <= set(place.dropped):
             return
         raise place.error(
             None,
-            f"{', '.join(below)} {'is' if len(below) == 1 else 'are'} below a scale from 0: the "
-            "lowest grade, or a code, such as no answer or a broken page",
+            f"{', '.join(below)} {'is' if len(below) == 1 else 'are'} below a scale from "
+            f"{scale.labels[len(below)]}: the lowest grade, or a code, such as no answer or a "
+            "broken page",
             column=column,
             value=below,
-            expected="grades from 0",
+            expected="grades that are not negative",
             code="negative-label",
             remedies=[Remedy("drop-label", below), Remedy("labels", "<".join(scale.labels))],
         )
@@ -180,9 +184,9 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
         )
 
 
-def _is_balanced(grades: Sequence[float]) -> bool:
-    """Whether grades are those of a scale around 0, of at least five."""
-    return len(grades) >= 5 and list(grades) == [-grade for grade in reversed(grades)]
+def _is_balanced(grades: Sequence[float], fewest: int) -> bool:
+    """Whether grades are those of a scale around 0, of at least so many."""
+    return len(grades) >= fewest and list(grades) == [-grade for grade in reversed(grades)]
 
 
 _LEAST, _MOST = 3, 9  # labels: two need no order, and many that seem to have one are rather codes

@@ -77,7 +77,8 @@ def is_judgment_table(cells: Cells) -> bool:
     roles = roles_of(list(cells))
     if not {"judge", "label"} <= roles.keys():
         return False
-    return not (_is_numbered(roles["label"], cells) or _is_free_text(cells[roles["label"]]))
+    numbered = any(_is_numbered(roles[role], cells) for role in ("judge", "label"))
+    return not (numbered or _is_free_text(cells[roles["label"]]))
 
 
 def is_wide(cells: Cells) -> bool:
@@ -86,12 +87,20 @@ def is_wide(cells: Cells) -> bool:
         return False
     names = find_judges(cells) or (find_votes(cells) or ("", []))[1]
     roles = roles_of(list(cells))
-    person = roles.get("judge", "")
     drawn = {"gold", "sampling"} <= roles.keys()  # items to get gold for
-    alone = len(set(cells.get(person, ()))) < 2 or _is_numbered(person, cells)
-    if not names and not drawn and alone:
-        names = find_alike(cells)
+    if not names and not drawn:
+        alike = find_alike(cells)
+        names = alike if _lacks_judge(roles, cells, alike) else []
     return 1 < len(names) < len(cells)
+
+
+def _lacks_judge(roles: Mapping[str, str], cells: Cells, alike: Sequence[str]) -> bool:
+    """Whether no column says who judged, or it has a row per judge or several labels per row."""
+    person, label = roles.get("judge", ""), roles.get("label", "")
+    people = cells.get(person, ())
+    distinct = len(set(people))
+    by_row = distinct < 2 or distinct == len(people) or person in alike
+    return by_row or _is_numbered(person, cells) or (label in alike and _is_numbered(label, cells))
 
 
 def first_texts(table: Any, most: int = 300) -> Cells:
@@ -171,8 +180,8 @@ def ask_shape(cells: Cells, place: Source) -> BadData:
         remedies.append(Remedy("counts"))
     return place.error(
         None,
-        f"no column names the judge of a row, and what the columns {listed or 'of this table'} are "
-        "is not clear: judges, questions, or something else; if they hold judgments, say which",
+        f"what the columns {listed or 'of this table'} are is not clear: judges, questions, or "
+        "something else; if they hold judgments, say which",
         value=likely,
         expected="columns that are judges or questions",
         code="unclear-columns",
@@ -216,7 +225,10 @@ def _by_judge(
     if "gold" in roles and roles["gold"] not in {*judges, *cells}:
         where = {**where, "gold": roles["gold"]}
     listed = ", ".join(judges[:8]) + (", ..." if len(judges) > 8 else "")
-    place.remark(f"a wide table: a column a judge ({len(judges)}: {listed})", Remedy("judges-are"))
+    others = [n for n in find_alike(first_texts(table)) if n not in {*judges, *where.values()}]
+    note = f"a wide table: one column per judge ({len(judges)}: {listed})"
+    note += f"; not read: {', '.join(others)}" if others and not paired else ""
+    place.remark(note, Remedy("judges-are"))
     if not paired:
         return read_by_judge(table, judges, where, place)
     rows, column = _given(table, cells, place)
@@ -288,7 +300,7 @@ def _by_vote(
     place: Source,
 ) -> tuple[Any, dict[str, str]]:
     """Read counts of votes: so many judgments of a label, of judges who are not known."""
-    labels = votes[1] if votes is not None else find_alike(cells)
+    labels = votes[1] if votes is not None else find_alike(cells) or _find_wholes(cells)
     if len(labels) < 2:
         raise ask_shape(cells, place)
     where = _places(roles, table.column_names, [*labels, *(votes or ())[:1]])
@@ -395,7 +407,8 @@ def _sibling(name: str, columns: list[str], role: str) -> str | None:
     for other in columns:
         found = _NUMBERED.fullmatch(other)
         same = found is not None and found["id"] == own["id"] and other != name
-        if same and found is not None and letters_of(found["word"]) in SYNONYMS[role]:
+        word = "" if found is None else letters_of(found["word"])
+        if same and {word, word.removesuffix("id")} & set(SYNONYMS[role]):
             return other
     return None
 
@@ -424,6 +437,11 @@ def _named_in_rows(cells: Cells) -> list[str]:
         if name not in likely and len(known) > 1:
             return known
     return []
+
+
+def _find_wholes(cells: Cells) -> list[str]:
+    """Return the columns after the first that hold whole numbers."""
+    return [name for name in list(cells)[1:] if _wholes(cells[name]) is not None]
 
 
 def _wholes(cells: Sequence[str | None]) -> NDArray[np.int64] | None:

@@ -14,7 +14,7 @@ def split_names(words: dict[str, str]) -> Synonyms:
 _JUDGMENTS = {
     "item": (
         "item orig original task question unit example pair instance sample object record hit "
-        "tweetid sentenceid textid imageid commentid postid reviewid messageid rowid"
+        "tweetid sentenceid segmentid textid imageid commentid postid reviewid messageid rowid"
     ),
     "topic": (
         "topic query q searchquery searchterm searchterms searchphrase userquery querytext keyword"
@@ -22,8 +22,9 @@ _JUDGMENTS = {
     "document": "document doc docno corpus passage p productid",
     "judge": (
         "judge worker annotator coder user performer assessor rater labeler labeller evaluator "
-        "grader reviewer turker participant judgemodel judgemodelname judgename evalmodel "
-        "evalmodelname evaluationmodel gradermodel llm model"
+        "grader reviewer turker participant username person expertid labeledby labelledby "
+        "annotatedby ratedby judgedby gradedby reviewedby judgemodel judgemodelname judgename "
+        "evalmodel evalmodelname evaluationmodel gradermodel llm model"
     ),
     # One source of several judges: a model that was asked several times, by several prompts.
     "family": "family judgefamily model",
@@ -33,11 +34,12 @@ _JUDGMENTS = {
     "kind": "kind judgekind judgetype annotatortype workertype",
     "label": (
         "label rating judgment judgement grade relevance relevancy score answer response value "
-        "vote choice verdict decision annotation category class stars"
+        "vote choice verdict decision annotation category class stars rel"
     ),
     "gold": (
         "gold truth truelabel goldlabel expert groundtruth gt goldstandard correctlabel "
-        "correctanswer trueclass truevalue"
+        "correctanswer trueclass truevalue labeltrue labelgold goldrating goldgrade goldanswer "
+        "expertlabel expertrating referencelabel adjudicated adjudicatedlabel"
     ),
     "reason": "reason why",
     "honeypot": "honeypot trap",

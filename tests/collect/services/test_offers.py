@@ -18,7 +18,7 @@ from adjudge.collect.values.judging import Answer, Arrival
 from adjudge.collect.values.project import GoldEntry, Project
 from adjudge.data.formats import read
 from adjudge.data.scale import Scale
-from adjudge.errors import BadSetting
+from adjudge.errors import BadData, BadSetting
 from adjudge.models.majority_vote import MajorityVote
 from stores import new_store
 
@@ -113,6 +113,20 @@ def test_every_export_offered_is_read_back_equal(tmp_path: Path, spaced: bool) -
         "judgments": sorted((r["item"], grade(r["label"])) for r in own.to_table().to_pylist()),
     }  # fmt: skip
     for offer in found.offers:
+        if offer.kind in ("answers", "everything"):
+            content = read(wrote(services, slug, offer.name, labels, tmp_path))
+            assert content.judgments is not None
+            rows = content.judgments.to_table().to_pylist()
+            back = sorted((row["item"], grade(row["label"])) for row in rows)
+            assert [pair for pair in back if pair[0] not in gold.items.to_pylist()] == wanted[
+                "judgments"
+            ]
+            assert (content.gold is not None) == (offer.kind == "everything")
+        elif offer.kind not in wanted:
+            path = wrote(services, slug, offer.name, labels, tmp_path)
+            with pytest.raises(BadData) as caught:
+                read(path)
+            assert caught.value.code in ("not-judgments", "no-rows"), offer.name
         if offer.kind not in wanted:
             continue
         content = read(wrote(services, slug, offer.name, labels, tmp_path))

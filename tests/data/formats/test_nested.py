@@ -118,12 +118,16 @@ SURVEYS = {
 }
 
 
-@pytest.mark.parametrize("name", SURVEYS)
-def test_a_survey_is_no_wide_table(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("qualtrics", "survey"), ("forms", "survey"), ("participants", "unclear-columns")],
+)
+def test_a_survey_is_not_a_wide_table(name: str, code: str, tmp_path: Path) -> None:
     path = tmp_path / "survey.csv"
     path.write_text(SURVEYS[name])
-    with pytest.raises(BadData, match=r"looks like a survey: .* a row per answer, .*melt"):
+    with pytest.raises(BadData, check=lambda fault: fault.code == code) as caught:
         read(path)
+    assert "transpose" in {remedy.setting for remedy in caught.value.remedies}
 
 
 def test_two_scores_beside_a_judge_are_asked_about(tmp_path: Path) -> None:

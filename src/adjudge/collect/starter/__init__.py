@@ -70,7 +70,7 @@ def make_starter(*, queries: int = 40, golds: int = 100, seed: int = 0) -> Proje
                 )
     return Project(
         name="Product search",
-        scale=Scale(labels=LABELS, relevant=("Matching",)),
+        scale=Scale(labels=LABELS, relevant=("Matching",), grades=(1.0, 0.0, 0.0, 0.0)),
         guidelines=resources.files(__package__).joinpath("guidelines.md").read_text("utf-8"),
         items=tuple(items),
         golds=tuple(entries),

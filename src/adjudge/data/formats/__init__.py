@@ -55,6 +55,7 @@ def _own() -> dict[str, Format]:
         headerless,
         label_studio,
         nested,
+        own_exports,
         pairs,
         plain,
         quepid,
@@ -66,6 +67,7 @@ def _own() -> dict[str, Format]:
     )
 
     every = (
+        *own_exports.FORMATS,
         *crowd_platforms.FORMATS,
         *appen.FORMATS,
         annotation_tools.POTATO,
@@ -190,7 +192,7 @@ def _is_elsewhere(place: str | Path) -> bool:
 
 def read_file(file: File, format: str | None, options: Options) -> Content:
     """What one file holds, in the format named or the one that fits it."""
-    options = replace(options, notes=[])
+    options = replace(options, notes=[], named=format is not None)
     try:
         return _content(file, format, options)
     except BadData as fault:
@@ -229,7 +231,8 @@ def _detect(file: File, options: Options) -> Format:
     """Return the format that fits; with named columns, no header has to be known."""
     try:
         found = detect(file)
-        wide = options.shape and found.name in (*_PLAIN, "nested") and not file.is_folder
+        shaped = found.name in (*_PLAIN, "nested") and not file.is_folder
+        wide = options.shape and shaped
         return named("wide") if wide else found
     except BadData:
         if options.shape and not file.is_folder:

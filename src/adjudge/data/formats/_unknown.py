@@ -26,6 +26,13 @@ _KINDS = (  # how a file begins, and what it is
     (b"ARROW1", "an Arrow or Feather file; save it as Parquet"),
 )
 _RESPONDENTS = ("responseid", "respondent", "respondentid", "emailaddress", "username")
+# Exports of adjudge's app that hold no judgments: their columns, and what they list.
+_OWN_EXPORTS = (
+    ({"judge", "arm", "kind", "channel"}, "judges"),
+    ({"participant", "outcome", "pay_due", "action"}, "participants"),
+    ({"topic", "query", "need", "category"}, "topics"),
+    ({"item", "topic", "document", "query", "title", "url"}, "unjudged items"),
+)
 _MOST = 40  # keys, and objects that have some
 _ROWS = 300  # lines that show whether there is a header
 _DEPTH = 2  # points in the path to an object whose keys are listed
@@ -56,13 +63,18 @@ def unknown(file: File) -> BadData:
         problem = f"expected the header first; line {below} looks like it, line 1 is {first}"
         return BadData.at(name, "header-not-first", problem, line=1)
     columns = _columns(file.first, file.delimiter)
+    tagged = "topics" if file.text.startswith("<top>") else ""
+    listed = next((what for own, what in _OWN_EXPORTS if own <= set(columns)), tagged)
+    if listed:
+        problem = f"this file lists {listed}; judgments are in the export 'judgments-csv'"
+        return BadData.at(name, "not-judgments", problem, value=listed)
     person = answered_by(columns) or roles_of(columns).get("judge")
     if person is not None:
         return BadData.at(
             name,
             "survey",
-            f"this looks like a survey: a row is what one person ({person}) answered, a column a "
-            "question; expected a row per answer, such as 'item,judge,label' (in pandas: "
+            f"each row seems to be one {person} with a column per question or item; expected one "
+            "row per answer, such as 'item,judge,label' (in pandas: "
             f"table.melt(id_vars=[{person!r}], var_name='item', value_name='label'))",
             remedies=[Remedy("transpose")],
         )
@@ -75,7 +87,7 @@ def unknown(file: File) -> BadData:
         f"no known format fits a file that begins {first}; expected a header such as "
         f"'item,judge,label' (or topic and document){found}{_lacks(columns)}",
         line=1,
-        remedies=_NEXT,
+        remedies=(*_NEXT, *([Remedy("judges-are"), Remedy("counts")] if len(columns) > 2 else ())),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from adjudge.data._second_questions import first_records
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
@@ -82,6 +83,9 @@ def _doccano(file: File) -> bool:
         entries = as_list(record["annotations"])[:1]
         return isinstance(record["annotations"], list) and all(map(_is_doccano, entries))
     lists = json_with(r'"(label|labels|cats)"\s*:\s*\[')(file)
+    given = [as_list(one.get(key)) for one in first_records(file) for key in _LISTS]
+    if any(len(set(map(str, own))) < len(own) for own in given):
+        return False  # votes: no option is chosen twice
     return lists and {"id", "text"} <= record.keys() and "judge" not in roles_of(list(record))
 
 
@@ -354,7 +358,7 @@ POTATO = _format(
 FORMATS = (
     _format(
         "label-studio-flat",
-        "Label Studio CSV, TSV and JSON-MIN: a row an annotation, a column a question",
+        "Label Studio CSV, TSV and JSON-MIN: one row per annotation, one column per question",
         fits=any_of(
             header(*_FLAT_COLUMNS),
             lambda file: file.is_listed and set(_FLAT_COLUMNS) <= listed_record(file).keys(),
@@ -373,7 +377,7 @@ FORMATS = (
     ),
     _format(
         "prodigy",
-        "Prodigy: examples with answer, accept, _session_id, one JSON object a line",
+        "Prodigy: examples with answer, accept, _session_id, one JSON object per line",
         fits=fields("_input_hash", "_task_hash", "answer"),
         extension=".jsonl",
         read=Records(

@@ -143,7 +143,7 @@ FORMATS = tuple(
     )
     for name, text, extension in (
         ("consensus", "comma separated", ".csv"),
-        ("consensus-jsonl", "one JSON object a line", ".jsonl"),
+        ("consensus-jsonl", "one JSON object per line", ".jsonl"),
         ("consensus-parquet", "Apache Parquet", ".parquet"),
     )
 )

@@ -12,6 +12,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import IO, Any
 
 from adjudge.data.formats.delimited import delimiter_of
@@ -39,7 +40,7 @@ from adjudge.data.formats.records import (
     read_json,
     read_records,
 )
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData, Remedy, shown
 
 _LANGFUSE = Records(
     levels=(Level("score", "*"),),
@@ -209,6 +210,10 @@ _BY_JUDGE_AND_ITEM = (
     Level("judge", by="judge", value="items"),
     Level("item", "items", by="item"),
 )
+_BY_ITEM = (
+    Level("item", by="item", value="judges"),
+    Level("judge", "judges", by="judge"),
+)
 _ALT_TEST = Records(
     levels=_BY_JUDGE_AND_ITEM,
     roles={"item": ("item",), "judge": ("judge",), "label": ("label",)},
@@ -234,7 +239,18 @@ _ALT_TEST_PAIRS = Records(levels=_BY_JUDGE_AND_ITEM, rows=_pair, unlabelled="")
 def _read_alt_test(file: File, options: Options) -> Content:
     """Read the judgments of every judge, or comparisons where those are wanted."""
     records = _ALT_TEST_PAIRS if options.wanted == "comparisons" else _ALT_TEST
-    return records.read(file, options)
+    found = as_object(read_json(file))
+    widest = max((len(as_object(inner)) for inner in found.values()), default=0)
+    if not (options.transpose or options.named) and len(found) > max(widest, 2):
+        problem = (
+            f"{len(found):,} keys hold at most {widest:,} each: whether the outer keys are judges "
+            "or items is not clear"
+        )
+        remedies = [Remedy("transpose"), Remedy("format", "alt-test")]
+        raise BadData.at(file.name, "unclear-columns", problem, remedies=remedies)
+    return replace(records, levels=_BY_ITEM if options.transpose else _BY_JUDGE_AND_ITEM).content(
+        found, file, options
+    )
 
 
 def _alt_test(file: File) -> bool:
@@ -336,7 +352,7 @@ LOGS = (
     ),
     _format(
         "deepeval",
-        "deepeval results: test cases with metrics, a metric a judge",
+        "deepeval results: test cases with metrics, one judge per metric",
         fields("testCases", "metricsData"),
         extension=".json",
         read=Records(levels=(Level("test case"),), rows=_metrics, load=_test_cases).read,
@@ -359,7 +375,7 @@ LOGS = (
     ),
     _format(
         "promptfoo",
-        "promptfoo results in JSON: an output an item, an assertion a judge",
+        "promptfoo results in JSON: one item per output, one judge per assertion",
         any_of(fields("gradingResult"), fields("evalId", "results")),
         extension=".json",
         read=Records(
@@ -381,7 +397,7 @@ SCORES = (
     ),
     _format(
         "umbrela",
-        "UMBRELA: query, passage, judgment of a model, one JSON object a line",
+        "UMBRELA: query, passage, judgment of a model, one JSON object per line",
         _umbrela,
         reads=("judgments", "gold"),
         extension=".jsonl",

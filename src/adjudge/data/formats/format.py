@@ -100,6 +100,7 @@ class Options:
     questions_are: str | Sequence[str] = ()  # columns that are a question each
     transpose: bool = False  # whether a row is a judge, and a column an item
     counts: bool = False  # whether columns count the votes for a label
+    named: bool = False  # whether a person named the format
     repeats: bool = False  # whether rows that repeat judge and item are judgments each
     drop_labels: Sequence[str] = ()  # labels to leave out
     notes: list[str] = field(default_factory=list)  # what readers remark on the way

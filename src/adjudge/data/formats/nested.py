@@ -16,7 +16,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from adjudge.data._second_questions import tell_label
+from adjudge.data._second_questions import first_records, tell_label
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.jsonl import spelt_out
@@ -51,7 +51,7 @@ class Nest:
 
     name: str
     path: tuple[str, ...]
-    form: Literal["list", "by judge", "lists"]
+    form: Literal["list", "by judge", "lists", "votes"]
     judges: str = ""  # the key of the judges, where they are a list of their own
 
     def judgments(self, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -62,6 +62,8 @@ class Nest:
         if self.form == "list":
             for one in as_list(held):
                 yield spelt_out(one) if isinstance(one, dict) else {"value": one}
+        elif self.form == "votes":
+            yield from ({"judge": "votes", "label": label} for label in as_list(held))
         elif self.form == "by judge":
             for judge, label in as_object(held).items():
                 yield {"judge": judge, "label": label}
@@ -81,7 +83,9 @@ def _nests_in(file: File) -> dict[str, Nest]:
     places: list[tuple[tuple[str, ...], Any]] = [((key,), held) for key, held in record.items()]
     places += [((k, i), v) for k, held in record.items() for i, v in as_object(held).items()]
     nests = (_nest(path, held) for path, held in places)
-    return {nest.name: nest for nest in nests if nest is not None} or _parallel(record)
+    return {nest.name: nest for nest in nests if nest is not None} or (
+        _parallel(record, first_records(file)) if record else {}
+    )
 
 
 def _first_record(file: File) -> dict[str, Any]:
@@ -122,8 +126,14 @@ def _nest(path: tuple[str, ...], held: Any) -> Nest | None:
     )
 
 
-def _parallel(record: dict[str, Any]) -> dict[str, Nest]:
-    """Return two lists of one length, of judges and of their labels."""
+def _repeats(held: Any) -> bool:
+    """Whether a list has an entry twice, as lists of votes do and those of options do not."""
+    entries = list(map(str, as_list(held)))
+    return len(set(entries)) < len(entries)
+
+
+def _parallel(record: dict[str, Any], records: list[dict[str, Any]]) -> dict[str, Nest]:
+    """Return two lists of one length, of judges and of their labels; or lists of votes."""
     found = {key: _parts(value) for key, value in record.items()}
     lists = {
         key: value
@@ -132,6 +142,9 @@ def _parallel(record: dict[str, Any]) -> dict[str, Nest]:
     }
     judges = [key for key in lists if _is_plural(key, "judge")]
     labels = [key for key in lists if _is_plural(key, "label")]
+    if not judges:
+        repeated = [key for key in labels if any(_repeats(one.get(key)) for one in records)]
+        return {key: Nest(key, (key,), "votes") for key in repeated}
     if len(judges) != 1:
         return {}
     same = [key for key in labels if len(lists[key]) == len(lists[judges[0]])]
@@ -166,6 +179,11 @@ def _read(file: File, options: Options) -> Content:
         people = list(dict.fromkeys(rows.values("judge")))
         listed = ", ".join(people[:8]) + (", ..." if len(people) > 8 else "")
         rows.source.remark(f"each name in {name} is taken for a judge ({len(people)}: {listed})")
+    if nests[name].form == "votes":
+        rows.source.repeats = True
+        rows.source.remark(
+            f"{name} lists votes; who voted is not known, so all are read as those of one judge"
+        )
     if len(nests) > 1:
         others = ", ".join(other for other in nests if other != name)
         rows.source.remark(f"the judgments are {name}; others: {others}", Remedy("question"))

@@ -340,7 +340,7 @@ def not_text(file: File) -> BadData:
         with file.open() as raw:
             for number, text in enumerate(raw, start=1):
                 try:
-                    text.decode(file.encoding)
+                    text.decode(file.codec)
                 except UnicodeDecodeError as fault:
                     line, value = number, text[fault.start]
                     break

@@ -6,6 +6,7 @@ nested in a JSON object goes by its path: ``{"user": {"id": 3}}`` has a column `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ from typing import IO, Any
 
 from adjudge.data._gold_table import gold_from_table
 from adjudge.data._second_questions import further_columns, tell_label
-from adjudge.data.build import load_table
+from adjudge.data.build import load_table, remark_single
 from adjudge.data.columns import (
     Columns,
     item_parts,
@@ -32,6 +33,8 @@ from adjudge.data.formats.records import (
     Level,
     RecordRows,
     Records,
+    as_list,
+    as_object,
     keyed_records,
     read_json,
     read_parquet,
@@ -45,6 +48,9 @@ from adjudge.errors import BadData
 
 _PLACES = ("item", "topic", "document")
 _CODED = (*_PLACES, "judge", "label", "gold")
+_FIRST_COLUMN = re.compile(
+    r'\s*\{\s*"((?:[^"\\]|\\.)*)"\s*:\s*(?:\[\s*[^\[{\s]|\{\s*"0"\s*:\s*[^\[{\s])'
+)
 _LISTED = Records(levels=(Level("record", "*"),))
 
 
@@ -60,10 +66,36 @@ def is_plain_json(file: File) -> bool:
 
     Keys that differ in their digits only, such as 17_stars, are items and not columns.
     """
+    if column_lists(file):
+        return True
     first = file.keyed[0] if file.keyed else listed_record(file) if file.is_json_list else {}
     if len({letters_of(name) for name in first}) < len(first) / 2:
         return False
     return _are_judgments(list(first))
+
+
+def column_lists(file: File) -> dict[str, list[Any]]:
+    """Return the columns of JSON that has them one by one, as pandas writes them; else none.
+
+    Columns are lists of one length, or objects with the same keys; or ``columns`` names the cells
+    of the rows in ``data``.
+    """
+    first = _FIRST_COLUMN.match(file.text)
+    if first is None or not (first[1] == "columns" or roles_of([first[1]])):
+        return {}
+    try:
+        found = as_object(read_json(file))
+    except BadData:  # JSON Lines
+        return {}
+    if {"columns", "data"} <= found.keys():
+        rows = [row for row in as_list(found["data"]) if isinstance(row, list)]
+        names = [str(name) for name in as_list(found["columns"])]
+        same = all(len(row) == len(names) for row in rows)
+        return {n: [row[at] for row in rows] for at, n in enumerate(names)} if same else {}
+    objects = all(isinstance(column, dict) for column in found.values())
+    columns = {n: [*c.values()] if objects else as_list(c) for n, c in found.items()}
+    lengths = {len(column) for column in columns.values()}
+    return columns if len(lengths) == 1 and 0 not in lengths and _are_judgments([*found]) else {}
 
 
 def _are_judgments(columns: list[str]) -> bool:
@@ -140,7 +172,8 @@ def content_of(
     judgments, gold = load_table(
         table, scale=options.scale, source=source, roles=roles, asked="label" in named
     )
-    found = {role: name for role, name in roles.items() if role in NAMED}
+    remark_single(judgments, roles, source)
+    found = {r: name for r, name in roles.items() if r in NAMED and (r != "gold" or gold)}
     return Content(
         judgments=judgments, gold=gold, bad=source.skipped, options=choices, columns=found
     )
@@ -207,9 +240,14 @@ def read_rows(
 
 def read_every(file: File, options: Options) -> tuple[Any, Source]:
     """Return all columns of a plain file, or of a list of JSON objects, and its source."""
-    if not (file.is_json_list or file.keyed):
+    columns = column_lists(file)
+    if not (file.is_json_list or file.keyed or columns):
         return read_rows(file, options, list)
     rows = RecordRows(file, options)
+    for number, cells in enumerate(zip(*columns.values(), strict=True), start=1):
+        rows.add(f"row {number}", dict(zip(columns, cells, strict=True)))
+    if columns:
+        return rows.table(), rows.source
     listed = () if file.keyed else _LISTED.records(read_json(file), rows)
     for place, record in keyed_records(file) if file.keyed else listed:
         rows.add(place, spelt_out(record))
@@ -249,7 +287,7 @@ FORMATS = (
         for name, text, extension in (
             ("csv", "comma separated", ".csv"),
             ("tsv", "tab separated", ".tsv"),
-            ("jsonl", "one JSON object a line", ".jsonl"),
+            ("jsonl", "one JSON object per line", ".jsonl"),
             ("parquet", "Apache Parquet", ".parquet"),
         )
     ),

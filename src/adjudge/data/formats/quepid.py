@@ -274,7 +274,7 @@ FORMATS = (
     ),
     Format(
         name="quepid-book",
-        title="Quepid book, comma separated: query, docid, a column a judge",
+        title="Quepid book, comma separated: query, docid, one column per judge",
         reads=("judgments",),
         writes=("judgments",),
         fits=_is_book,

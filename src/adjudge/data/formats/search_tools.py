@@ -177,7 +177,7 @@ FORMATS = (
     ),
     Format(
         name="rank-eval",
-        title="Elasticsearch and OpenSearch _rank_eval: a request a query, with its ratings",
+        title="Elasticsearch and OpenSearch _rank_eval: one request per query, with its ratings",
         reads=("gold", "judgments"),
         writes=("labels",),
         extension=".json",

@@ -98,7 +98,9 @@ def _read_matrix(file: File, options: Options) -> Content:
         table = table.rename_columns([str(place) for place in range(1, len(names) + 1)])
         items = pa.array([str(row) for row in range(1, len(table) + 1)], pa.large_string())
         named = table.append_column("item", items)
-        source.remark("a matrix without names: a row an item, a column a judge, by their numbers")
+        source.remark(
+            "a matrix without names: one row per item, one column per judge, named by their numbers"
+        )
         table, roles = read_by_judge(named, table.column_names, {"item": "item"}, source)
     else:
         table, roles = settle_shape(table, shape, {}, source, {})
@@ -108,14 +110,14 @@ def _read_matrix(file: File, options: Options) -> Content:
 FORMATS = (
     Format(
         name="matrix",
-        title="a matrix without a header, as MACE takes it: a row an item, a column a judge",
+        title="a matrix without a header, as MACE takes it: one row per item, one column per judge",
         reads=("judgments",),
         fits=_is_matrix,
         read=_read_matrix,
     ),
     Format(
         name="wide",
-        title="a wide table: a row an item, a column a judge",
+        title="a wide table: one row per item, one column per judge",
         reads=("judgments", "gold"),
         fits=_is_wide,
         read=_read_wide,
