@@ -180,9 +180,10 @@ class Client:
         self.request("POST", path, {"model": model})
         for pause in make_pauses(timeout):
             fits = {fit["model"]: fit for fit in self.request("GET", path)["results"]}
-            if fits[model]["state"] == "failed":
-                raise Refused("fit-failed", fits[model]["problem"])
-            if fits[model]["state"] == "ready":
+            fit = fits[model]
+            if fit["state"] == "failed" and not fit["outdated"]:
+                raise Refused("fit-failed", fit["problem"])
+            if fit["state"] == "ready" and not fit["outdated"]:
                 return
             time.sleep(pause)
         raise Unavailable("not-ready", f"the fit of {model} was not ready after {timeout:g} s")

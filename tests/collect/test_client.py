@@ -58,6 +58,12 @@ def test_a_project_from_items_to_labels(site: Site, token: str, tmp_path: Path) 
         assert set(judgments["label"].to_pylist()) == {"Good", "Bad"}
         client.fit("lamps", "majority-vote")
         labels = client.labels("lamps", "majority-vote")
+        (row,) = labels.slice(0, 1).to_pylist()
+        other = "Bad" if row["label"] == "Good" else "Good"
+        site.services.gold.approve("lamps", row["item"], accepted=[other])
+        client.fit("lamps", "majority-vote")
+        again = client.labels("lamps", "majority-vote")["item"].to_pylist()
+        assert row["item"] not in again, "the labels are those of the fit that was asked for"
         assert sorted(labels["label"].to_pylist()) == ["Bad"] * 6 + ["Good"] * 6
         assert client.end("lamps").state == "closed"
         assert [one.slug for one in client.projects()] == ["lamps"]

@@ -131,7 +131,8 @@ def main() -> None:
 def call(arguments: Sequence[str]) -> int:
     """Run a command: 0 done, 2 bad input, 130 stopped by Ctrl-C, 141 the reader went away.
 
-    A gate ends with 1 where it fails and 3 where it cannot tell.
+    A gate ends with 1 where it fails and 3 where it cannot tell; an LLM judge that fails the
+    training or is blocked ends with 1.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import typer
+
 from adjudge.cli import _options as o
 from adjudge.cli import argument, command, flag, option
 from adjudge.cli._console import progress, say
@@ -111,7 +113,8 @@ def run(
     In a project it is trained, tested by hidden gold, warned and blocked like any judge, and shown
     its mistakes. With --items it judges a table and writes its answers, sample by sample, with
     version, log-probability, tokens and cost, as 'adjudge audit' reads them. If it is stopped and
-    started again, it continues and pays for nothing twice. It never exceeds its budget.
+    started again, it continues and pays for nothing twice. It never exceeds its budget. Exit code
+    1: it failed the training, or was blocked.
     """
     if (project is None) == (table.items is None):
         raise BadSetting("PROJECT", project, "either a project, or --items FILE")
@@ -133,6 +136,8 @@ def run(
     work = _open_work(project, name, server, database)
     tally = _judge_project(project, work, asked, kept, asking, stop_after, not no_lessons)
     _tell(tally, asked, out)
+    if tally.judge is not None and tally.judge.stage in ("failed", "blocked"):
+        raise typer.Exit(1)
 
 
 def _judge_table(
@@ -249,6 +254,7 @@ def _deliver(
         f", {count_of(asking.samples, 'sample')} each, "
         f"{found.unanswered:,} it could not judge, {found.known:,} answered before",
     )
+    _tell_unreadable(found)
     _tell_usage(asked)
     if found.stopped is not None:
         say((f"  stopped: {found.stopped}", "yellow"))
@@ -265,10 +271,20 @@ def _summarise(found: Answers | ModelTally, asked: Endpoint) -> dict[str, Any]:
     """What a table and a project have in common, as data."""
     return {
         "unanswered": found.unanswered,
+        "unreadable": found.unreadable,
         "cost": _cost(asked),
         "usage": asdict(asked.usage),
         "stopped": found.stopped,
     }
+
+
+def _tell_unreadable(found: Answers | ModelTally) -> None:
+    """How many replies could not be read, and why the latest could not be."""
+    if found.unreadable:
+        replies = count_of(found.unreadable, "answer")
+        said = f'  {replies} could not be read and count as "can\'t judge", such as:'
+        say((said, "yellow"))
+        say(f"  {found.problem}")
 
 
 def _tell(tally: ModelTally, asked: Endpoint, printing: o.Printing) -> None:
@@ -284,6 +300,7 @@ def _tell(tally: ModelTally, asked: Endpoint, printing: o.Printing) -> None:
         f" on {count_of(tally.pages, 'page')}, {tally.unanswered:,} it could not judge, "
         f"{tally.from_ledger:,} answered before",
     )
+    _tell_unreadable(tally)
     _tell_usage(asked)
     _tell_sides(tally)
     if tally.stopped is not None:

@@ -101,7 +101,9 @@ def test_answers_that_cannot_be_read_are_asked_for_again(speaker: Any) -> None:
 def test_in_the_end_it_cannot_judge(speaker: Any) -> None:
     speaker.answer = lambda _: "nonsense"
     endpoint = at(speaker, rereads=1)
-    assert asked(endpoint)[0].label == NO_ANSWER
+    (reply,) = asked(endpoint)
+    assert (reply.label, reply.unreadable) == (NO_ANSWER, True)
+    assert "nonsense" in reply.reason
     assert endpoint.usage.requests == 2
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adjudge.cli import call
 from adjudge.collect.model_judge.endpoint import Endpoint, SpendingLimit
 from adjudge.collect.model_judge.judging import HttpWork, InProcessWork, ModelTally, Work, judge
 from adjudge.collect.model_judge.ledger import AnswerLedger
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.errors import BadData, EndpointFailed, Refused, Unavailable
 from sites import served, small_project
 from stores import new_store
@@ -206,3 +210,56 @@ def test_a_server_that_is_away_is_waited_for_and_then_named() -> None:
     with pytest.raises(Unavailable, match="the server gave no answer"):
         work.project()
     work.close()
+
+
+@pytest.mark.parametrize("over_http", [False, True])
+def test_required_further_questions_are_answered(
+    speaker: Any, tmp_path: Path, over_http: bool
+) -> None:
+    def answer(body: dict[str, Any]) -> str:
+        asked = "freshness" in body["messages"][0]["content"]
+        more = {"answers": {"freshness": "Fresh"}} if asked else {}
+        return json.dumps({**json.loads(knows(body)), **more})
+
+    speaker.answer = answer
+    required = FurtherQuestion(name="freshness", labels="Stale < Fresh", share=0.5)
+    optional = FurtherQuestion(name="why", kind="words", required=False)
+    project = replace(small_project(judgments_per_item=1), questions=(required, optional))
+    with served(tmp_path) as site:
+        slug = site.open_project(project)
+        work: Work = InProcessWork(site.parts.judging, slug, "m")
+        if over_http:
+            accounts = site.services.accounts
+            ada = accounts.set_up(accounts.make_setup_token(), "ada", site.admin_password)
+            token = site.services.acting_for(ada).accounts.make_token("t", scope="requester")[1]
+            work = HttpWork(site.url, slug, token, "m")
+        go(work, speaker, tmp_path / "l.jsonl")
+        if isinstance(work, HttpWork):
+            work.close()
+        table = site.services.exports.get_table(slug)
+        given = table["answer_freshness"].to_pylist()
+        assert 0 < given.count("Fresh") < len(given)
+        assert set(table["answer_why"].to_pylist()) == {None}
+
+
+def test_unreadable_replies_are_counted_and_shown(speaker: Any, tmp_path: Path) -> None:
+    speaker.answer = lambda _: "Sure! I would say Good."
+    work, _, _ = work_of(tmp_path, training=False)
+    tally, _ = go(work, speaker, tmp_path / "l.jsonl", most=1)
+    assert tally.unreadable == tally.unanswered == tally.judged > 0
+    assert "I would say Good" in tally.problem
+
+
+def test_a_failed_training_ends_the_command_with_1(
+    speaker: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    speaker.answer = clueless
+    _, _, slug = work_of(tmp_path)
+    given = [slug, "--database", str(tmp_path / "a.db"), "--endpoint", speaker.url, "--ask", "m"]
+    monkeypatch.chdir(tmp_path)
+    with ThreadPoolExecutor(1) as pool:  # apart from the loop of a browser of another test
+        code = pool.submit(call, ["judge-with-model", *given, "--json"]).result()
+    assert (code, json.loads(capsys.readouterr().out)["judge"]["stage"]) == (1, "failed")

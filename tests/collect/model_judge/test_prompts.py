@@ -34,7 +34,7 @@ def test_the_structure_of_umbrela_is_there() -> None:
     ],
 )
 def test_scores_that_are_read(content: str, reply: Reply) -> None:
-    assert UMBRELA.parse(content, GRADES) == reply
+    assert UMBRELA.parse(content, Question(query="q"), GRADES) == reply
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_scores_that_are_read(content: str, reply: Reply) -> None:
 )  # fmt: skip
 def test_scores_that_are_not(content: str) -> None:
     with pytest.raises(BadData, match="final scores"):
-        UMBRELA.parse(content, GRADES)
+        UMBRELA.parse(content, Question(query="q"), GRADES)
 
 
 def test_labels_it_is_not_made_for() -> None:

@@ -14,6 +14,7 @@ from adjudge.collect.model_judge.prompts import (
     _parse,
     _schema,
 )
+from adjudge.collect.values.judging import AskedQuestion
 from adjudge.errors import BadData
 
 LABELS = ("Matching", "Not Matching", "2")
@@ -31,7 +32,7 @@ def test_the_guidelines_and_the_pair_are_told_apart() -> None:
 
 
 def test_the_schema_admits_the_labels_and_no_other() -> None:
-    held = _schema(LABELS)["json_schema"]["schema"]
+    held = _schema(Question(query="q"), LABELS)["json_schema"]["schema"]
     assert held["properties"]["label"]["enum"] == [*LABELS, NO_ANSWER]
     assert held["additionalProperties"] is False
 
@@ -47,7 +48,7 @@ def test_the_schema_admits_the_labels_and_no_other() -> None:
     ],
 )
 def test_answers_that_are_read(text: str, reply: Reply) -> None:
-    assert _parse(text, LABELS) == reply
+    assert _parse(text, Question(query="q"), LABELS) == reply
 
 
 @pytest.mark.parametrize(
@@ -63,5 +64,31 @@ def test_answers_that_are_read(text: str, reply: Reply) -> None:
 )
 def test_answers_that_are_not(text: str, message: str) -> None:
     with pytest.raises(BadData) as caught:
-        _parse(text, LABELS)
+        _parse(text, Question(query="q"), LABELS)
     assert str(caught.value) == message
+
+
+FRESH = AskedQuestion(name="freshness", text="How fresh?", labels=("Stale", "Fresh"), required=True)
+WHY = AskedQuestion(name="why", text="Why?", labels=(), required=True)
+
+
+def test_further_questions_are_asked_and_read() -> None:
+    question = Question(query="sofa", further=(FRESH, WHY))
+    system, _ = _messages(question, "", LABELS)
+    assert '"freshness": How fresh? Exactly one of: "Stale", "Fresh".' in system["content"]
+    held = _schema(question, LABELS)["json_schema"]["schema"]["properties"]["answers"]
+    assert held["properties"]["freshness"]["enum"] == ["Stale", "Fresh"]
+    assert held["required"] == ["freshness", "why"]
+    given = {"label": "2", "answers": {"freshness": "Fresh", "why": "It is of today."}}
+    assert _parse(json.dumps(given), question, LABELS).answers == given["answers"]
+    assert _parse(json.dumps({"label": NO_ANSWER}), question, LABELS).answers == {}
+
+
+@pytest.mark.parametrize(
+    "answers", [None, [], {"freshness": "Fresh"}, {"freshness": "fresh", "why": "so"},
+                {"freshness": "Fresh", "why": " "}, {"freshness": 1, "why": "so"}],
+)  # fmt: skip
+def test_replies_without_a_further_answer_are_asked_for_again(answers: object) -> None:
+    question = Question(query="sofa", further=(FRESH, WHY))
+    with pytest.raises(BadData):
+        _parse(json.dumps({"label": "2", "answers": answers}), question, LABELS)

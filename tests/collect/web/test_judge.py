@@ -15,7 +15,7 @@ def test_a_judge_comes_agrees_trains_and_judges_to_the_end(site: Site) -> None:
     judge.get(f"/j/{slug}")
     assert "The training is not paid." in judge.words
     assert "at least 3 of your 4 answers" in judge.words
-    assert "You earn 0.20 USD for every page." in judge.words
+    assert "You earn 0.20 USD for every full page;" in judge.words
     assert not site.services.judges.get_all(slug), "a look is no arrival"
     judge.join(slug)
     assert 'data-kind="training"' in judge.text

@@ -58,7 +58,7 @@ class ModelFit:
     items: int = 0
     begun: float = 0.0
     question: str = ""  # a further question; empty for the first
-    outdated: bool = False  # judges were blocked, labels decided or gold changed since
+    outdated: bool = False  # asked for again: judges, items or gold were decided on since
 
     @property
     def key(self) -> str:
@@ -105,7 +105,7 @@ def list_fits(services: RequesterServices, slug: str, *, question: str = "") -> 
 
 
 def _to_fit(row: StoredRow) -> ModelFit:
-    outdated = bool(row.made) and (row.asked or 0.0) > row.begun
+    outdated = bool(row.state) and (row.asked or 0.0) > row.begun
     used = sum(judge["judgments"] for judge in row.judges or ())
     return from_row(ModelFit, row, state=row.state or "wanted", outdated=outdated, used=used)
 
@@ -236,7 +236,7 @@ def is_outdated(
 ) -> bool:
     """Whether a fit lacks a later decision on judges, items or gold; no model stands for any."""
     found = list_fits(services, slug, question=question)
-    return any(fit.outdated for fit in found if model in ("", fit.model))
+    return any(fit.outdated and fit.made for fit in found if model in ("", fit.model))
 
 
 def note_failure(services: RequesterServices, slug: str, model: str, code: int) -> None:

@@ -22,6 +22,7 @@ from adjudge.errors import BadData, BadSetting, BudgetSpent, EndpointFailed, sho
 
 _LETTERS = 2  # of a token; English has about four, so this is on the safe side
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_LONGEST_PROBLEM = 1_000  # characters
 _LONGEST = 60.0  # seconds between two tries
 
 
@@ -127,22 +128,24 @@ class Endpoint:
     async def ask(self, question: Question, *, guidelines: str, labels: tuple[str, ...]) -> Reply:
         """The model's judgment of one pair."""
         said = self.prompt.messages(question, guidelines, labels)
-        tokens, cost = 0, 0.0
+        form = self.prompt.schema and self.prompt.schema(question, labels)
+        tokens, cost, problem = 0, 0.0, ""
         for _ in range(self.rereads + 1):
-            done = await self._complete(said, labels)
+            done = await self._complete(said, form)
             tokens += done.prompt_tokens + done.completion_tokens
             cost += self.budget.cost(done.prompt_tokens, done.completion_tokens)
             try:
-                reply = self.prompt.parse(done.content, labels)
-            except BadData:
+                reply = self.prompt.parse(done.content, question, labels)
+            except BadData as fault:
                 self.usage.unread += 1
+                problem = f"{fault.sentence}; the reply was {shown(done.content)}"
                 continue
             logprob = _label_logprob(done.choice, done.content, reply.label)
             return replace(reply, logprob=logprob, version=done.version, tokens=tokens, cost=cost)
-        reason = "The model gave no answer that could be read."
-        return Reply(label=NO_ANSWER, reason=reason, tokens=tokens, cost=cost)
+        reason = f"No reply could be read: {problem}"[:_LONGEST_PROBLEM]
+        return Reply(label=NO_ANSWER, reason=reason, unreadable=True, tokens=tokens, cost=cost)
 
-    async def _complete(self, said: list[Any], labels: tuple[str, ...]) -> _Completion:
+    async def _complete(self, said: list[Any], form: dict[str, Any] | None) -> _Completion:
         """One completion, tried again after passing faults."""
         wait, problem = self.first_wait, ""
         letters = sum(len(part["content"]) for part in said)
@@ -150,7 +153,7 @@ class Endpoint:
             asked_to_wait: float | None = None
             try:
                 with self.budget.holding(self.usage, letters, self.max_tokens):
-                    response = await self._post(said, labels)
+                    response = await self._post(said, form)
                     if response.status_code == httpx.codes.OK:
                         return self._read(response)
                 problem = f"{response.status_code}: {_message(response)}"
@@ -181,7 +184,7 @@ class Endpoint:
             return True
         return False
 
-    async def _post(self, said: list[Any], labels: tuple[str, ...]) -> httpx.Response:
+    async def _post(self, said: list[Any], form: dict[str, Any] | None) -> httpx.Response:
         if self._client is None:
             raise EndpointFailed("the endpoint is not open", tries=0)
         body: dict[str, Any] = {
@@ -193,8 +196,8 @@ class Endpoint:
             body["temperature"] = self.temperature
         if self.logprobs:
             body["logprobs"] = True
-        if self._structured and self.prompt.schema is not None:
-            body["response_format"] = self.prompt.schema(labels)
+        if self._structured and form is not None:
+            body["response_format"] = form
         self.usage.requests += 1
         return await self._client.post(f"{self.url.rstrip('/')}/chat/completions", json=body)
 

@@ -50,6 +50,17 @@ class Answers:
         """Answers that could not be read, or were that the model cannot judge."""
         return sum(reply.label == NO_ANSWER for one in self.sampled for reply in one.replies)
 
+    @property
+    def unreadable(self) -> int:
+        """Answers that could not be read."""
+        return sum(reply.unreadable for one in self.sampled for reply in one.replies)
+
+    @property
+    def problem(self) -> str:
+        """Why the latest answer that could not be read could not be."""
+        bad = [reply.reason for one in self.sampled for reply in one.replies if reply.unreadable]
+        return bad[-1] if bad else ""
+
     def to_table(self, model: str, prompt: str, judge: str | None = None) -> Any:
         """One row a sample; those without an answer are left out."""
         rows: list[dict[str, Any]] = []

@@ -16,7 +16,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from pydantic import TypeAdapter
@@ -126,9 +126,10 @@ class HttpWork:
     def submit(self, page: Page, answers: list[Answer]) -> Outcome:
         """Leave the answers; sent again after a lost connection, they are stored once."""
         told = [
-            {"row": a.row, "label": a.label, "comment": a.comment, "seconds": a.seconds}
+            {"row": a.row, "label": a.label, "comment": a.comment, "seconds": a.seconds,
+             "answers": a.answers}
             for a in answers
-        ]
+        ]  # fmt: skip
         sent = {"key": page.key, "answers": told}
         return _read(Outcome, self._ask("POST", f"/judges/{self._ticket}/pages/{page.page}", sent))
 
@@ -183,12 +184,12 @@ def _settle(first: Reply, second: Reply, labels: tuple[str, ...]) -> Reply:
     """One answer of two: as shown first, and with the sides changed."""
     turned = mirror(second.label)
     if first.label == NO_ANSWER and second.label != NO_ANSWER:
-        return Reply(label=turned, reason=second.reason)
+        return replace(second, label=turned)
     if second.label == NO_ANSWER or first.label == turned:
         return first
     label = TIE if TIE in labels else first.label
     said = f"Asked in both orders: {first.label}, then {turned}. {first.reason}"
-    return Reply(label=label, reason=said.strip())
+    return replace(first, label=label, reason=said.strip())
 
 
 @dataclass(slots=True, kw_only=True)
@@ -198,7 +199,9 @@ class ModelTally:
     pages: int = 0
     judged: int = 0
     from_ledger: int = 0
-    unanswered: int = 0
+    unanswered: int = 0  # could not judge, or gave no reply that could be read
+    unreadable: int = 0  # gave no reply that could be read
+    problem: str = ""  # of the latest of them
     stopped: str | None = None  # why, where it is the budget
     judge: JudgeView | None = None
     sides: _SideTally = field(default_factory=_SideTally)  # of pairs, asked in both orders
@@ -253,11 +256,14 @@ async def judge(
                 reply = _settle(replies[0], replies[1], kept.labels)
             tally.from_ledger += known
             tally.unanswered += reply.label not in kept.labels and known < samples * len(replies)
+            if reply.unreadable and known < samples * len(replies):
+                tally.unreadable, tally.problem = tally.unreadable + 1, reply.reason
             return Answer(
                 row=row,
                 label=reply.label,
                 comment=reply.reason,
                 seconds=round(time.monotonic() - started, 3),
+                answers=reply.answers,
             )
 
         given = {answer.row for answer in page.answers} if page.kind == "training" else set()
@@ -291,6 +297,8 @@ async def _together(asked: list[Coroutine[Any, Any, Answer]]) -> list[Answer]:
 
 
 def _questions(page: Page) -> list[tuple[int, Question]]:
+    """What is asked about each row; of the further questions those that need an answer."""
+    required = [one for one in page.questions if one.required]
     return [
         (
             row.row,
@@ -300,6 +308,7 @@ def _questions(page: Page) -> list[tuple[int, Question]]:
                 beside=None if row.beside is None else BesideQuestion(
                     title=row.beside.title, text=row.beside.text, url=row.beside.url
                 ),
+                further=tuple(one for one in required if one.name in row.asked) or None,
             ),
         )
         for group in page.groups

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from adjudge.collect.values.judging import AskedQuestion
 from adjudge.errors import BadData, BadSetting, UnknownName, shown
 
 NO_ANSWER = "can't judge"
@@ -45,6 +46,11 @@ Answer with one JSON object and nothing before or after it:
 {{"reason": "one short sentence", "label": "one of the labels"}}
 The label says which result is better. It must be exactly one of: {labels}.
 Use {no_answer} only if the two cannot be compared at all."""
+_FURTHER = """
+
+Unless the label is {no_answer}, answer these questions too, in an object "answers" next to \
+"label", under their names:
+{questions}"""
 _GRADES = ("0", "1", "2", "3")
 _UMBRELA = """\
 You are given a query and a passage. Say how relevant the passage is to the query, as one whole \
@@ -92,6 +98,7 @@ class Question:
     text: str = ""
     url: str = ""
     beside: BesideQuestion | None = None
+    further: tuple[AskedQuestion, ...] | None = None  # required questions besides the first
 
     @property
     def mirrored(self) -> Question:
@@ -124,7 +131,9 @@ class Reply:
 
     label: str
     reason: str = ""
-    # What stands beside an answer, and does not make it another one.
+    answers: dict[str, str] = field(default_factory=dict)  # to further questions
+    # What comes with an answer, and does not make it another one.
+    unreadable: bool = field(default=False, compare=False)  # no reply could be read; see reason
     logprob: float | None = field(default=None, compare=False)  # of the label
     version: str = field(default="", compare=False)  # of the model, as the endpoint named it
     tokens: int = field(default=0, compare=False)  # of question and answer
@@ -137,8 +146,8 @@ class Prompt:
 
     name: str
     messages: Callable[[Question, str, tuple[str, ...]], list[Any]]
-    schema: Callable[[tuple[str, ...]], dict[str, Any]] | None
-    parse: Callable[[str, tuple[str, ...]], Reply]
+    schema: Callable[[Question, tuple[str, ...]], dict[str, Any]] | None
+    parse: Callable[[str, Question, tuple[str, ...]], Reply]
     wanted: tuple[str, ...] | None = None  # the labels it is made for; None for any
 
     def check(self, labels: tuple[str, ...]) -> None:
@@ -161,33 +170,58 @@ def _messages(question: Question, guidelines: str, labels: tuple[str, ...]) -> l
         labels=named,
         no_answer=json.dumps(NO_ANSWER),
     )
+    if question.further:
+        system += _FURTHER.format(
+            no_answer=json.dumps(NO_ANSWER),
+            questions="\n".join(f"- {_describe(one)}" for one in question.further),
+        )
     return [
         {"role": "system", "content": system},
         {"role": "user", "content": question.words()},
     ]
 
 
-def _schema(labels: tuple[str, ...]) -> dict[str, Any]:
+def _describe(one: AskedQuestion) -> str:
+    """A further question in one line."""
+    named = ", ".join(json.dumps(label, ensure_ascii=False) for label in one.labels)
+    return f"{json.dumps(one.name)}: {one.text} " + (
+        f"Exactly one of: {named}." if named else "In one or two sentences."
+    )
+
+
+def _schema(question: Question, labels: tuple[str, ...]) -> dict[str, Any]:
     """The JSON schema of an answer, for endpoints that hold their models to one."""
+    properties: dict[str, Any] = {
+        "reason": {"type": "string"},
+        "label": {"type": "string", "enum": [*labels, NO_ANSWER]},
+    }
+    if question.further:
+        further = {
+            one.name: {"type": "string", **({"enum": list(one.labels)} if one.labels else {})}
+            for one in question.further
+        }
+        properties["answers"] = _object_of(further)
     return {
         "type": "json_schema",
         "json_schema": {
             "name": "judgment",
             "strict": True,
-            "schema": {
-                "type": "object",
-                "properties": {
-                    "reason": {"type": "string"},
-                    "label": {"type": "string", "enum": [*labels, NO_ANSWER]},
-                },
-                "required": ["reason", "label"],
-                "additionalProperties": False,
-            },
+            "schema": _object_of(properties),
         },
     }
 
 
-def _parse(content: str, labels: tuple[str, ...]) -> Reply:
+def _object_of(properties: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an object with these properties and no other."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _parse(content: str, question: Question, labels: tuple[str, ...]) -> Reply:
     """The answer in a model's text: one JSON object with a label of the scale, fenced or bare.
 
     Anything else is an error, for the question to be asked again: a label guessed from prose would
@@ -211,7 +245,21 @@ def _parse(content: str, labels: tuple[str, ...]) -> Reply:
             f"{shown(label)} is not one of {', '.join(labels)}", value=label, expected="a label"
         )
     reason = found.get("reason", "")
-    return Reply(label=label, reason=reason[:_LONGEST_REASON] if isinstance(reason, str) else "")
+    reason = reason[:_LONGEST_REASON] if isinstance(reason, str) else ""
+    further = () if label == NO_ANSWER else question.further or ()
+    answers = {one.name: _read_further(found.get("answers"), one) for one in further}
+    return Reply(label=label, reason=reason, answers=answers)
+
+
+def _read_further(answers: Any, one: AskedQuestion) -> str:
+    """The answer to a further question."""
+    text = answers.get(one.name) if isinstance(answers, dict) else None
+    if not isinstance(text, str) or not text.strip():
+        raise BadData(f"{one.name} has no answer", value=answers, expected=one.name)
+    if one.labels and text not in one.labels:
+        wanted = ", ".join(one.labels)
+        raise BadData(f"{one.name}: {shown(text)} is not one of {wanted}", value=text)
+    return text[:_LONGEST_REASON]
 
 
 def _umbrela(question: Question, _guidelines: str, _labels: tuple[str, ...]) -> list[Any]:
@@ -221,8 +269,11 @@ def _umbrela(question: Question, _guidelines: str, _labels: tuple[str, ...]) -> 
     return [{"role": "user", "content": text}]
 
 
-def _final_score(content: str, labels: tuple[str, ...]) -> Reply:
+def _final_score(content: str, question: Question, labels: tuple[str, ...]) -> Reply:
     """The one final score of an answer; none, or two that differ, is an error."""
+    if question.further:
+        wanted = "guidelines: the project asks further questions"
+        raise BadSetting("prompt", "umbrela", wanted)
     found = set(_FINAL.findall(content))
     if len(found) != 1:
         raise BadData(
