@@ -1,7 +1,7 @@
-"""How right and how honest: every model on every set, beside the prototype and the peers.
+"""Accuracy, log loss, calibration and CPU time of every model and peer on every set of a manifest.
 
-Unsupervised, default settings. The figures are those of ``scoring``; what a side cannot do (a scale
-it does not know, labels without probabilities, more time than there is) is said in its place.
+Without gold, default settings. A side that cannot run on a set says why: a scale it does not know,
+more CPU time than the cap.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import prototype
-from accuracy_tables import PROTOTYPE, VOTE
 from entries import entries
 from meter import Meter
-from scoring import score, score_labels
-from sets import MADE, MADE_CROWD, Set, made_set, real_set, real_sets
+from scoring import score
+from sets import Entry, Set, list_sets, read_set
 
 from adjudge.errors import AdjudgeError
 from adjudge.evaluation.against_gold import _smoothed_vote_share
@@ -28,57 +26,53 @@ if TYPE_CHECKING:
     from side_by_side import Run
 
 CASE = "accuracy"
-SEEDS = 5  # of a made crowd; figures are their means
+VOTE = "vote share (+.5)"
 QUICK = "rte"
 Rows = list[dict[str, Any]]
 
 
 def accuracy(run: Run) -> None:
-    """The case: real sets if their folder is there, then the made crowds."""
-    real = real_sets(run.data)
-    if not real:
-        print("accuracy: no real judgments (set ADJUDGE_DATA)", file=sys.stderr)
-    wanted = {**real, **dict.fromkeys(MADE, MADE_CROWD)}
-    if run.quick:
-        wanted = {name: wanted[name] for name in (QUICK, "50 items, 10 judges") if name in wanted}
+    """Measure all sides on the sets of the manifest, or on those that are asked for."""
+    listed = list_sets(run.data)
+    if not listed:
+        print("accuracy: no sets (ADJUDGE_DATA names the folder of sets/sets.csv)", file=sys.stderr)
     done = {line["set"] for line in run.done if line["case"] == CASE}
-    for name, kind in wanted.items():
-        if name in done or not run.wants(name):
-            continue
-        print(f"accuracy: {name}", file=sys.stderr)
-        if kind == MADE_CROWD:
-            seeds = 1 if run.quick else SEEDS
-            models = sorted(run.models)
-            found = run.ours(
-                "accuracy of made", name=name, seeds=seeds, full=run.full, models=models
-            )
-        else:
-            found = _measure_real(run, name)
-        run.note_rows({"case": CASE, "set": name, "kind": kind, **found["what"]}, found["rows"])
-
-
-def _measure_real(run: Run, name: str) -> Any:
-    """All sides on a real set: ours, then the peers, whose answers ours scores."""
+    names = [name for name in listed if name not in done and run.wants(name)]
+    if run.quick:
+        names = [name for name in names if name == QUICK]
+    if not names:
+        return
     with tempfile.TemporaryDirectory() as folder:
-        given = {"name": name, "data": str(run.data), "folder": folder}
+        given = {"names": names, "data": str(run.data), "folder": folder}
         found = run.ours("accuracy", **given, full=run.full, models=sorted(run.models))
         if run.peers is not None:
-            rows = run.theirs("answers", folder=folder, cap=run.cap)["rows"]
-            found["rows"] += run.ours("accuracy of peers", folder=folder, rows=rows)["rows"]
-    return found
+            rows = run.theirs("answers", folder=folder, names=names, cap=run.cap)
+            scored = run.ours("accuracy of peers", folder=folder, rows=rows)
+            for name in names:
+                found[name]["rows"] += scored[name]
+    for name in names:
+        entry = listed[name]
+        about = {"case": CASE, "set": name, "kind": entry.kind, "family": entry.family}
+        run.note_rows({**about, **found[name]["what"]}, found[name]["rows"])
 
 
-# --- tasks, each in a process of its own ---
+# --- tasks, each in its own process ---
 
 
-def measure_real(
-    name: str, data: str, folder: str, full: bool, models: list[str]
+def measure_sets(
+    names: list[str], data: str, folder: str, full: bool, models: list[str]
 ) -> dict[str, Any]:
-    """Our models and the prototype on a real set; the set as arrays, for the peers."""
-    held = real_set(name, Path(data))
+    """Measure our models on sets, and write the sets as arrays for the peers."""
+    listed = list_sets(Path(data))
+    return {name: _measure_set(listed[name], Path(folder) / name, full, models) for name in names}
+
+
+def _measure_set(entry: Entry, folder: Path, full: bool, models: list[str]) -> dict[str, Any]:
+    held = read_set(entry)
     judgments = held.judgments
+    folder.mkdir()
     np.savez(
-        Path(folder) / "judgments.npz",
+        folder / "judgments.npz",
         item=judgments.item,
         judge=judgments.judge,
         label=judgments.label,
@@ -86,33 +80,11 @@ def measure_real(
         shape=[judgments.item_count, judgments.judge_count, len(judgments.scale.labels)],
     )
     what = {"judgments": len(judgments), "gold": int((held.truth >= 0).sum())}
-    rows = measure_ours(held, full=full, models=models)
-    if not models or PROTOTYPE in models:
-        rows.append(measure_prototype(held, Path(data)))
-    return {"what": what, "rows": rows}
-
-
-def measure_made(name: str, seeds: int, full: bool, models: list[str]) -> dict[str, Any]:
-    """Our models on a made crowd, figures averaged over seeds."""
-    made = [made_set(name, seed) for seed in range(seeds)]
-    runs = [measure_ours(held, full=full, models=models) for held in made]
-    judgments = round(float(np.mean([len(held.judgments) for held in made])))
-    rows = [_mean(list(of_side)) for of_side in zip(*runs, strict=True)]
-    return {"what": {"judgments": judgments, "gold": made[0].judgments.item_count}, "rows": rows}
-
-
-def _mean(rows: Rows) -> dict[str, Any]:
-    """One side's figures averaged; where a seed has none, the mean of the others."""
-    found = dict(rows[0])
-    for name, value in rows[0].items():
-        if isinstance(value, float) or value is None:
-            known = [row[name] for row in rows if row.get(name) is not None]
-            found[name] = round(float(np.mean(known)), 6) if known else None
-    return found
+    return {"what": what, "rows": measure_ours(held, full=full, models=models)}
 
 
 def measure_ours(held: Set, *, full: bool, models: list[str]) -> Rows:
-    """The smoothed vote share and every model of the registry, or those that are named."""
+    """Measure the smoothed vote share and every model of the registry, or those that are named."""
     with Meter() as meter:
         shares = _smoothed_vote_share(held.judgments)
     rows = [{"side": VOTE, "cpu": meter.reading["cpu"], **score(held.truth, shares)}]
@@ -122,7 +94,7 @@ def measure_ours(held: Set, *, full: bool, models: list[str]) -> Rows:
         if models and entry.name not in models:
             continue
         try:
-            entry.model.fit(few)  # what is compiled is compiled or loaded before the clock starts
+            entry.model.fit(few)  # loads what is compiled, before the clock starts
             rows.append(measure_entry(entry, held))
         except AdjudgeError as error:
             rows.append({"side": entry.name, "left_out": str(error)})
@@ -130,44 +102,28 @@ def measure_ours(held: Set, *, full: bool, models: list[str]) -> Rows:
 
 
 def measure_entry(entry: Entrant, held: Set) -> dict[str, Any]:
-    """One model on one set."""
+    """Measure one model on one set."""
     with Meter() as meter:
         consensus = entry.model.fit(held.judgments)
     figures = score(held.truth, consensus.posterior)
     return {"side": entry.name, "cpu": meter.reading["cpu"], **figures}
 
 
-def measure_prototype(held: Set, data: Path) -> dict[str, Any]:
-    """The prototype on one set."""
-    module = prototype.load(data)
-    if module is None:
-        return {"side": PROTOTYPE, "left_out": prototype.MISSING}
-    tiny = Crowd(items=50, population=Population.parse("skilled:20"), scale=held.judgments.scale)
-    module.consensus(prototype.arrays_of(tiny.make().judgments))
-    given = prototype.arrays_of(held.judgments)
-    with Meter() as meter:
-        found = module.consensus(given)
-    figures = score(held.truth, found["P"])
-    return {"side": PROTOTYPE, "cpu": meter.reading["cpu"], **figures}
+def score_peers(folder: str, rows: dict[str, Rows]) -> dict[str, Rows]:
+    """Score the answers of the peers as ours are."""
+    return {name: _score_set(Path(folder) / name, found) for name, found in rows.items()}
 
 
-def score_peers(folder: str, rows: Rows) -> dict[str, Any]:
-    """The peers' answers, which lie beside the set, scored as ours are."""
-    held = np.load(Path(folder) / "judgments.npz")
-    answers = np.load(Path(folder) / "answers.npz")
+def _score_set(folder: Path, rows: Rows) -> Rows:
+    truth = np.load(folder / "judgments.npz")["truth"]
+    answers = np.load(folder / "answers.npz")
     found = []
     for row in rows:
         if "left_out" in row:
             found.append(row)
             continue
-        answer = answers[row["side"]]
-        figures = (score if answer.ndim == 2 else score_labels)(held["truth"], answer)
-        found.append({**row, **figures})
-    return {"rows": found}
+        found.append({**row, **score(truth, answers[row["side"]])})
+    return found
 
 
-TASKS = {
-    "accuracy": measure_real,
-    "accuracy of made": measure_made,
-    "accuracy of peers": score_peers,
-}
+TASKS = {"accuracy": measure_sets, "accuracy of peers": score_peers}

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 import history
 import made
 from accuracy import accuracy
-from copies import copies
 from cost import cost
 from from_table import table
 from made import MANY, Size, size_of, what_of
 from pairs import pairs
 from some_gold import gold
 from tables import FIRST
-from thinned import thinned
 
 if TYPE_CHECKING:
     from side_by_side import Run
@@ -181,8 +179,6 @@ CASES = {
     "reading": reading,
     "table": table,
     "accuracy": accuracy,
-    "copies": copies,
-    "thinned": thinned,
     "gold": gold,
     "cost": cost,
     "pairs": pairs,

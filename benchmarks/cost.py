@@ -12,7 +12,7 @@ from entries import entries, is_factored
 from made import Size, size_of, what_of
 from meter import Meter
 from scoring import score
-from sets import real_set, real_sets
+from sets import list_sets, read_set
 
 from adjudge import Judgments, ThreadsEngine
 from adjudge.evaluation.comparison import Entrant
@@ -48,7 +48,7 @@ def cost(run: Run) -> None:
                 for name in (_QUICK if run.quick else names())
             }
             run.comparison(CASE, what_of(size), sides)
-    if PANEL in real_sets(run.data) and not run.quick:
+    if PANEL in list_sets(run.data) and not run.quick:
         given: dict[str, Any] = {"name": PANEL, "data": str(run.data), "threads": run.threads}
         sides = {name: partial(run.ours, "cost of real", side=name, **given) for name in names()}
         run.comparison(CASE, {"set": PANEL}, sides)
@@ -69,7 +69,7 @@ def measure_made(side: str, size: list[int], folder: str, threads: int) -> dict[
 
 def measure_real(side: str, name: str, data: str, threads: int) -> dict[str, Any]:
     """A model on a real set, fitted a second time: everything is loaded."""
-    held = real_set(name, Path(data))
+    held = read_set(list_sets(Path(data))[name])
     entry = _entry(side)
     entry.model.fit(held.judgments, engine=ThreadsEngine(threads=threads))
     return _measure(entry, held.judgments, held.truth, threads)

@@ -163,7 +163,7 @@ def measure_sets(row: dict[str, str], options: Options) -> list[Case]:
 
 def measure(table: pd.DataFrame, group: str, how: str, options: Options) -> dict[str, Any]:
     """Fit one case; the fields of ``Case`` that come of it."""
-    judged = table[["item", "judge", "label"]]
+    judged = table[["item", "judge", "label"]].assign(label=order_labels(table["label"]))
     kind = {"crowds": "person", "panels": "model"}.get(group)
     if options.declare and kind is not None:
         judged = judged.assign(kind=kind)
@@ -183,6 +183,14 @@ def measure(table: pd.DataFrame, group: str, how: str, options: Options) -> dict
     judges = np.empty((0, 3)) if how != COMPLETE else check_judges(consensus.judges, table)
     codes = _codes(gold["gold"], names)
     return {"gold": codes, "answers": answers, "logs": logs, "judges": judges}
+
+
+def order_labels(labels: Any) -> Any:
+    """Order labels that are numbers, so that a negative one is a grade and not a question."""
+    numbers = pd.to_numeric(labels, errors="coerce")
+    if numbers.isna().any():
+        return labels
+    return pd.Categorical(labels, sorted(labels.unique(), key=float), ordered=True)
 
 
 def take_logs(consensus: Any, rows: NDArray[np.int64]) -> _Floats:  # (row, label, power)

@@ -10,29 +10,14 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-import pyarrow.csv
-from copies import judges_by_accuracy
 from scoring import score
-from sets import PANEL, Set, with_copies, without_repeats
+from sets import Set, judges_by_accuracy, list_sets, read_set, with_copies
 
 from adjudge import ItemTypes, Judgments
-from adjudge.data.formats import read
 
 SETS = ("css_emotion", "dl20_graded", "alt_cebab_aspects", "10k_prompts", "summeval")
 COPIES, FLIPS = 4, (0.05, 0.1, 0.2)
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-
-
-def read_set(name: str, data: Path) -> Set:
-    """A set of the list of all sets, by name."""
-    paths = {
-        row["name"]: row["path"]
-        for row in pyarrow.csv.read_csv(data / "sets" / "sets.csv").to_pylist()
-    }
-    content = read(data / paths[name])
-    assert content.judgments is not None
-    assert content.gold is not None
-    return Set(name, PANEL, without_repeats(content.judgments), content.gold)
 
 
 def copy_noisily(judgments: Judgments, judge: int, flip: float, seed: int = 0) -> Judgments:
@@ -47,7 +32,7 @@ def copy_noisily(judgments: Judgments, judge: int, flip: float, seed: int = 0) -
 
 def measure(name: str, data: Path) -> list[str]:
     """The lines of a set's table."""
-    held = read_set(name, data)
+    held = read_set(list_sets(data)[name])
     order, lines = judges_by_accuracy(held), []
     alone = _accuracy(held, held.judgments)[0]
     for who, judge in (("worst", int(order[0])), ("median", int(order[len(order) // 2]))):

@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import accuracy
-import copies
 import cost
 import from_table
 import numpy as np
 import pairs
 import pyarrow.csv
 import some_gold
-import thinned
 from made import Size
 from made import judgments as load
 from meter import Meter, answer
@@ -105,8 +103,6 @@ if __name__ == "__main__":
             "read": read_csv,
             "read by pyarrow": read_csv_by_pyarrow,
             **accuracy.TASKS,
-            **copies.TASKS,
-            **thinned.TASKS,
             **some_gold.TASKS,
             **cost.TASKS,
             **from_table.TASKS,

@@ -1,4 +1,4 @@
-"""What an answer is worth against gold: right, honest, and how sure; the same for every side."""
+"""Score probabilities against gold, in the same way for every side."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from adjudge.evaluation import measures as scores
 
-SURE = 0.99  # labels above it ought to be right ninety-nine times in a hundred
+SURE = 0.99  # labels above it should be right in 99% of cases
 
 
 def score(truth: NDArray[np.int16], posterior: NDArray[np.float64]) -> dict[str, Any]:
-    """Figures of probabilities over the items whose truth is known (0 or above)."""
+    """Score probabilities over the items with known truth (0 or above)."""
     known = truth >= 0
     gold, given = truth[known], posterior[known]
     top = given >= given.max(axis=1, keepdims=True) - scores.TIE
@@ -28,9 +28,3 @@ def score(truth: NDArray[np.int16], posterior: NDArray[np.float64]) -> dict[str,
         "sure": round(float(sure.mean()), 6),
         "sure_accuracy": round(float(right[sure].mean()), 6) if sure.any() else None,
     }
-
-
-def score_labels(truth: NDArray[np.int16], label: NDArray[np.integer]) -> dict[str, Any]:
-    """The accuracy of a method that gives labels and no probabilities."""
-    known = truth >= 0
-    return {"accuracy": round(float((label[known] == truth[known]).mean()), 6)}

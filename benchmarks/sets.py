@@ -1,28 +1,42 @@
-"""The sets that models are measured on: real crowds, panels of language models, made crowds.
+"""The sets of a manifest: judgments with gold.
 
-Real ones are found in the data folder, so that a file that is put there takes part. Rows that say
-the same (item, judge, label) twice count once, for every side of a comparison.
+A manifest is a CSV file ``sets/sets.csv`` of the data folder with columns ``kind`` (crowds, panels
+or mixed), ``name``, ``family`` and ``path``. Sets of one family share judges or items. A set is a
+CSV file with columns item, judge, label and gold; rows with the same item, judge and label count
+once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import csv
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
 from numpy.typing import NDArray
 
 from adjudge import Gold, Judgments, Scale
-from adjudge.data.formats import Content, read
-from adjudge.data.formats.trec_rf10 import trec_2011_subset
-from adjudge.errors import BadData
-from adjudge.simulation import Crowd, Population
 
-CROWD, PANEL, MADE_CROWD = "crowd", "panel", "made"
-KINDS = (CROWD, PANEL, MADE_CROWD)
-HEADER = "item,judge,label,gold"
+MANIFEST = Path("sets") / "sets.csv"
+TREC = "trec-rf10"  # read in three ways
+_READINGS = {
+    "binary": {"0": "0", "1": "1", "2": "1"},
+    "grades": {"0": "0", "1": "1", "2": "2"},
+    "broken links": {"0": "no", "1": "relevant", "2": "highly relevant", "-2": "broken"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A set that the manifest lists."""
+
+    name: str
+    kind: str
+    family: str
+    path: Path
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +44,6 @@ class Set:
     """Judgments with the gold that answers are scored against."""
 
     name: str
-    kind: str
     judgments: Judgments
     gold: Gold
 
@@ -40,37 +53,32 @@ class Set:
         return self.gold.align(self.judgments)
 
 
-def real_sets(data: Path) -> dict[str, str]:
-    """The kind of every real set of the data folder, by name."""
-    found = dict.fromkeys(_OLDER, CROWD) if (data / "trec-rf10").is_dir() else {}
-    for kind, folder in ((CROWD, "more"), (PANEL, "panels")):
-        for path in sorted((data / folder).glob("*.csv")):
-            with path.open(encoding="utf-8") as file:
-                if file.readline().strip() == HEADER:
-                    found[path.stem] = kind
-    return found
+def list_sets(data: Path) -> dict[str, Entry]:
+    """List the sets of the manifest by name; none without a manifest."""
+    path = data / MANIFEST
+    if not path.is_file():
+        return {}
+    found = []
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            names = [f"{TREC} {way}" for way in _READINGS] if row["name"] == TREC else [row["name"]]
+            found += [Entry(name, row["kind"], row["family"], data / row["path"]) for name in names]
+    return {entry.name: entry for entry in found}
 
 
-def real_set(name: str, data: Path) -> Set:
-    """A real set, its repeated rows left out."""
-    kind = real_sets(data)[name]
-    if name in _OLDER:
-        content = _OLDER[name](data)
-    else:
-        content = read(data / ("panels" if kind == PANEL else "more") / f"{name}.csv")
-    if content.judgments is None or content.gold is None:
-        raise BadData("wanted judgments and gold", source=name)
-    return Set(name, kind, without_repeats(content.judgments), content.gold)
+def read_set(entry: Entry) -> Set:
+    """Read a set."""
+    table = _read_trec(entry) if entry.name.startswith(TREC) else _read_table(entry.path, ",")
+    known = table.filter(pc.not_equal(table["gold"], "")).select(["item", "gold"])
+    labels = pa.chunked_array([*table["label"].chunks, *known["gold"].chunks])
+    judged = table.select(["item", "judge", "label"])
+    scale = Scale.infer(pc.unique(labels).to_pylist())
+    judgments = Judgments.from_table(judged, scale=scale, repeats=True)
+    return Set(entry.name, _without_repeats(judgments), Gold.from_table(known))
 
 
-def made_set(name: str, seed: int) -> Set:
-    """A made crowd, with its truth as gold."""
-    made = MADE[name].make(seed)
-    return Set(name, MADE_CROWD, made.judgments, made.truth)
-
-
-def without_repeats(judgments: Judgments) -> Judgments:
-    """The judgments, each (item, judge, label) once."""
+def _without_repeats(judgments: Judgments) -> Judgments:
+    """Keep each item, judge and label once."""
     cell = judgments.item.astype(np.int64) * judgments.judge_count + judgments.judge
     _, first = np.unique(cell * len(judgments.scale.labels) + judgments.label, return_index=True)
     kept = np.zeros(len(judgments), dtype=np.bool_)
@@ -78,8 +86,31 @@ def without_repeats(judgments: Judgments) -> Judgments:
     return judgments if kept.all() else judgments.select(judgments=kept)
 
 
+def _read_table(path: Path, delimiter: str) -> pa.Table:
+    """Read a table with all its cells as text."""
+    with pa.input_stream(str(path), compression="detect") as file:
+        names = file.read().split(b"\n", 1)[0].decode().strip().split(delimiter)
+    convert = pa.csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+    )
+    parse = pa.csv.ParseOptions(delimiter=delimiter)
+    return pa.csv.read_csv(path, convert_options=convert, parse_options=parse)
+
+
+def _read_trec(entry: Entry) -> pa.Table:
+    """Read the judgments of the relevance feedback track in one of three ways."""
+    text = _READINGS[entry.name.removeprefix(f"{TREC} ")]
+    table = _read_table(entry.path, "\t")
+    table = table.filter(pc.is_in(table["label"], pa.array(list(text))))
+    item = pc.binary_join_element_wise(table["topicID"], table["docID"], "_")
+    columns = {"item": item, "judge": table["workerID"]}
+    for name in ("label", "gold"):
+        columns[name] = pa.array([text.get(value, "") for value in table[name].to_pylist()])
+    return pa.table(columns)
+
+
 def with_copies(judgments: Judgments, judge: int, copies: int) -> Judgments:
-    """The judgments and those of so many more judges who say exactly what one of them said."""
+    """Add judges who give exactly the labels of one judge."""
     own = np.flatnonzero(judgments.judge == judge)
     item = np.concatenate([judgments.item, np.tile(judgments.item[own], copies)])
     order = np.argsort(item, kind="stable")
@@ -94,55 +125,18 @@ def with_copies(judgments: Judgments, judge: int, copies: int) -> Judgments:
         label=np.concatenate([judgments.label, np.tile(judgments.label[own], copies)])[order],
         time=None,
         seconds=None,
-        families=None,  # a copy is not declared: it is to be found
+        families=None,
         family=None,
     )
 
 
-def _trec_grades(data: Path) -> Content:
-    """The grades, without the label for a link that does not open."""
-    whole = read(data / "trec-rf10" / "judgments.tsv")
-    if whole.judgments is None or whole.gold is None:
-        raise BadData("wanted judgments and gold", source="trec-rf10")
-    gold = whole.gold.select(np.array(whole.gold.texts()) != "-2")
-    return Content(judgments=whole.judgments.without_labels(-2), gold=gold)
-
-
-_OLDER: dict[str, Callable[[Path], Content]] = {
-    "trec-rf10 binary": lambda data: trec_2011_subset(read(data / "trec-rf10" / "judgments.tsv")),
-    "trec-rf10 grades": _trec_grades,
-    "trec-rf10 broken links": lambda data: read(data / "trec-rf10" / "judgments.tsv"),
-    "web-relevance": lambda data: read(data / "web-relevance" / "judgments.csv"),
-    "rte": lambda data: read(data / "rte" / "judgments.csv"),
-}
-
-_MIXED = "skilled(8,2):70,spammer:15,lazy:5,adversary:5,biased(1):5"
-_GRADES = Scale.parse("0<1<2<3<4")
-
-
-def _crowd(items: int, population: str, judges: int | None = None, **more: object) -> Crowd:
-    return Crowd(items=items, population=Population.parse(population, judges=judges), **more)  # type: ignore[arg-type]
-
-
-MADE = {
-    "binary, 5 an item": _crowd(1000, "two-coin:60"),
-    "binary, 2 an item": _crowd(1000, "two-coin:60", per_item=2),
-    "binary, 20 an item": _crowd(500, "two-coin:60", per_item=20),
-    "binary, long tail": _crowd(1000, "two-coin:300", per_item=4, activity="zipf"),
-    "binary, a third spammers": _crowd(1000, "skilled(8,2):40,spammer:20"),
-    "binary, 1 in 20 relevant": _crowd(2000, "two-coin:60", prevalence=(0.95, 0.05)),
-    "binary, 20 topics": _crowd(2000, "two-coin:60", topics=20, concentration=3.0),
-    "binary, hard and easy items": _crowd(1000, "skilled(8,2):60", difficulty=(1.0, 2.0)),
-    "5 grades": _crowd(1000, _MIXED, 60, scale=_GRADES),
-    "5 grades, 150 items": _crowd(150, _MIXED, 60, scale=_GRADES),
-    "5 grades, skewed": _crowd(
-        1000, _MIXED, 60, scale=_GRADES, prevalence=(0.6, 0.2, 0.1, 0.07, 0.03)
-    ),
-    "12 classes": _crowd(
-        1500, "skilled(7,3):60,spammer:10", scale=Scale.parse(",".join("abcdefghijkl"))
-    ),
-    "50 items, 10 judges": _crowd(50, "skilled(8,2):8,spammer:2", per_item=4),
-    "3 grades, a few good judges": _crowd(
-        800, "skilled(20,2):6,skilled(3,3):54", scale=Scale.parse("0<1<2")
-    ),
-}
+def judges_by_accuracy(held: Set, least: int = 20, share: float = 0.05) -> NDArray[np.intp]:
+    """Return the judges with enough judgments, the least accurate on gold first."""
+    judgments, truth = held.judgments, held.truth[held.judgments.item]
+    known = truth >= 0
+    size = judgments.judge_count
+    seen = np.bincount(judgments.judge[known], minlength=size)
+    right = np.bincount(judgments.judge[known & (truth == judgments.label)], minlength=size)
+    many = judgments.counts_per_judge >= max(least, share * judgments.item_count)
+    enough = np.flatnonzero(many & (seen >= least))
+    return enough[np.argsort(right[enough] / seen[enough], kind="stable")]

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import benchmark_page
 import cases
 import history
-import pages
 import peers
 import tables
 from calibration import calibrate
@@ -37,7 +37,7 @@ class Run:
     quick: bool
     full: bool  # the samplers too, where every model is measured
     sets: frozenset[str]  # the only ones that accuracy and gold are measured on; none for all
-    models: frozenset[str]  # the only ones of accuracy, thinned and gold; none for all
+    models: frozenset[str]  # the only ones of accuracy and gold; none for all
     sizes: tuple[int, ...]  # judgments
     repeats: int
     threads: int
@@ -178,9 +178,7 @@ def _options() -> argparse.Namespace:
         "--cap", type=float, default=300.0, help="CPU seconds a peer's fit may take"
     )
     parser.add_argument("--sets", default="", help="sets of accuracy and gold, joined by ;")
-    parser.add_argument(
-        "--models", default="", help="models of accuracy, thinned and gold, joined by ;"
-    )
+    parser.add_argument("--models", default="", help="models of accuracy and gold, joined by ;")
     parser.add_argument("--full", action="store_true", help="samplers too, in accuracy")
     parser.add_argument("--repeats", type=int, default=5, help="turns of every side (5)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
@@ -266,7 +264,7 @@ def main() -> int:
     if run.keep == HERE / "history":
         newest = list(history.newest(run.keep).values())
         tables.refresh(HERE / "README.md", newest)
-        pages.write(newest)
+        benchmark_page.write(newest)
     return int(options.compare and any(change["worse"] for change in changes))
 
 

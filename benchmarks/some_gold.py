@@ -1,7 +1,6 @@
-"""What a little gold brings: 25 and 100 labels drawn at random, scored on the items not drawn.
+"""What a little gold adds: 25 and 100 labels drawn at random, scored on the other items.
 
-Every draw has its own score without gold, on the same items, so that only the gold differs. The
-prototype calibrates one fit; a model of ours is fitted again, with the gold.
+Each draw is also scored without gold, on the same items, so that only the gold differs.
 """
 
 from __future__ import annotations
@@ -11,14 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import prototype
 from accuracy import QUICK
-from accuracy_tables import PROTOTYPE
 from entries import entries, is_factored
 from meter import Meter
 from numpy.typing import NDArray
 from scoring import score
-from sets import Set, real_set, real_sets
+from sets import Set, list_sets, read_set
 
 from adjudge import Gold
 from adjudge.data.names import look_up
@@ -36,10 +33,9 @@ Floats = NDArray[np.float64]
 
 
 def gold(run: Run) -> None:
-    """The case: every real set with gold enough."""
-    real = real_sets(run.data)
+    """Measure every set with enough gold."""
     done = {line["set"] for line in run.done if line["case"] == CASE}
-    for name, kind in real.items():
+    for name, entry in list_sets(run.data).items():
         if name in done or not run.wants(name) or (run.quick and name != QUICK):
             continue
         print(f"gold: {name}", file=sys.stderr)
@@ -47,12 +43,14 @@ def gold(run: Run) -> None:
         models = sorted(run.models)
         found = run.ours("gold", name=name, data=str(run.data), draws=draws, models=models)
         for part in found["parts"]:
-            run.note_rows({"case": CASE, "set": name, "kind": kind, **part["what"]}, part["rows"])
+            run.note_rows(
+                {"case": CASE, "set": name, "kind": entry.kind, **part["what"]}, part["rows"]
+            )
 
 
 def measure_gold(name: str, data: str, draws: int, models: list[str]) -> dict[str, Any]:
-    """Every model that is no sampler, or just these, with and without so many gold labels."""
-    held = real_set(name, Path(data))
+    """Measure models that do not sample with and without so many gold labels."""
+    held = read_set(list_sets(Path(data))[name])
     known = int((held.truth >= 0).sum())
     parts = []
     for labels in LABELS:
@@ -64,8 +62,6 @@ def measure_gold(name: str, data: str, draws: int, models: list[str]) -> dict[st
             for entry in _entries()
             if not models or entry[0].name in models
         ]
-        if not models or PROTOTYPE in models:
-            rows.append(_with_prototype(held, Path(data), drawn))
         what = {"judgments": len(held.judgments), "gold_labels": labels, "draws": draws}
         parts.append({"what": what, "rows": rows})
     return {"parts": parts}
@@ -78,13 +74,13 @@ def _entries() -> list[tuple[Entrant, Entrant]]:
 
 
 def draw(held: Set, labels: int, number: int) -> NDArray[np.intp]:
-    """The items whose gold is told: the same for every side."""
+    """Draw the items whose gold is used, the same for every side."""
     known = np.flatnonzero(held.truth >= 0)
     random = np.random.default_rng([labels, number])
     return np.sort(random.choice(known, labels, replace=False))
 
 
-def told(held: Set, items: NDArray[np.intp]) -> Gold:
+def choose(held: Set, items: NDArray[np.intp]) -> Gold:
     """The gold of these items."""
     chosen = np.zeros(held.judgments.item_count + 1, dtype=np.bool_)
     chosen[items] = True
@@ -124,22 +120,12 @@ def _with_entry(
         before = without.model.fit(held.judgments).posterior
         with Meter() as meter:
             after = [
-                given.model.fit(held.judgments, told(held, items)).posterior for items in drawn
+                given.model.fit(held.judgments, choose(held, items)).posterior for items in drawn
             ]
     except AdjudgeError as error:
         return {"side": given.name, "left_out": str(error)}
     cpu = float(meter.reading["cpu"] or 0.0) / len(drawn)
     return {**_summary(given.name, held, drawn, before, after), "cpu": cpu}
-
-
-def _with_prototype(held: Set, data: Path, drawn: list[NDArray[np.intp]]) -> dict[str, Any]:
-    module = prototype.load(data)
-    if module is None:
-        return {"side": PROTOTYPE, "left_out": prototype.MISSING}
-    given = prototype.arrays_of(held.judgments)
-    found = module.consensus(given)
-    after = [module.calibrate(given, found, items, held.truth[items]) for items in drawn]
-    return _summary(PROTOTYPE, held, drawn, found["P"], after)
 
 
 TASKS = {"gold": measure_gold}

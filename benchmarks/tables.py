@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import accuracy_tables
+import model_tables
 
 Lines = list[dict[str, Any]]
 BEGIN, END = "<!-- results -->", "<!-- end of results -->"
@@ -28,8 +28,6 @@ def markdown(lines: Lines) -> str:
     parts = []
     for case, table in TABLES.items():
         chosen = [line for line in lines if line["case"] == case]
-        if case == "accuracy":  # those of before probabilities were scored are another table's
-            chosen = [line for line in chosen if "kind" in line]
         if chosen:
             parts += [f"{table(chosen)}\n\n{colophon(chosen)}"]
     return "\n\n".join(parts)
@@ -53,7 +51,7 @@ def changes(found: Lines) -> str:
     for change in sorted(found, key=lambda change: -change["times"]):
         line, last = change["line"], change["last"]
         what = [f"{line[name]:,} {name}" for name in ("judgments", "classes") if line.get(name)]
-        what += [str(line[name]) for name in ("set", "order", "copied") if line.get(name)]
+        what += [str(line[name]) for name in ("set", "order") if line.get(name)]
         rows.append(
             (
                 line["case"],
@@ -351,11 +349,8 @@ TABLES: dict[str, Callable[[Lines], str]] = {
     "engines": _engines,
     "reading": _reading,
     "table": _table_of_ids,
-    "accuracy": accuracy_tables.accuracy,
-    "copies": accuracy_tables.copies,
-    "thinned": accuracy_tables.thinned,
-    "gold": accuracy_tables.gold,
-    "cost": accuracy_tables.cost,
+    "gold": model_tables.gold,
+    "cost": model_tables.cost,
     "pairs": _pairs,
     "samplers": _samplers,
 }

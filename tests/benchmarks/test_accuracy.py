@@ -1,8 +1,9 @@
-"""The sets, the scoring and the tables by which models are measured against one another."""
+"""The sets, the scoring and the tables by which models are compared."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,15 @@ import pyarrow as pa
 import pytest
 
 from adjudge import Gold, Judgments
-from adjudge.simulation import Crowd, Population
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 ROWS = [
-    ("a", "ann", "1"),
-    ("a", "bob", "1"),
-    ("a", "bob", "1"),
-    ("a", "bob", "0"),
-    ("b", "ann", "0"),
-    ("b", "cid", "0"),
+    ("a", "ann", "1", "1"),
+    ("a", "bob", "1", "1"),
+    ("a", "bob", "1", "1"),
+    ("a", "bob", "0", "1"),
+    ("b", "ann", "0", ""),
+    ("b", "cid", "-1", ""),
 ]
 
 
@@ -28,32 +28,36 @@ ROWS = [
 def modules(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The modules of the benchmarks that are tested here."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import copies
+    import benchmark_page
     import entries
-    import prototype
     import scoring
     import sets
     import some_gold
-    import thinned
 
     return type(
         "Modules",
         (),
         {
-            "copies": copies,
             "entries": entries,
-            "prototype": prototype,
+            "gold": some_gold,
+            "page": benchmark_page,
             "scoring": scoring,
             "sets": sets,
-            "gold": some_gold,
-            "thinned": thinned,
         },
     )
 
 
-def judgments_of(rows: list[tuple[str, str, str]]) -> Judgments:
-    items, judges, labels = zip(*rows, strict=True)
-    return Judgments.from_table(pa.table({"item": items, "judge": judges, "label": labels}))
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder with a manifest of one set and of the relevance feedback track."""
+    (tmp_path / "sets").mkdir()
+    manifest = "kind,name,family,path\npanels,mine,f,mine.csv.gz\ncrowds,trec-rf10,trec,t.tsv\n"
+    (tmp_path / "sets" / "sets.csv").write_text(manifest)
+    with gzip.open(tmp_path / "mine.csv.gz", "wt", newline="") as file:
+        csv.writer(file).writerows([("item", "judge", "label", "gold"), *ROWS])
+    rows = ["topicID\tworkerID\tdocID\tgold\tlabel", "7\tw\td1\t2\t1", "7\tv\td1\t2\t-2"]
+    (tmp_path / "t.tsv").write_text("\n".join([*rows, "7\tw\td2\t-1\t0", ""]))
+    return tmp_path
 
 
 def rows_of(judgments: Judgments) -> list[tuple[str, ...]]:
@@ -62,40 +66,33 @@ def rows_of(judgments: Judgments) -> list[tuple[str, ...]]:
     return sorted(zip(*columns, strict=True))
 
 
-def test_rows_that_say_the_same_count_once(modules: Any) -> None:
-    left = modules.sets.without_repeats(judgments_of(ROWS))
-    assert rows_of(left) == [
-        ("a", "ann", "1"),
-        ("a", "bob", "0"),  # another label is another judgment
-        ("a", "bob", "1"),
-        ("b", "ann", "0"),
-        ("b", "cid", "0"),
-    ]
+def test_a_manifest_lists_sets_and_equal_rows_count_once(modules: Any, data: Path) -> None:
+    listed = modules.sets.list_sets(data)
+    entry = listed["mine"]
+    assert (entry.kind, entry.family) == ("panels", "f")
+    held = modules.sets.read_set(entry)
+    assert rows_of(held.judgments) == sorted({row[:3] for row in ROWS})
+    assert held.truth.tolist() == [2, -1]  # the lowest label is -1
+    assert modules.sets.list_sets(data / "nowhere") == {}
 
 
-def test_a_copy_says_what_her_model_said_and_nothing_else_moves(modules: Any) -> None:
-    before = modules.sets.without_repeats(judgments_of(ROWS))
+def test_the_relevance_feedback_track_is_read_in_three_ways(modules: Any, data: Path) -> None:
+    listed = modules.sets.list_sets(data)
+    read = {name: modules.sets.read_set(entry) for name, entry in listed.items()}
+    assert rows_of(read["trec-rf10 binary"].judgments) == [("7_d1", "w", "1"), ("7_d2", "w", "0")]
+    assert read["trec-rf10 grades"].gold.to_table()["gold"].to_pylist() == ["2"]
+    assert len(read["trec-rf10 broken links"].judgments) == 3
+
+
+def test_copies_repeat_a_judge_and_leave_the_others(modules: Any, data: Path) -> None:
+    before = modules.sets.read_set(modules.sets.list_sets(data)["mine"]).judgments
     after = modules.sets.with_copies(before, before.judges.to_pylist().index("ann"), 2)
     rows = rows_of(after)
     for copy in ("ann copy 1", "ann copy 2"):
         assert {(i, lab) for i, judge, lab in rows if judge == copy} == {("a", "1"), ("b", "0")}
-    assert len(after) == len(before) + 4
     own = after.judge < before.judge_count
     assert after.judge[own].tolist() == before.judge.tolist()
     assert after.label[own].tolist() == before.label.tolist()
-
-
-def test_a_file_put_into_the_data_takes_part(modules: Any, tmp_path: Path) -> None:
-    for folder in ("more", "panels"):
-        (tmp_path / folder).mkdir()
-        text = "item,judge,label,gold\na,x,1,1\na,y,0,1\nb,x,0,0\n"
-        (tmp_path / folder / f"of-{folder}.csv").write_text(text)
-        (tmp_path / folder / "other.csv").write_text("question,worker,answer\n1,2,3\n")
-    found = modules.sets.real_sets(tmp_path)
-    assert found == {"of-more": "crowd", "of-panels": "panel"}
-    held = modules.sets.real_set("of-panels", tmp_path)
-    assert (held.kind, len(held.judgments), held.truth.tolist()) == ("panel", 3, [1, 0])
-    assert modules.sets.real_sets(tmp_path / "nowhere") == {}
 
 
 def test_scores_by_hand(modules: Any) -> None:
@@ -105,12 +102,9 @@ def test_scores_by_hand(modules: Any) -> None:
     assert found["accuracy"] == pytest.approx((1 + 0.5 + 0) / 3)
     assert found["log_loss"] == pytest.approx((-np.log(0.5) - np.log(0.2)) / 3, abs=1e-5)
     assert (found["sure"], found["sure_accuracy"]) == (pytest.approx(1 / 3, abs=1e-6), 1.0)
-    assert modules.scoring.score_labels(truth, np.array([0, 0, 0, 1]))["accuracy"] == (
-        pytest.approx(2 / 3, abs=1e-6)
-    )
 
 
-def test_the_judges_who_are_copied_are_chosen_by_gold(modules: Any) -> None:
+def test_judges_are_ordered_by_accuracy_on_gold(modules: Any) -> None:
     rows = []
     for number in range(40):
         truth = number % 2
@@ -118,24 +112,23 @@ def test_the_judges_who_are_copied_are_chosen_by_gold(modules: Any) -> None:
             if judge != "rare" or number < 10:
                 label = 1 - truth if number < wrong else truth
                 rows.append((f"i{number:02}", judge, str(label)))
-    judgments = judgments_of(rows)
+    items, judges, labels = zip(*rows, strict=True)
+    judgments = Judgments.from_table(pa.table({"item": items, "judge": judges, "label": labels}))
     gold = Gold.of({f"i{number:02}": str(number % 2) for number in range(40)})
-    held = modules.sets.Set("made", "crowd", judgments, gold)
-    order = modules.copies.judges_by_accuracy(held)
+    order = modules.sets.judges_by_accuracy(modules.sets.Set("simulated", judgments, gold))
     assert [judgments.judges[int(judge)].as_py() for judge in order] == ["poor", "fair", "good"]
 
 
-def test_gold_that_is_told_is_not_scored(modules: Any) -> None:
-    judgments = judgments_of(ROWS)
-    held = modules.sets.Set("made", "crowd", judgments, Gold.of({"a": "1", "b": "0", "z": "1"}))
-    told = modules.gold.told(held, np.array([1]))
-    assert told.items.to_pylist() == ["b"]
+def test_gold_that_guides_the_fit_is_not_scored(modules: Any) -> None:
+    table = {"item": ["a", "a", "b"], "judge": ["x", "y", "x"], "label": ["1", "0", "0"]}
+    judgments = Judgments.from_table(table)
+    held = modules.sets.Set("simulated", judgments, Gold.of({"a": "1", "b": "0", "z": "1"}))
+    assert modules.gold.choose(held, np.array([1])).items.to_pylist() == ["b"]
     assert modules.gold._hidden(held, np.array([1])).tolist() == [1, -1]
-    first = modules.gold.draw(held, 1, 3)
-    assert first.tolist() == modules.gold.draw(held, 1, 3).tolist()
+    assert modules.gold.draw(held, 1, 3).tolist() == modules.gold.draw(held, 1, 3).tolist()
 
 
-def test_samplers_wait_to_be_asked_for(modules: Any) -> None:
+def test_sampled_models_run_only_when_asked_for(modules: Any) -> None:
     fast = [entry.name for entry in modules.entries.entries()]
     full = [entry.name for entry in modules.entries.entries(full=True)]
     assert "hybrid-confusion:em" in fast
@@ -143,32 +136,15 @@ def test_samplers_wait_to_be_asked_for(modules: Any) -> None:
     assert {"hybrid-confusion:gibbs", "hierarchical-relevance"} <= set(full) - set(fast)
 
 
-def test_less_is_drawn_as_it_is_told(modules: Any) -> None:
-    whole = Crowd(items=100, population=Population.parse("two-coin:20"), per_item=5).make(1)
-    judgments = whole.judgments
+def test_a_family_counts_once_and_missing_families_show_the_gain(modules: Any) -> None:
+    def line(side: str, name: str, family: str, accuracy: float) -> dict[str, Any]:
+        about = {"set": name, "family": family, "kind": "crowds", "case": "accuracy", "cpu": 1.0}
+        return {**about, "side": side, "accuracy": accuracy, "log_loss": 0.5, "ece": 0.1}
 
-    def left(how: str) -> Judgments:
-        return modules.thinned.thin(judgments, how, np.random.default_rng(3))
-
-    half = left("half the judges")
-    assert half.judge_count == 10
-    every = dict(zip(judgments.judges.to_pylist(), judgments.counts_per_judge, strict=True))
-    assert {every[name] for name in half.judges.to_pylist()} == set(half.counts_per_judge)
-    assert set(left("three judgments an item").counts_per_item) == {3}
-    few = left("a fifth of the items")
-    assert (few.item_count, len(few)) == (20, 100)
-    first = set(rows_of(left("three judgments an item")))
-    assert first < set(rows_of(judgments))
-
-
-def test_the_prototype_gives_its_own_answers(modules: Any, shared_data: Path) -> None:
-    module = modules.prototype.load(shared_data)
-    beside = shared_data.resolve().parent / "reference" / "dependence" / "duck.csv"
-    if module is None or not beside.is_file():
-        pytest.skip("no prototype beside the data")
-    held = modules.sets.real_set("duck", shared_data)
-    found = module.consensus(modules.prototype.arrays_of(held.judgments))["P"]
-    with beside.open(newline="") as file:
-        wanted = {row["item"]: float(row["p_1"]) for row in csv.DictReader(file)}
-    place = [wanted[name] for name in held.judgments.items.to_pylist()]
-    assert found[:, 1] == pytest.approx(place, abs=2e-6)
+    vote = "vote share (+.5)"
+    lines = [line(vote, "a", "f", 0.6), line(vote, "b", "f", 0.8), line(vote, "c", "g", 0.5)]
+    lines += [line("dawid-skene", "a", "f", 0.8)]
+    text = modules.page._table(lines)
+    assert "people: 3 sets, 2 families" in text
+    assert f"| {vote} | 0.600 / 0.500 / 0.100 |" in text
+    assert "| **dawid-skene** | (1 families: +0.100 to the vote) |" in text

@@ -38,7 +38,7 @@ def test_a_share_of_the_copies_labels_is_changed(module: Any) -> None:
 def test_copies_are_cheap_or_reported_and_free_once_declared(
     shared_data: Path, module: Any, name: str
 ) -> None:
-    held = module.read_set(name, shared_data)
+    held = module.read_set(module.list_sets(shared_data)[name])
     alone = ItemTypes().fit(held.judgments)
     order = module.judges_by_accuracy(held)
 

@@ -27,7 +27,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Lines]:
     folder = tmp_path_factory.mktemp("benchmarks")
     words = ["--quick", "--skip", "peers", "--skip", "samplers", "--cache", str(folder)]
     if not FULL:  # a cluster has tests of its own; the others are measured as these are
-        left = ["engines", "reading", "thinned", "cost", "copies", "gold", "pairs"]
+        left = ["engines", "reading", "cost", "gold", "pairs"]
         words += ["--sets", "rte", "--models", "majority-vote;dawid-skene"]
         words += [f"--skip={case}" for case in left]
     with pytest.MonkeyPatch.context() as patched:
@@ -65,20 +65,16 @@ def test_every_case_is_measured(ran: tuple[str, Lines]) -> None:
     assert (fit["iterations"], fit["turns"]) == (20, 1)
     assert 0.8 < fit["accuracy"] < 0.95  # the crowd's truth is known, and hard
     for line in lines:
-        if line["case"] not in ("accuracy", "copies", "thinned", "gold"):
+        if line["case"] not in ("accuracy", "gold"):
             assert line["cpu"] > 0
             assert line["calibration"] > 0
 
 
 @pytest.mark.full
-def test_copies_and_gold_are_measured(ran: tuple[str, Lines]) -> None:
-    copied = {(line["side"], line["copies"]): line for line in of(ran[1], "copies")}
-    for number in (1, 4):
-        plain, weighed = copied["vote share (+.5)", number], copied["dawid-skene", number]
-        assert plain["accuracy_alone"] > plain["accuracy"]  # a plain vote counts every copy
-        assert weighed["accuracy_alone"] == pytest.approx(weighed["accuracy"], abs=0.01)
-    told = {line["side"]: line for line in of(ran[1], "gold") if line["gold_labels"] == 25}
-    assert told["majority-vote"]["accuracy_alone"] == pytest.approx(0.897, abs=0.02)
+@pytest.mark.usefixtures("shared_data")
+def test_gold_is_measured(ran: tuple[str, Lines]) -> None:
+    found = {line["side"]: line for line in of(ran[1], "gold") if line["gold_labels"] == 25}
+    assert found["majority-vote"]["accuracy_alone"] == pytest.approx(0.897, abs=0.02)
 
 
 @pytest.mark.full

@@ -227,6 +227,9 @@ def test_every_how_to_is_in_the_index_and_there_are_few() -> None:
     assert len(pages) <= 12
 
 
-def test_every_page_is_in_the_navigation() -> None:
-    listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
-    assert {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} == listed
+@pytest.mark.parametrize("index", [ROOT / "mkdocs.yml", DOCS / "llms.txt"], ids=lambda p: p.name)
+def test_every_page_is_in_the_navigation_and_in_the_index_for_models(index: Path) -> None:
+    listed = re.findall(r"(?<![\w/-])[\w/-]+\.md", index.read_text(encoding="utf-8"))
+    assert sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")) == sorted(
+        listed
+    )
