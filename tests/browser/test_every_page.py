@@ -49,6 +49,7 @@ class Made:
     item: str
     judge: str
     link: str
+    mail: str  # the key of a recipient
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +120,8 @@ def build(site: Site) -> Made:
     refit._fit_one(site.services, pairs, refit.DEFAULT)
     draft = site.services.projects.create(replace(given, name="Draft", seed=8)).slug
     empty = site.services.projects.create(replace(given, name="Empty", items=(), golds=())).slug
-    return Made(site, slug, pairs, draft, empty, item, first, link.link)
+    mail = next(iter(next(iter(site.services.settings.find("mail-keys:").values()))))
+    return Made(site, slug, pairs, draft, empty, item, first, link.link, mail)
 
 
 def come(site: Site, slug: str, address: str) -> Browser:
@@ -261,6 +263,7 @@ REQUESTERS: dict[str, tuple[str, ...] | None] = {
     "/projects": ("/projects",),
     "/projects/new": ("/projects/new",),
     "/member/{link}": ("/member/{link}",),
+    "/mail/{project}/{key}": ("/mail/{slug}/{mail}",),
     "/projects/{project}": ("/projects/{slug}", "/projects/{empty}", "/projects/{pairs}"),
     "/projects/{project}/progress": None,
     "/projects/{project}/begin": ("/projects/{draft}/begin", "/projects/{empty}/begin"),

@@ -145,7 +145,13 @@ def test_several_are_blocked_and_unblocked_at_once(crowd: Crowd) -> None:
     ids = [row.judge for row in site.services.judges.get_all(slug)]
     ada.post(f"/projects/{slug}/judges/bulk", judge=[ids[0], "nobody"], do="block", expect=404)
     assert all(row.stage != "blocked" for row in site.services.judges.get_all(slug))
-    ada.post(f"/projects/{slug}/judges/bulk", judge=ids, do="block", text="A pause.")
+    asked = ada.post(
+        f"/projects/{slug}/judges/bulk", judge=ids, do="block", text="A pause.", expect=200
+    )
+    assert f"Block {len(ids)} judges?" in asked.text
+    assert all(row.stage != "blocked" for row in site.services.judges.get_all(slug))
+    sure = {"judge": ids, "do": "block", "text": "A pause.", "sure": "yes"}
+    ada.post(f"/projects/{slug}/judges/bulk", **sure)
     rows = site.services.judges.get_all(slug)
     assert {row.stage for row in rows} == {"blocked"}
     assert {row.reason for row in rows} == {"Blocked by hand: A pause."}, "the requester's words"
@@ -155,6 +161,29 @@ def test_several_are_blocked_and_unblocked_at_once(crowd: Crowd) -> None:
     assert {row.stage for row in site.services.judges.get_all(slug)} == {"working"}
     ada.post(f"/projects/{slug}/judges/bulk", do="block", expect=422)
     ada.post(f"/projects/{slug}/judges/bulk", judge=ids, do="promote", expect=422)
+
+
+def test_mistakes_stay_on_the_page_and_blocking_asks_first(crowd: Crowd) -> None:
+    site, slug, ada, _ = crowd
+    judge = site.services.judges.get_all(slug)[0].judge
+    here = f"/projects/{slug}/judges"
+    for path, form in (
+        ("/bulk", {"do": "message", "text": "To whom?"}),
+        ("/bulk", {"do": "message", "judge": judge, "text": " "}),
+        (f"/{judge}/message", {"text": ""}),
+        (f"/{judge}/message", {"text": "x" * 2_001}),
+    ):
+        wrong = ada.post(here + path, **form, expect=422)
+        assert 'role="alert"' in wrong.text, path
+        assert 'aria-label="Project"' in wrong.text, "the page is still that of the judges"
+    kept = ada.post(f"{here}/bulk", do="message", judge=judge, text=" ", expect=422).text
+    assert kept.count(" checked") == 1
+    asked = ada.post(f"{here}/{judge}/block", reason="So.", expect=200)
+    assert "Block 1 judge?" in asked.text
+    assert site.services.judges.get(slug, judge).row.stage != "blocked"
+    ada.post(f"{here}/{judge}/block", reason="So.", sure="yes")
+    assert site.services.judges.get(slug, judge).row.stage == "blocked"
+    ada.post(f"{here}/{judge}/unblock")
 
 
 def test_links_are_short_and_come_as_csv(crowd: Crowd) -> None:

@@ -29,7 +29,7 @@ def test_judge_and_requester_on_postgresql(postgres: str, tmp_path: Path) -> Non
         for tab in ("", "/judges", "/disagreements", "/gold", "/consensus", "/log", "/settings"):
             ada.get(f"/projects/{slug}{tab}")
         row = site.services.judges.get_all(slug)[0]
-        ada.post(f"/projects/{slug}/judges/{row.judge}/block")
+        ada.post(f"/projects/{slug}/judges/{row.judge}/block", sure="yes")
         assert site.services.projects.get_progress(slug).trusted == 0
         ada.post(f"/projects/{slug}/judges/{row.judge}/unblock")
         assert site.services.projects.get_progress(slug).trusted == 12

@@ -132,7 +132,7 @@ def test_a_judge_is_seen_with_confusion_and_history_blocked_and_unblocked(
     assert "The judge is unblocked" in ada.words
     assert site.services.judges.get(slug, blocked.judge).row.stage == "working"
     assert site.services.projects.get_progress(slug).trusted > before
-    ada.post(f"/projects/{slug}/judges/{blocked.judge}/block", reason="a test")
+    ada.post(f"/projects/{slug}/judges/{blocked.judge}/block", reason="a test", sure="yes")
     assert site.services.judges.get(slug, blocked.judge).row.by_hand
 
 

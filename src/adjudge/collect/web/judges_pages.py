@@ -15,12 +15,12 @@ from starlette.responses import Response
 from adjudge.collect.consensus import refit
 from adjudge.collect.rules.two_accuracies import Gap, explain_gap
 from adjudge.collect.values.requesting import JudgeRow, ProjectHead, may
-from adjudge.collect.web._forms import PROVEN, SentForm, asked_word
+from adjudge.collect.web._forms import PROVEN, Form, SentForm, asked_word
 from adjudge.collect.web._joining import invite_link, origin
 from adjudge.collect.web._login import LoggedIn, Who, page_router
 from adjudge.collect.web._pages import root
 from adjudge.collect.web._state import state_of
-from adjudge.errors import NotFound, Refused
+from adjudge.errors import AdjudgeError, NotFound, Refused
 from adjudge.models.registry import DEFAULT
 
 router = page_router("/projects/{project}/judges")
@@ -158,11 +158,19 @@ def _matches(one: _SeenJudge, asked: dict[str, str]) -> bool:
 
 
 @router.post("/bulk")
-def _act(project: str, form: SentForm, who: Who) -> str:
-    """Block, unblock or write to several judges at once."""
+def _act(request: Request, project: str, form: SentForm, who: Who) -> Response | str:
+    """Block, unblock or write to several judges at once; what is wrong is shown on the page."""
     who.services.projects.check_role(project, "manager")
-    services = who.services.judges
     chosen = list(dict.fromkeys(form.lists.get("judge", [])))
+    try:
+        return _act_on(who, project, form, chosen)
+    except AdjudgeError as fault:
+        tried = {"ticked": chosen, "text": form.fields.get("text", "")}
+        return _judges(request, project, who.again(fault, **tried))
+
+
+def _act_on(who: LoggedIn, project: str, form: Form, chosen: list[str]) -> Response | str:
+    services = who.services.judges
     act, text = form.need("do", most=20), form.text("text", most=2_000)
     if not chosen or len(chosen) > _MOST_AT_ONCE:
         raise Refused("bad-form", f"{len(chosen):,} judges chosen; wanted 1 to {_MOST_AT_ONCE:,}")
@@ -175,9 +183,29 @@ def _act(project: str, form: SentForm, who: Who) -> str:
     for judge in chosen:  # all of them are there before the first is touched
         if judge not in known:
             raise NotFound("judge", judge)
+    if act == "block" and not form.text("sure"):
+        return _ask_before_block(who, project, chosen, text, action="judges/bulk")
     for judge in chosen:
         (services.block if act == "block" else services.unblock)(project, judge, text[:500])
     return f"/projects/{project}/judges?done=bulk-{act}"
+
+
+def _ask_before_block(
+    who: LoggedIn, project: str, chosen: list[str], reason: str, *, action: str
+) -> Response:
+    """Ask whether judges are to be blocked, with what would follow."""
+    rows = [row for row in who.services.judges.get_all(project) if row.judge in chosen]
+    return who.show_project(
+        "Judges",
+        "block",
+        project,
+        chosen=chosen,
+        names_of=[row.name for row in rows],
+        judgments=sum(row.judged - row.gold_seen for row in rows),
+        reason=reason,
+        field="text" if action == "judges/bulk" else "reason",
+        action=f"{root(who.request)}/projects/{project}/{action}",
+    )
 
 
 @router.post("/invites")
@@ -235,24 +263,34 @@ def _judge(project: str, judge: str, who: Who) -> Response:
 
 
 @router.post("/{judge}/name")
-def _rename(project: str, judge: str, form: SentForm, who: Who) -> str:
+def _rename(project: str, judge: str, form: SentForm, who: Who) -> Response | str:
     """Call a judge by another name."""
-    who.services.judges.rename(project, judge, form.text("name", most=200))
+    try:
+        who.services.judges.rename(project, judge, form.text("name", most=200))
+    except AdjudgeError as fault:
+        return _judge(project, judge, who.again(fault))
     return f"/projects/{project}/judges/{judge}?done=renamed"
 
 
 @router.post("/{judge}/message")
-def _message(project: str, judge: str, form: SentForm, who: Who) -> str:
+def _message(project: str, judge: str, form: SentForm, who: Who) -> Response | str:
     """Write to a judge."""
     who.services.projects.check_role(project, "manager")
-    who.services.judges.send_message(project, [judge], form.need("text", most=2_000))
+    try:
+        who.services.judges.send_message(project, [judge], form.need("text", most=2_000))
+    except AdjudgeError as fault:
+        return _judge(project, judge, who.again(fault))
     return f"/projects/{project}/judges/{judge}?done=messaged"
 
 
 @router.post("/{judge}/block")
-def _block(project: str, judge: str, form: SentForm, who: Who) -> str:
-    """Block a judge by hand."""
-    who.services.judges.block(project, judge, form.text("reason", most=1_000))
+def _block(project: str, judge: str, form: SentForm, who: Who) -> Response | str:
+    """Block a judge by hand, once that was asked about."""
+    reason = form.text("reason", most=1_000)
+    if not form.text("sure"):
+        who.services.judges.get(project, judge)  # or it is not there
+        return _ask_before_block(who, project, [judge], reason, action=f"judges/{judge}/block")
+    who.services.judges.block(project, judge, reason)
     return f"/projects/{project}/judges/{judge}?done=blocked"
 
 
