@@ -390,7 +390,7 @@ def test_a_role_is_offered_what_it_may_do_and_nothing_else(
             guest.members.join(link.link)
     page = as_logged_in(visitors, made.site, role)
     seen: set[tuple[str, str]] = set()
-    own = ("/account", "/login", "/member", "/projects/new")
+    own = ("/account", "/login", "/member", "/mail", "/projects/new")
     for address in ADDRESSES:
         if address.startswith(own) or "notices" in address or "/report" in address:
             continue  # their own account, or refused whole

@@ -165,8 +165,8 @@ def _act(request: Request, project: str, form: SentForm, who: Who) -> Response |
     try:
         return _act_on(who, project, form, chosen)
     except AdjudgeError as fault:
-        tried = {"ticked": chosen, "text": form.fields.get("text", "")}
-        return _judges(request, project, who.again(fault, **tried))
+        text = form.fields.get("text", "")
+        return _judges(request, project, who.again(fault, ticked=chosen, text=text))
 
 
 def _act_on(who: LoggedIn, project: str, form: Form, chosen: list[str]) -> Response | str:
