@@ -141,7 +141,7 @@ def test_a_page_that_asked_would_be_seen(shown: Watched) -> None:
 def test_search_narrows_the_consensus(page: Page, results: Results) -> None:
     table = page.locator("#consensus-table")
     items = results.consensus.judgments.item_count
-    expect(table.locator(".said")).to_have_text(f"{items:,} items; 1 to 25 shown")
+    expect(table.locator(".said")).to_have_text(f"{items:,} items; 1 to 15 shown")
     wanted = results.consensus.judgments.items[17].as_py()
     table.get_by_label("Search items").fill(wanted.upper())
     expect(table.locator("tbody tr")).to_have_count(1)
@@ -154,11 +154,11 @@ def test_sorting_goes_both_ways_over_all_rows(page: Page, results: Results) -> N
     table = page.locator("#judge-table")
     counts = sorted(results.diagnosis.judges["judgments"].to_pylist(), reverse=True)
     shown = table.locator("tbody tr td:nth-child(3)")
-    assert [int(text.replace(",", "")) for text in shown.all_inner_texts()] == counts[:25]
+    assert [int(text.replace(",", "")) for text in shown.all_inner_texts()] == counts[:15]
     button = table.get_by_role("button", name="judgments")
     button.click()
     expect(table.locator("th[aria-sort=ascending]")).to_contain_text("judgments")
-    assert [int(text.replace(",", "")) for text in shown.all_inner_texts()] == counts[::-1][:25]
+    assert [int(text.replace(",", "")) for text in shown.all_inner_texts()] == counts[::-1][:15]
     button.click()
     expect(table.locator("th[aria-sort=descending]")).to_contain_text("judgments")
 
@@ -167,7 +167,7 @@ def test_pages_turn(page: Page) -> None:
     table = page.locator("#consensus-table")
     first = table.locator("tbody tr").first.inner_text()
     table.get_by_role("button", name="Next").click()
-    expect(table.locator(".said")).to_contain_text("26 to 50 shown")
+    expect(table.locator(".said")).to_contain_text("16 to 30 shown")
     assert table.locator("tbody tr").first.inner_text() != first
     table.get_by_role("button", name="Last").click()
     expect(table.get_by_role("button", name="Next")).to_be_disabled()

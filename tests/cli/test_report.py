@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from adjudge.report import FIGURES
 from commands import Run
 from sizes import sized
 
@@ -14,13 +15,16 @@ def test_a_page_and_the_findings(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("report", "judgments.csv", "--gold", "gold.csv", "-o", "report.html")
     assert ended.code == 0, ended.err
     assert ended.err.splitlines()[-1] == "report written to report.html"
-    assert ended.out.startswith("Which labels?\n  5 items have a label: ")
+    assert "of the labels are right on" in ended.out
+    assert "\nNext: " in ended.out
+    assert "Which labels?" not in ended.out
+    assert "Which labels?" in adjudge("report", "judgments.csv", "-v", "-o", "other.html").out
     page = (crowd / "report.html").read_text(encoding="utf-8")
     assert '<p class="brand">judgments.csv</p>' in page
     assert "adjudge report judgments.csv --gold gold.csv -o report.html" in page
     digest = hashlib.sha256((crowd / "judgments.csv").read_bytes()).hexdigest()
     assert digest in page
-    assert "dealt into 3 folds, and each is scored by a fit that was told" in page
+    assert "split into 3 folds, and each is scored by a fit that used the other folds" in page
 
 
 def test_the_page_is_called_report_if_nobody_names_it(adjudge: Run, crowd: Path) -> None:
@@ -82,12 +86,16 @@ def test_a_folder_gets_all_that_the_data_allow(adjudge: Run, crowd: Path) -> Non
     assert ended.code == 0, ended.err
     assert sorted(file.name for file in (crowd / "figures").iterdir()) == [
         "accuracy-by-judgments.svg",
+        "agreement.svg",
+        "confidence.svg",
         "confusion.svg",
         "convergence.svg",
         "judge-intervals.svg",
         "judge-item-matrix.svg",
         "sensitivity-specificity.svg",
+        "topic-disagreement.svg",
         "voted-estimated.svg",
+        "votes.svg",
     ]
     assert "no calibration: it needs gold" in ended.err
     assert "#14171b" in (crowd / "figures" / "confusion.svg").read_text(encoding="utf-8")
@@ -103,7 +111,7 @@ def test_the_list(adjudge: Run) -> None:
     assert "judge-clouds" in ended.out
     listed = adjudge("report", "--list", "--json").json
     assert {"name": "confusion", "shows": "the average confusion, with sd between judges"} in listed
-    assert len(listed) == 13
+    assert len(listed) == len(FIGURES)
 
 
 @pytest.mark.parametrize(

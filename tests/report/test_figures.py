@@ -20,6 +20,10 @@ def test_with_everything_all_figures_can_be_drawn(sampled: Results) -> None:
 def test_without_gold_and_draws_the_rest(fitted: Results) -> None:
     assert drawable(fitted) == [
         "judge-intervals",
+        "confidence",
+        "votes",
+        "agreement",
+        "topic-disagreement",
         "voted-estimated",
         "confusion",
         "judge-item-matrix",

@@ -42,8 +42,8 @@ def test_the_verdict_follows_accuracy_on_gold(accuracy: float, tone: str, ending
     assert [tile.what for tile in found.tiles[:3]] == ["labels", "right", "judges"]
 
 
-def test_the_vote_is_not_better_than_itself() -> None:
-    assert "no better than the majority vote" in make_headline(gathered(0.7)).verdict
+def test_the_vote_is_as_good_as_itself() -> None:
+    assert "about as many as by majority vote" in make_headline(gathered(0.7)).verdict
 
 
 def test_without_gold_the_first_action_is_to_get_some() -> None:
@@ -60,11 +60,11 @@ def test_items_with_gold_are_not_worth_another_judgment() -> None:
     assert worth_judging(gathered(0.7, gold=False))
 
 
-def test_judges_without_skill_are_to_be_left_out() -> None:
+def test_judges_without_skill_are_not_to_be_asked() -> None:
     judges = Population.parse("skilled(9,1):8,spammer:2")
     made = Crowd(items=300, population=judges, per_item=10, gold=1.0).make(2)
     results = gather(ItemTypes().fit(made.judgments), gold=made.gold)
     found = make_headline(results)
-    assert found.actions[0].what == "Leave out 2 judges"
+    assert "Stop asking 2 judges" in [action.what for action in found.actions]
     assert found.tiles[2].tone == "warn"
     assert len(found.actions) <= 3

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
 from adjudge.cli import command, flag, option
-from adjudge.cli._console import command_line, progress, say
+from adjudge.cli._console import command_line, is_verbose, progress, say
 from adjudge.cli._fitting import build_model, fit_model, make_engine
 from adjudge.cli._pairs import deliver_pair_report, holds_comparisons, refuse
 from adjudge.cli._reading import Input, fetch_first, list_files, place_of, read_judgments
@@ -216,14 +216,19 @@ def _summarise(results: Results, output: Path) -> dict[str, Any]:
 
 
 def _show(results: Results) -> None:
-    """The findings for a person, as on the page."""
+    """Print the verdict and the next actions, as on the page; with --verbose the findings too."""
     from rich.padding import Padding
     from rich.text import Text
 
+    from adjudge.report.headline import make_headline
     from adjudge.report.words import findings
 
-    out = page()
-    for finding in findings(results):
+    out, headline = page(), make_headline(results)
+    out.print(Text(headline.verdict, style="bold"))
+    for action in headline.actions:
+        command = f" {action.command}" if action.command else ""
+        out.print(Text(f"Next: {action.what}.{command}"), soft_wrap=True)
+    for finding in findings(results) if is_verbose() else ():
         out.print(Text(finding.question, style="bold"))
         for sentence in finding.answer:
             out.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))

@@ -8,22 +8,19 @@ from typing import Literal
 
 import numpy as np
 
+from adjudge.data.names import look_up
+from adjudge.data.results import DOUBT, SURE
 from adjudge.data.source import count_of
+from adjudge.evaluation.against_gold import Evaluation
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
 from adjudge.report.results import Results
-from adjudge.report.words import (
-    DOUBT,
-    SURE,
-    inferred_probability,
-    join_names,
-    percent,
-    worth_judging,
-)
+from adjudge.report.words import inferred_probability, join_names, percent, worth_judging
 
 READY, USABLE = 0.9, 0.8  # accuracy that the interval has to reach
 _BELIEVABLE = 0.05  # calibration error up to which probabilities can be read as percentages
 _NAMED = 4  # judges named in an action
 _ACTIONS = 3
+_WIDE = 0.1  # an interval of accuracy that is worth saying
 Tone = Literal["good", "warn", "plain"]
 
 
@@ -83,37 +80,42 @@ def _judge(results: Results) -> tuple[str, Tone]:
             "plain",
         )
     score = found["accuracy"]
-    said = f"{score.value:.1%} of the labels are right on {count_of(found.scored, 'gold item')}"
-    vote = _measure_vote(results)
+    unsure = score.low is not None and score.high is not None and score.high - score.low > _WIDE
+    between = f" ({score.low:.1%} to {score.high:.1%})" if unsure else ""
+    said = (
+        f"{score.value:.1%}{between} of the labels are right on "
+        f"{count_of(found.scored, 'gold item')}{_compare_with_vote(results, found)}"
+    )
     least = score.value if score.low is None else score.low
-    if vote is not None:
-        than = "better than" if least > vote else "hardly better than"
-        said += (
-            f", {than if score.value > vote else 'no better than'} the majority vote ({vote:.1%})"
-        )
     if least >= READY:
         return f"{said}: ready to use.", "good"
     if least >= USABLE:
         return f"{said}: usable, if people check the labels that are not sure.", "plain"
-    if score.high is not None and score.high >= USABLE and score.high - least > 0.1:
+    if unsure and score.high is not None and score.high >= USABLE:
         return f"{said}: too little gold to say whether they can be used alone.", "plain"
     return f"{said}: not ready to use alone.", "warn"
 
 
-def _measure_vote(results: Results) -> float | None:
-    """Return the share of gold items on which the majority vote is right."""
-    if results.gold is None:
-        return None
-    consensus, items = results.consensus, results.diagnosis.items
-    truth = results.gold.align(consensus.judgments)
-    known = (truth >= 0) & (consensus.judgments.counts_per_item > 0)
-    if not known.any():
-        return None
-    names = np.array(consensus.scale.truths, dtype=object)
-    votes = dict(zip(items["item"].to_pylist(), items["vote"].to_pylist(), strict=True))
-    at = np.flatnonzero(known)
-    said = [votes[name] for name in consensus.judgments.items.take(at).to_pylist()]
-    return float(np.mean(np.array(said, dtype=object) == names[truth[at]]))
+def _compare_with_vote(results: Results, found: Evaluation) -> str:
+    """Return how the labels compare with the majority vote on the same gold items.
+
+    Ties of the vote count as shares. The comparison is paired, by a 95% interval.
+    """
+    if results.vote is None:
+        return ""
+    at = look_up(found.items, results.vote.judgments.items)
+    judged = at >= 0
+    share = results.vote.posterior[at[judged]]
+    top = share == share.max(axis=1, keepdims=True)
+    right = top[np.arange(len(top)), found.truth[judged]] / top.sum(axis=1)
+    if not len(right):
+        return ""
+    gain = found.correct[judged] - right
+    error = 1.96 * float(gain.std()) / np.sqrt(len(gain))
+    than = "about as many as by"
+    if abs(gain.mean()) > error:
+        than = "more than by" if gain.mean() > 0 else "fewer than by"
+    return f", {than} majority vote ({right.mean():.1%})"
 
 
 def _count_labels(results: Results) -> Tile:
@@ -158,14 +160,27 @@ def _list_actions(results: Results) -> list[Action]:
                 f"adjudge next {file} --gold {more.labels} -o gold-to-fill.csv",
             )
         )
+    few = results.diagnosis.few
+    if few is not None:
+        found.append(
+            Action(
+                f"Ask {count_of(len(few.judges), 'judge')} instead of {few.of:,}",
+                f"{join_names(few.judges[:_NAMED], len(few.judges))} do as well as all: log loss "
+                f"{few.log_loss:.2f}, all judges {few.log_loss_all:.2f}.",
+                f"adjudge judges {file}",
+            )
+        )
     judges = results.diagnosis.judges.sort_by([("judgments", "descending")])
     advice = np.array(judges["advice"].to_pylist(), dtype=object)
     if (dropped := int((advice == "drop").sum())) > 0:
+        given = judges["judgments"].to_numpy()
+        share = float(given[advice == "drop"].sum()) / max(float(given.sum()), 1.0)
         names = judges["judge"].to_numpy()[advice == "drop"][:_NAMED].tolist()
         found.append(
             Action(
-                f"Leave out {count_of(dropped, 'judge')}",
-                f"{join_names(names, dropped)}: their judgments do not help.",
+                f"Stop asking {count_of(dropped, 'judge')}",
+                f"{join_names(names, dropped)} gave {percent(share)} of the judgments, and they "
+                "say next to nothing about the true labels.",
                 f"adjudge judges {file} -o judges.csv",
             )
         )
@@ -174,7 +189,7 @@ def _list_actions(results: Results) -> list[Action]:
         found.append(
             Action(
                 f"Check {count_of(suspected, 'group')} of judges who agree too much",
-                "If they are one source, declare it: near-duplicates then count as one.",
+                "If they are one source, declare them a family: they then count as one.",
                 f"adjudge judges {file} --show families -o families.csv",
             )
         )
@@ -188,7 +203,7 @@ def _list_actions(results: Results) -> list[Action]:
         found.append(
             Action(
                 "Let gold calibrate the probabilities",
-                f"They are off by {calibration.shown:.0%} on average.",
+                f"They are off by {100 * calibration.shown:.0f} percentage points on average.",
                 f"adjudge consensus {file} --use-gold -o labels.csv",
             )
         )

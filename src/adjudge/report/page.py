@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +31,13 @@ from adjudge.report.words import (
     missing,
     percent,
     summarise_verdicts,
+    worth_judging,
 )
 
 TEMPLATES = Path(__file__).parent / "templates"
 _SCRIPTS = ("data", "table", "items", "judges", "card", "figures", "start")
 _VERSIONS = ("numpy", "scipy", "numba", "pyarrow", "altair", "vl_convert")
-_BARS = 12  # of a small chart
+_BARS = 12  # labels of a small chart
 _CLOUD = 120  # draws of each judge in the page; the figure on its own has more
 _MAIN = (  # scores that everyone reads; the others are folded away
     "accuracy",
@@ -53,7 +53,7 @@ _MAIN = (  # scores that everyone reads; the others are folded away
 )
 _SECTIONS = {
     "first": ("judge-intervals",),
-    "items": ("voted-estimated", "judge-item-matrix"),
+    "pictures": ("confidence", "votes", "agreement", "calibration", "topic-disagreement"),
     "judges": (
         "sensitivity-specificity",
         "accuracy-by-judgments",
@@ -61,7 +61,7 @@ _SECTIONS = {
         "hyper-priors",
         "judge-clouds",
     ),
-    "checks": ("calibration", "accuracy-by-ratings", "trace", "ranks", "convergence"),
+    "checks": ("voted-estimated", "accuracy-by-ratings", "trace", "ranks", "convergence"),
 }
 
 
@@ -118,6 +118,7 @@ def report_html(results: Results, *, progress: Progress | None = None) -> str:
         cut=results.consensus.judgments.item_count > MOST_ITEMS,
         most_items=MOST_ITEMS,
         pairs=texts["pairs"],
+        worth=worth_judging(results),
         has_history="historyJudge" in arrays,
         scores=_scores(results),
         agreement=[score for score in results.agreement.scores.values() if score.defined],
@@ -218,42 +219,33 @@ def _number(value: float | None, digits: int = 3) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Bar:
-    """One bar of a small chart: its name, its length as a share of the longest, and a word."""
-
-    name: str
-    length: float
-    word: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Health:
-    """What a person should know of the data before they believe anything made of them."""
+    """What a person should know of the data before they believe what was made of them."""
 
-    sizes: tuple[tuple[str, str], ...]  # tiles: number and what it counts
+    sizes: str
     remarks: tuple[str, ...]
-    per_item: tuple[_Bar, ...]
-    labels: tuple[_Bar, ...]
+    labels: tuple[tuple[str, int, float], ...]  # label, judgments, share
 
 
 def _describe_data(results: Results) -> _Health:
     """The sizes, spreads and oddities of the judgments."""
     judgments = results.consensus.judgments
     sizes = [
-        (f"{len(judgments):,}", "judgments"),
-        (f"{judgments.item_count:,}", "items"),
-        (f"{judgments.judge_count:,}", "judges"),
+        count_of(len(judgments), "judgment"),
+        count_of(judgments.item_count, "item"),
+        count_of(judgments.judge_count, "judge"),
     ]
     if judgments.topics is not None:
-        sizes.append((f"{judgments.topic_count:,}", "topics"))
+        sizes.append(count_of(judgments.topic_count, "topic"))
     if results.gold is not None:
-        sizes.append((f"{len(results.gold):,}", "gold items"))
-    used = np.bincount(judgments.label, minlength=len(judgments.scale.labels))
+        sizes.append(count_of(len(results.gold), "gold item"))
+    used = np.bincount(judgments.label, minlength=len(judgments.scale.labels)).tolist()
+    total = max(sum(used), 1)
+    shares = zip(judgments.scale.labels[:_BARS], used, strict=False)
     return _Health(
-        sizes=tuple(sizes),
+        sizes=", ".join(sizes),
         remarks=tuple(_remarks(results)),
-        per_item=_histogram(judgments.counts_per_item),
-        labels=_bars(list(judgments.scale.labels)[:_BARS], used[:_BARS], int(used.sum())),
+        labels=tuple((name, count, count / total) for name, count in shares),
     )
 
 
@@ -286,34 +278,3 @@ def _remarks(results: Results) -> list[str]:
         gold = count_of(len(results.gold), "gold item")
         found.append(f"{lost:,} of {gold} {'was' if lost == 1 else 'were'} judged by nobody.")
     return [*found, *results.provenance.left_out]
-
-
-def _histogram(counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[_Bar, ...]:
-    """How many items have how many judgments; the many are put together at the end."""
-    if not len(counts):
-        return ()
-    high = int(counts.max())
-    if high < _BARS:
-        edges = list(range(high + 2))
-    else:
-        edges = sorted({*range(8), *np.geomspace(8, high + 1, 5).astype(int).tolist()})
-    tally, _ = np.histogram(counts, bins=np.array(edges, dtype=np.float64) - 0.5)
-    names = [
-        str(low) if upper - low == 1 else f"{low}–{upper - 1}" for low, upper in pairwise(edges)
-    ]
-    first = next((at for at, value in enumerate(tally) if value), 0)
-    return _bars(names[first:], tally[first:], int(tally.sum()))
-
-
-def _bars(
-    names: list[str], values: np.ndarray[tuple[int], np.dtype[np.int64]], total: int
-) -> tuple[_Bar, ...]:
-    longest = max(int(values.max(initial=0)), 1)
-    return tuple(
-        _Bar(
-            name=name,
-            length=round(float(value) / longest, 4),
-            word=f"{int(value):,} ({percent(float(value) / max(total, 1))})",
-        )
-        for name, value in zip(names, values, strict=True)
-    )

@@ -48,7 +48,8 @@ class Results:
     diagnostics: tuple[dict[str, Any], ...] = ()
     gold: Gold | None = None
     evaluation: Evaluation | None = None
-    beside_vote: BesideVote | None = None  # log loss beside the plain vote's
+    vote: Consensus | None = None  # the majority vote on the same judgments, where there is gold
+    beside_vote: BesideVote | None = None  # log loss next to the plain vote's
     folds: int = 0  # of the gold, if each was scored by fits that were told the others
     blind: bool = False  # scored by a second fit that was not told the gold
     curve: Any | None = None  # table of accuracy by number of judgments
@@ -114,6 +115,7 @@ def gather(
         diagnostics=diagnostics,
         gold=gold,
         evaluation=evaluation if evaluation is None or evaluation.scored else None,
+        vote=None if evaluation is None else MajorityVote(seed=seed).fit(judgments),
         beside_vote=None if evaluation is None else beside_vote(evaluation, judgments),
         folds=folds,
         blind=told and not folds,

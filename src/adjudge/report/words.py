@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.draws import HIGHEST
 from adjudge.data.names import as_names, look_up
+from adjudge.data.results import DOUBT, SURE
 from adjudge.data.source import count_of
 from adjudge.evaluation.against_gold import Evaluation, MoreGold
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
@@ -21,8 +22,6 @@ from adjudge.evaluation.model_judges.audit import Audit
 from adjudge.evaluation.model_judges.judge_audit import NO_GOLD, NOT_READY, READY, WITH_CORRECTION
 from adjudge.report.results import Results
 
-SURE = 0.9  # a label of this probability is called sure
-DOUBT = 0.6  # and one below this is in doubt
 _GAIN = 0.001  # bits per item below which one more judgment is not worth its price
 _NAMED = 5  # judges named in a sentence
 _SHOWN = 4  # labels named in a sentence

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from adjudge.data.consensus import Consensus
+from adjudge.data.judgments import MODEL
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, UnknownName
+from adjudge.evaluation.model_judges._contests import kinds_of
 from adjudge.report.results import Results
 
 _TWO_TRUTHS = "two truths: binary labels, or a binary truth"
@@ -76,6 +79,20 @@ def _learnt(results: Results) -> str | None:
     return None if draws is not None and learnt_priors(draws) else learns
 
 
+def _uneven_judges(results: Results) -> str | None:
+    counts = results.consensus.judgments.counts_per_judge
+    uneven = len(set(counts[counts > 0].tolist())) > 1
+    return None if uneven else "judges who gave different numbers of judgments"
+
+
+def _several_judges(results: Results) -> str | None:
+    return None if results.consensus.judgments.judge_count > 2 else "three judges or more"
+
+
+def _topics(results: Results) -> str | None:
+    return "topics" if results.consensus.judgments.topics is None else _judged(results)
+
+
 def _calibrated(results: Results) -> str | None:
     found = results.evaluation
     return _GOLD if found is None or found.calibration is None else None
@@ -90,16 +107,33 @@ def _steps(results: Results) -> str | None:
     return None if fitted else "a model fitted by iterations, such as dawid-skene"
 
 
+def _name_kinds(consensus: Consensus) -> list[str] | None:
+    """Return what each judge is, where there are both people and LLM judges."""
+    kinds = kinds_of(consensus.judgments)
+    if kinds is None or len(set(kinds.tolist())) < 2:
+        return None
+    return ["model" if kind == MODEL else "person" for kind in kinds]
+
+
 def _draw(name: str, results: Results) -> Any:
     """The chart of that name, of results that lack nothing of it; Altair is heavy, so late."""
-    from adjudge.report.plots import chains, judges, labels
+    from adjudge.report.plots import chains, judges, labels, overview
 
     consensus, diagnosis = results.consensus, results.diagnosis
     population = diagnosis.population
     draws: Any = consensus.draws
     scored: Any = results.evaluation
     charts: dict[str, Callable[[], Any]] = {
-        "judge-intervals": lambda: judges.judge_intervals(diagnosis.judges, diagnosis.limits.least),
+        "judge-intervals": lambda: judges.judge_intervals(
+            diagnosis.judges,
+            diagnosis.limits.least,
+            kinds=_name_kinds(consensus),
+            labels=None if scored is None else scored["accuracy"].value,
+        ),
+        "confidence": lambda: overview.confidence_histogram(consensus),
+        "votes": lambda: overview.stacked_votes(consensus, diagnosis.votes),
+        "agreement": lambda: overview.agreement_heatmap(consensus),
+        "topic-disagreement": lambda: overview.topic_disagreement(consensus, diagnosis.items),
         "voted-estimated": lambda: labels.voted_relevance(consensus),
         "sensitivity-specificity": lambda: judges.sensitivity_specificity(diagnosis.judges),
         "judge-clouds": lambda: judges.judge_clouds(consensus, draws),
@@ -125,6 +159,10 @@ FIGURES: dict[str, Figure] = {
     name: Figure(name=name, shows=shows, lacks=lacks)
     for name, shows, lacks in (
         ("judge-intervals", "accuracy of each judge with its 90% interval, worst first", _judged),
+        ("confidence", "how many labels there are of each probability", _judged),
+        ("votes", "the votes of items as stacked bars", _few_labels),
+        ("agreement", "how often judges agree, similar ones side by side", _several_judges),
+        ("topic-disagreement", "the topics whose judges disagree most", _topics),
         ("voted-estimated", "what the model makes of the votes", _judged),
         (
             "sensitivity-specificity",
@@ -136,7 +174,11 @@ FIGURES: dict[str, Figure] = {
         ("confusion", "the average confusion, with sd between judges", _few_labels),
         ("judge-item-matrix", "who gave which item which label", _judged),
         ("accuracy-by-ratings", "accuracy with fewer judgments an item", _curve),
-        ("accuracy-by-judgments", "accuracy of judges against how much they judged", _judged),
+        (
+            "accuracy-by-judgments",
+            "accuracy of judges against how much they judged",
+            _uneven_judges,
+        ),
         ("calibration", "whether 80% sure is right in 80%", _calibrated),
         ("trace", "the chains of a sampled model, draw by draw", _draws),
         ("ranks", "how the draws of each chain rank among all", _draws),

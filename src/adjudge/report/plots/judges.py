@@ -7,7 +7,6 @@ C. Liu and Y.-M. Wang (2012), "TrueLabel + Confusions".
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import altair as alt
@@ -28,6 +27,7 @@ _PANELS = 16
 _COLUMNS = 4
 _SIDE = 112
 _ROOM = 16  # judges of a forest plot
+_KIND_NAMES = "{person: 'person', model: 'LLM judge'}[datum.label]"
 _LONG = 22  # letters of their names
 _NAME = 13  # letters of a judge's name that a panel has room for
 _Matrix = NDArray[np.float64]  # (truth, label)
@@ -126,11 +126,14 @@ def accuracy_by_judgments(judges: Any) -> Any:
     )
 
 
-def judge_intervals(judges: Any, least: int) -> Any:
+def judge_intervals(
+    judges: Any, least: int, *, kinds: list[str] | None = None, labels: float | None = None
+) -> Any:
     """Draw a forest plot: the accuracy of each judge with its interval, worst first.
 
     It is measured on gold where a judge has ``least`` gold judgments, and by the consensus for the
-    others. Of more judges than there is room for, the worst and the best are shown.
+    others. Of more judges than there is room for, the worst and the best are shown. ``kinds`` is
+    what each judge is, where people and LLMs are known; ``labels`` is the accuracy of the labels.
     """
     rows = judges.take(drawn_rows(judges, "accuracy"))
     data = {name: np.array(rows[name].to_pylist(), dtype=object) for name in ("judge", "advice")}
@@ -141,26 +144,41 @@ def judge_intervals(judges: Any, least: int) -> Any:
         plain = rows[name if name == "accuracy" else f"accuracy_{name}"].to_numpy()
         data[name] = np.where(known, rows[gold].to_numpy(), plain) if known.any() else plain
     data["measured"] = np.where(known, "on gold", "by the consensus")
+    if kinds is not None:
+        data["kind"] = np.array(kinds, dtype=object)[drawn_rows(judges, "accuracy")]
     order, half = np.argsort(data["accuracy"].astype(np.float64), kind="stable"), _ROOM // 2
     shown = order
-    if len(order) > _ROOM:  # those of whom it is certain, not those with a single judgment
+    if len(order) > _ROOM:  # those whose accuracy is certain, not those with a single judgment
         surely_bad = np.argsort(data["high"].astype(np.float64), kind="stable")[:half]
         surely_good = np.argsort(-data["low"].astype(np.float64), kind="stable")[:half]
         shown = order[np.isin(order, [*surely_bad, *surely_good])]
     data = {name: values[shown] for name, values in data.items()}
-    names = [_shorten(name, _LONG) for name in data["judge"].tolist()]
-    axis = alt.Axis(labelExpr=_pick_label(names), ticks=False, minExtent=130, labelLimit=140)
+    names = [layout.shorten(name, _LONG) for name in data["judge"].tolist()]
+    ends = [*data["low"].tolist(), *data["high"].tolist(), *([] if labels is None else [labels])]
+    domain = [np.floor(min(ends, default=0) * 10) / 10, np.ceil(max(ends, default=1) * 10) / 10]
+    axis = alt.Axis(labelExpr=layout.pick_label(names), ticks=False, minExtent=130, labelLimit=140)
     y = alt.Y("place:O", title=None, axis=axis)
     base = alt.Chart(layout.table(place=list(range(len(names))), **data)).encode(y=y)
     legend = alt.Legend(orient="top", title=None, symbolOpacity=1)
     channels = advice_channels(data["advice"].tolist(), legend=legend)
-    x = alt.X("low:Q", title="accuracy", scale=alt.Scale(domain=[0, 1], nice=False))
+    if kinds is not None:
+        channels["color"] = alt.Color(
+            "kind:N",
+            scale=alt.Scale(domain=["person", "model"], range=[LIGHT.green, LIGHT.blue]),
+            legend=alt.Legend(orient="top", title=None, labelExpr=_KIND_NAMES),
+        )
+    x = alt.X("low:Q", title="accuracy", scale=alt.Scale(domain=domain, nice=False))
     bars = base.mark_rule(strokeWidth=3, opacity=0.35, aria=False).encode(
         x=x, x2="high:Q", color=channels["color"]
     )
     points = base.mark_point(size=45, opacity=1, aria=False).encode(
         x="accuracy:Q",
-        fill=alt.Fill("advice:N", scale=channels["color"]["scale"], legend=None),
+        fill=alt.Fill(
+            field="advice" if kinds is None else "kind",
+            type="nominal",
+            scale=channels["color"]["scale"],
+            legend=None,
+        ),
         fillOpacity=alt.condition("datum.measured == 'on gold'", alt.value(1), alt.value(0)),
         tooltip=tooltip(
             {name: name for name in data}, {"accuracy": ".2f", "low": ".2f", "high": ".2f"}
@@ -171,16 +189,13 @@ def judge_intervals(judges: Any, least: int) -> Any:
     basis = "on gold" if known.all() else "by the consensus"
     if known.any() and not known.all():
         basis = "on gold (filled) or by the consensus (hollow)"
-    return add_title(
-        (bars + points).properties(width=360, height=max(60, 17 * len(names))),
-        "Judges",
-        f"{count_of(len(order), 'judge')}, {which}; accuracy {basis}, 90% intervals",
-    )
-
-
-def _pick_label(names: list[str]) -> str:
-    """Return an expression of Vega that gives each place the name of its judge."""
-    return f"{json.dumps(names)}[datum.value]"
+    said = f"{count_of(len(order), 'judge')}, {which}; accuracy {basis}, 90% intervals"
+    chart = bars + points
+    if labels is not None:
+        line = alt.Chart(layout.table(low=[labels]))
+        chart += line.mark_rule(color=LIGHT.ink, strokeDash=[4, 4], aria=False).encode(x="low:Q")
+        said += f"; dashes: the labels ({labels:.2f})"
+    return add_title(chart.properties(width=360, height=max(60, 17 * len(names))), "Judges", said)
 
 
 def confusion_map(mean: _Matrix, sd: _Matrix, scale: Scale, whose: str) -> Any:
@@ -232,7 +247,7 @@ def judge_clouds(consensus: Consensus, draws: Draws, *, samples: int = 300) -> A
             across="specificity" if place >= len(chosen) - _COLUMNS else None,
             up="sensitivity" if place % _COLUMNS == 0 else None,
         )
-        name = f"{_shorten(names[int(judge)].as_py())}  N = {counts[judge]:,}"
+        name = f"{layout.shorten(names[int(judge)].as_py(), _NAME)}  N = {counts[judge]:,}"
         panels.append(panel(cloud, name, _SIDE, _SIDE, offset=4))
     return add_title(
         alt.concat(*panels, columns=_COLUMNS),
@@ -286,7 +301,3 @@ def _plot_cloud(data: alt.InlineData, *, across: str | None, up: str | None) -> 
         color=LIGHT.ink, strokeDash=[4, 3], strokeWidth=1, aria=False
     )
     return points.encode(x=x, y=y) + chance.encode(x=x, y=y)
-
-
-def _shorten(name: str, room: int = _NAME) -> str:
-    return name if len(name) <= room else f"{name[: room - 4]}…{name[-3:]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -103,3 +104,13 @@ def advice_channels(advice: Iterable[str], **colour: Any) -> dict[str, Any]:
 def spread_places(count: int, wanted: int) -> Any:
     """Places of so many entries, evenly spread over all there are."""
     return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))
+
+
+def pick_label(names: list[str]) -> str:
+    """Return an expression of Vega that gives each place its name."""
+    return f"{json.dumps(names)}[datum.value]"
+
+
+def shorten(name: str, room: int) -> str:
+    """Return a name with its middle cut out if it is longer than there is room for."""
+    return name if len(name) <= room else f"{name[: room - 4]}…{name[-3:]}"

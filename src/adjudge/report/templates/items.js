@@ -19,28 +19,31 @@ function judgmentsOf(data, item) {
 }
 
 // The votes of an item, label by label: how many, and who.
-function votes(data, item, named = 12) {
-  const labels = data.labels.length;
-  const parts = [];
-  for (let label = labels - 1; label >= 0; label--) {
-    const count = data.votes[item * labels + label];
-    if (!count) continue;
-    const who = [];
-    if (data.hasJudgments) {
-      for (let at = data.offsets[item]; at < data.offsets[item + 1]; at++) {
-        if (data.label[at] === label) who.push(data.judge[at]);
-      }
-    }
-    const links = who.slice(0, named).flatMap((judge) => [judgeLink(data, judge), " "]);
-    const rest = who.length > named ? `and ${who.length - named} more` : "";
-    parts.push(element(
-      "li", {},
-      element("span", { class: "label" }, data.labels[label]),
-      element("span", { class: "times" }, ` × ${count} `),
-      links, rest,
-    ));
+function votes(data, item, named = 40) {
+  const who = data.labels.map(() => []);
+  if (data.hasJudgments) {
+    for (let at = data.offsets[item]; at < data.offsets[item + 1]; at++) who[data.label[at]].push(data.judge[at]);
   }
+  const parts = countVotes(data, item).map(([label, count]) => element(
+    "li", {},
+    element("span", { class: "label" }, data.labels[label]),
+    element("span", { class: "times" }, ` × ${count} `),
+    who[label].slice(0, named).flatMap((judge) => [judgeLink(data, judge), " "]),
+    who[label].length > named ? `and ${who[label].length - named} more` : "",
+  ));
   return parts.length ? element("ul", { class: "votes" }, parts) : element("span", {}, "no judgment");
+}
+
+function countVotes(data, item) {
+  const labels = data.labels.length;
+  return data.labels.map((_, label) => [label, data.votes[item * labels + label]]).filter(([, count]) => count).reverse();
+}
+
+// How many votes each label has, without names.
+function voteCounts(data, item) {
+  return countVotes(data, item).flatMap(([label, count]) => [
+    element("span", { class: "label" }, data.labels[label]), element("span", { class: "times" }, ` × ${count} `),
+  ]);
 }
 
 // What is known of one item: each truth's probability, the votes, the gold, what the file says.
@@ -65,7 +68,7 @@ function itemDetail(data, item) {
   return element(
     "div", { class: "item" },
     element("div", {}, element("h4", {}, "Probability"), element("ul", { class: "bars" }, bars.map(([, bar]) => bar))),
-    element("div", {}, element("h4", {}, "Votes"), votes(data, item, 40)),
+    element("div", {}, element("h4", {}, "Votes"), votes(data, item)),
     facts.length ? element("dl", { class: "facts" }, facts) : null,
   );
 }
@@ -117,7 +120,7 @@ function consensusTable(data) {
   const columns = itemColumns(data);
   const sort = { column: columns.findIndex((column) => column.title === "probability"), down: false };
   const table = new PagedTable(host, {
-    caption: "Consensus: the label of each item", noun: "item", count, columns, sort,
+    caption: "Labels: the label of each item", noun: "item", count, columns, sort, size: 15,
     found: searched(data), detail: (item) => itemDetail(data, item),
   });
   const named = [[-1, "all"], ...data.truths.slice(0, 8).map((truth, code) => [code, truth])];
@@ -128,9 +131,10 @@ function consensusTable(data) {
 
 function nextTable(data) {
   const host = document.getElementById("next-table");
+  if (!host) return;
   const columns = itemColumns(data);
   new PagedTable(host, {
-    caption: "What to judge next: items by what one more judgment would tell", noun: "item",
+    caption: "What to judge next: items by what one more judgment would add", noun: "item",
     count: data.choice.length, columns, size: 10, sort: { column: columns.length - 1, down: true },
     detail: (item) => itemDetail(data, item),
   });
@@ -148,7 +152,7 @@ function disagreementTable(data) {
   columns.push(
     { title: "disagreement", minor: true, value: (item) => share(data.disagreement, item), cell: (item) => number(share(data.disagreement, item), 2) },
     { title: "pairs apart", minor: true, value: apart, cell: (item) => whole.format(apart(item)) },
-    { title: "votes", text: true, cell: (item) => votes(data, item) },
+    { title: "votes", text: true, cell: (item) => voteCounts(data, item) },
   );
   const count = data.choice.length;
   const split = (item) => data.disagreement[item] !== UNKNOWN && data.disagreement[item] > 0;
@@ -156,6 +160,7 @@ function disagreementTable(data) {
   const table = new PagedTable(host, {
     caption: "Items whose judges disagree, with their votes", noun: "item", count, columns, size: 10,
     sort: { column: columns.length - 2, down: true }, found: searched(data),
+    detail: (item) => itemDetail(data, item),
   });
   const named = [["split", "any disagreement"], ["against", "consensus against the vote"]];
   table.tools.append(choices(named, "split", (which) => table.filter(which === "split" ? split : against)));

@@ -46,7 +46,7 @@ function judgeTable(data) {
   const host = document.getElementById("judge-table");
   const table = new PagedTable(host, {
     caption: "Judges: follow a name to their card", noun: "judge", count: data.judges.length,
-    columns: judgeColumns(data), sort: { column: 2, down: true },
+    columns: judgeColumns(data), sort: { column: 2, down: true }, size: 15,
     found: (judge) => `${data.judges[judge]} ${data.why[judge]}`,
   });
   const tally = data.advice.map(() => 0);
