@@ -32,7 +32,7 @@ from adjudge.cli._results import (
     write_tables,
 )
 from adjudge.cli._summary import check_sampled, show_least_certain, summarise, tell_scores
-from adjudge.data.results import SURE
+from adjudge.data.results import SURE, inferred_probability
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
@@ -127,8 +127,11 @@ def run(
 
 def _say_quality(consensus: Consensus, accuracy: dict[str, Any] | None) -> None:
     """Say how sure the labels are, and how accurate on gold that the fit did not use."""
-    sure = float((consensus.probability >= SURE).mean()) if len(consensus.choice) else 0.0
-    said = f"{count_of(len(consensus.choice), 'label')}, {sure:.0%} at least {SURE:.0%} sure"
+    probability = inferred_probability(consensus)
+    sure = float((probability >= SURE).mean()) if len(probability) else 0.0
+    by_gold = len(consensus.choice) - len(probability)
+    who = f" ({by_gold:,} by gold), {sure:.0%} of the others" if by_gold else f", {sure:.0%}"
+    said = f"{count_of(len(consensus.choice), 'label')}{who} at least {SURE:.0%} sure"
     if accuracy is not None and accuracy["low"] is not None:
         said += (
             f"; accuracy on the {count_of(accuracy['items'], 'gold item')} of the file "

@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 
 from adjudge.data.names import look_up
-from adjudge.data.results import DOUBT, SURE
+from adjudge.data.results import DOUBT, SURE, inferred_probability
 from adjudge.data.source import count_of
 from adjudge.evaluation.against_gold import Evaluation
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
 from adjudge.report.results import Results
-from adjudge.report.words import inferred_probability, join_names, percent, worth_judging
+from adjudge.report.words import join_names, percent, worth_judging
 
 READY, USABLE = 0.9, 0.8  # accuracy that the interval has to reach
 _BELIEVABLE = 0.05  # calibration error up to which probabilities can be read as percentages

@@ -9,12 +9,10 @@ from textwrap import shorten
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from adjudge.data.consensus import Consensus
 from adjudge.data.draws import HIGHEST
 from adjudge.data.names import as_names, look_up
-from adjudge.data.results import DOUBT, SURE
+from adjudge.data.results import DOUBT, SURE, inferred_probability
 from adjudge.data.source import count_of
 from adjudge.evaluation.against_gold import Evaluation, MoreGold
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
@@ -103,14 +101,6 @@ def _labels_found(results: Results) -> _Finding:
             f"{'differs' if differs == 1 else 'differ'} from the majority vote."
         )
     return _Finding(question="Which labels?", answer=tuple(answer))
-
-
-def inferred_probability(consensus: Consensus) -> NDArray[np.float64]:  # (label,)
-    """The probabilities of the labels that were inferred: gold that a fit was given is certain."""
-    open_to_doubt = None if consensus.known is None else consensus.known < 0
-    if open_to_doubt is None or not open_to_doubt.any():
-        return consensus.probability
-    return consensus.probability[open_to_doubt]
 
 
 def certainty(results: Results) -> _Finding:

@@ -10,7 +10,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import MODEL
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, UnknownName
-from adjudge.evaluation.model_judges._contests import kinds_of
+from adjudge.evaluation.model_judges.answers import kinds_of
 from adjudge.report.results import Results
 
 _TWO_TRUTHS = "two truths: binary labels, or a binary truth"

@@ -12,7 +12,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from adjudge.data.consensus import Consensus, list_groups
-from adjudge.data.results import DOUBT, SURE
+from adjudge.data.results import DOUBT, SURE, inferred_probability
 from adjudge.data.source import count_of
 from adjudge.report.plots import layout
 from adjudge.report.plots.layout import add_title, shorten, tooltip
@@ -30,7 +30,7 @@ _LEAST = 5  # items that two judges have in common, or a topic has
 
 def confidence_histogram(consensus: Consensus) -> Any:
     """Draw how many labels there are of each probability."""
-    probability = consensus.probability
+    probability = inferred_probability(consensus)
     count, edges = np.histogram(probability, bins=_BINS, range=(0.0, 1.0))
     low, high = edges[:-1], edges[1:]
     kinds = np.where(low >= SURE - 1e-9, "sure", np.where(high <= DOUBT + 1e-9, "in doubt", ""))
@@ -87,7 +87,10 @@ def stacked_votes(consensus: Consensus, votes: NDArray[np.int64]) -> Any:  # (it
     colours: dict[str, Any] = {"domain": list(labels)}
     if scale.ordinal:
         colours["scheme"] = "viridis"
-    end = {"axis": alt.Axis(labels=False, ticks=False), "scale": alt.Scale(nice=False)}
+    end: dict[str, Any] = {
+        "axis": alt.Axis(labels=False, ticks=False),
+        "scale": alt.Scale(nice=False),
+    }
     chart = (
         alt.Chart(data)
         .mark_rect(aria=False)
@@ -142,7 +145,7 @@ def agreement_heatmap(consensus: Consensus) -> Any:
     )
     side = max(8, min(22, 360 // max(len(order), 1)))
     places = alt.Scale(domain=list(range(len(order))))
-    label = {"labelLimit": 130, "labelFontSize": min(11, side)}
+    label: dict[str, Any] = {"labelLimit": 130, "labelFontSize": min(11, side)}
     axis = alt.Axis(labelExpr=layout.pick_label(names), ticks=False, **label)
     chart = (
         alt.Chart(data)
