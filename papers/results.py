@@ -8,40 +8,43 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from scipy.stats import t
 
 from adjudge import BadSetting
 from adjudge.report.saving import save
+from papers.stats import LEAST_SEEDS, Interval, hold_all
 
 Run = Mapping[str, Mapping[str, float]]
 _PAGES = Path(__file__).parent / "pages"
-_ROUNDED = 5e-4  # published values have three digits: closer than this is equal
+BEYOND = "beyond the paper"
 _VERDICTS = {True: "holds", False: "does not hold", None: "undecided"}
-_OWN_FIGURES = {
-    True: ". The published figures pass it",
-    False: ". **The paper's own figures fail it**, so this counts neither for nor against it",
-    None: "",
-}
+_PASSES = {True: "pass", False: "fail", None: "none, or in words only"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How a paper is run: quick or in full, with how many seeds, on data in which folder."""
+    """How a paper is run: quick or in full, with how many seeds, on which data."""
 
     quick: bool = False
     seeds: int | None = None  # None: the number that the paper's module sets
     data: Path | None = None  # None: ADJUDGE_DATA, or ../shared/data
+    judgments: Path | None = None  # other judgments than the paper's
+    gold: Path | None = None  # None: in the file of the judgments
 
     def __post_init__(self) -> None:
-        if self.seeds is not None and self.seeds < 2:
-            raise BadSetting("seeds", self.seeds, "2 or more: sd is over seeds")
+        if self.seeds is not None and self.seeds < 1:
+            raise BadSetting("seeds", self.seeds, "1 or more")
+        if self.gold is not None and self.judgments is None:
+            raise BadSetting("gold", str(self.gold), "--judgments FILE next to it")
 
     def count(self, *, full: int, quick: int) -> int:
         """The number of seeds or runs."""
@@ -58,13 +61,14 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Whether a claim holds here (None: undecided), and the figures behind that.
+    """Whether a claim holds here (None: undecided), and the values behind that.
 
     ``passes`` is what the same criterion says of the published figures, None where there are none.
     """
 
     holds: bool | None
-    evidence: str
+    obtained: str
+    interval: str = ""
     published: str = ""
     passes: bool | None = None
     readings: str = ""  # what other readings of the paper give
@@ -75,29 +79,38 @@ class Claim:
     """A statement of the paper, its source and its criterion, with what was found."""
 
     text: str
-    source: str  # "beyond the paper" where this project asks it
+    source: str  # BEYOND where this project asks it
     criterion: str
-    reading: str
+    apart: str  # why the claim is not counted; empty where it is
+    verdict: str
     finding: Finding
-
-    @property
-    def beyond(self) -> bool:
-        """Whether this project asks it, not the paper."""
-        return "beyond the paper" in self.source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replication:
     """The result of one paper.
 
-    ``findings`` go by the names in ``pages/PAPER.toml``, which says what the paper claims;
-    ``name@data`` is the same claim on other data, beyond the paper. The page quotes ``values``.
+    ``findings`` are named as in ``pages/PAPER.toml``, which has what the paper claims; a result on
+    other data than the paper's has none. The page quotes ``values``.
     """
 
     tables: Mapping[str, Any]  # DataFrames from ``compare``
     figures: Mapping[str, Figure]
     findings: Mapping[str, Finding]
     values: Mapping[str, Any]
+    about: str = ""  # description of data that are not the paper's
+
+
+class Printed(float):
+    """A published number that knows how many decimals were printed."""
+
+    decimals: int
+
+    def __new__(cls, text: str) -> Printed:
+        """Take the number as it is printed."""
+        found = super().__new__(cls, text)
+        found.decimals = len(text.partition(".")[2])
+        return found
 
 
 def compare(
@@ -105,26 +118,32 @@ def compare(
     published: Run | None = None,
     *,
     notes: Mapping[tuple[str, str], str] | None = None,
-    exact: Collection[str] = (),
-    digits: int = 3,
+    apart: str | Mapping[str, str] = "",
+    decimals: int = 3,
+    published_runs: int = 1,
 ) -> Any:
     """A DataFrame with one row per cell: mean and sd over runs, next to the published value.
 
-    ``values`` are runs, or the values of all runs by row and column. Columns in ``exact`` have one
-    value without spread, such as a rank.
+    ``values`` are runs, or the values of all runs by row and column. ``apart`` says why cells (all,
+    or those of a row or column) do not count: ranks, costs, or what settings were chosen to meet.
+    A value agrees if it is within the printed decimals and the Monte Carlo error of both sides.
     """
+    cells = values if isinstance(values, Mapping) else _by_cell(values)
+    why = {} if isinstance(apart, str) else apart
     rows = []
-    for (row, column), found in (
-        values if isinstance(values, Mapping) else _by_cell(values)
-    ).items():
+    for (row, column), found in cells.items():
         told = (published or {}).get(row, {}).get(column, math.nan)
         mean = float(np.mean(found))
         sd = float(np.std(found, ddof=1)) if len(found) > 1 else math.nan
-        sd = 0.0 if column in exact or sd < 1e-12 else sd
-        differs = abs(told - mean) > max(2 * sd, _ROUNDED) and not math.isnan(sd)
+        unit = 0.5 * 10.0 ** -getattr(told, "decimals", 0 if isinstance(told, int) else decimals)
+        agrees = None
+        if len(found) >= LEAST_SEEDS and not math.isnan(told):
+            spread = sd * math.sqrt(1 / len(found) + 1 / published_runs)
+            agrees = abs(told - mean) <= unit + t.ppf(0.975, len(found) - 1) * spread + 1e-12
         note = (notes or {}).get((row, column), "")
-        rows.append((row, column, told, mean, sd, differs, note, digits))
-    heads = ["row", "column", "published", "obtained", "sd", "differs", "note", "digits"]
+        reason = apart if isinstance(apart, str) else why.get(row, why.get(column, ""))
+        rows.append((row, column, float(told), mean, sd, agrees, reason, note, decimals))
+    heads = ["row", "column", "published", "obtained", "sd", "agrees", "apart", "note", "decimals"]
     return pd.DataFrame(rows, columns=heads)
 
 
@@ -144,15 +163,58 @@ def check(
     *,
     published: Any = None,
     readings: Mapping[str, Any] | None = None,
+    interval: str = "",
 ) -> Finding:
     """Apply one criterion to our figures, to the published ones, and under other readings."""
     others = [f"{name}: {show(v)}, {_VERDICTS[test(v)]}" for name, v in (readings or {}).items()]
-    told = () if published is None else (show(published), test(published))
-    return Finding(test(ours), show(ours), *(told or ("", None)), "; ".join(others))
+    told = ("", None) if published is None else (show(published), test(published))
+    return Finding(test(ours), show(ours), interval, *told, "; ".join(others))
 
 
+def check_above(
+    gaps: Mapping[str, Interval],
+    least: float = 0.0,
+    *,
+    published: Mapping[str, float] | None = None,
+    readings: Mapping[str, Mapping[str, Interval]] | None = None,
+    form: str = "+.3f",
+) -> Finding:
+    """Whether every difference is above a value; shows the difference that decides.
+
+    It holds if every interval is above the value, and fails if one is entirely below it.
+    """
+
+    def decide(found: Mapping[str, Interval]) -> tuple[bool | None, str]:
+        verdict = hold_all(gap.above(least) for gap in found.values())
+        edge = "high" if verdict is False else "low"
+        return verdict, min(found, key=lambda name: getattr(found[name], edge))
+
+    verdict, name = decide(gaps)
+    told = published or {}
+    least_told = min(told, key=lambda key: told[key], default="")
+    others = []
+    for reading, found in (readings or {}).items():
+        holds, which = decide(found)
+        others.append(f"{reading}: {found[which].mean:{form}} {which}, {_VERDICTS[holds]}")
+    return Finding(
+        verdict,
+        f"{gaps[name].mean:{form}} {name}".strip(),
+        show_interval(gaps[name], form),
+        f"{told[least_told]:{form}} {least_told}".strip() if told else "",
+        all(value > least for value in told.values()) if told else None,
+        "; ".join(others),
+    )
+
+
+def show_interval(found: Interval, form: str = "+.3f") -> str:
+    """An interval as text; empty where there are too few seeds for one."""
+    return "" if math.isnan(found.low) else f"[{found.low:{form}}, {found.high:{form}}]"
+
+
+@cache
 def _load(name: str) -> dict[str, Any]:
-    return tomllib.loads((_PAGES / f"{name}.toml").read_text(encoding="utf-8"))
+    text = (_PAGES / f"{name}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text, parse_float=Printed)
 
 
 def read_published(name: str) -> dict[str, Any]:
@@ -163,119 +225,116 @@ def read_published(name: str) -> dict[str, Any]:
 def read_claims(name: str, findings: Mapping[str, Finding]) -> list[Claim]:
     """What ``pages/PAPER.toml`` says of the claims, with what was found for each."""
     said, found = _load(name)["claims"], []
-    for key, finding in findings.items():
-        name, _, data = key.partition("@")
-        entry = said[name]
+    for full_name, finding in findings.items():
+        key, _, data = full_name.partition("@")
+        entry = said[key]
         text = f"{entry['text']} ({data})" if data else entry["text"]
-        source = "beyond the paper" if data else str(entry["source"])
-        remark, reading = entry.get("remark", ""), entry.get("reading", "")
-        published = ". ".join(filter(None, (finding.published, remark)))
-        both = ". ".join(filter(None, (reading, finding.readings)))
-        full = replace(finding, published=published)
-        found.append(Claim(text, source, entry.get("criterion", ""), both, full))
+        source = BEYOND if data else entry["source"]
+        apart = entry.get("apart", "") if not data else ""
+        verdict = "not counted" if apart else _VERDICTS[finding.holds]
+        found.append(Claim(text, source, entry["criterion"], apart, verdict, finding))
     return found
 
 
-def write(name: str, text: str, result: Replication, folder: Path) -> None:
+def count_verdicts(claims: Iterable[Claim]) -> dict[str, int]:
+    """How many of the paper's own claims hold, do not, are undecided or are not counted."""
+    own = [claim.verdict for claim in claims if claim.source != BEYOND]
+    return {name: own.count(name) for name in (*_VERDICTS.values(), "not counted")}
+
+
+def count_cells(tables: Iterable[Any]) -> tuple[int, int]:
+    """How many published values agree, of how many that are compared."""
+    cells = pd.concat(list(tables))
+    cells = cells[cells.agrees.notna() & (cells.apart == "")]
+    return int(cells.agrees.sum()), len(cells)
+
+
+def write(name: str, text: str, result: Replication, folder: Path, *, verdicts: bool) -> None:
     """Write the page, and a folder with one CSV per table and figure, and pictures."""
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
     for key, table in result.tables.items():
-        table.drop(columns="digits").to_csv(place / f"{key}.csv", index=False)
+        table.drop(columns="decimals").to_csv(place / f"{key}.csv", index=False)
     for key, figure in result.figures.items():
-        figure.data.drop(columns="digits", errors="ignore").to_csv(
+        figure.data.drop(columns="decimals", errors="ignore").to_csv(
             place / f"{key}.csv", index=False
         )
         for suffix in (".png", ".svg"):
             save(figure.chart, place / f"{key}{suffix}")
+    if result.findings:
+        rows = [
+            {
+                "claim": claim.text, "source": claim.source, "criterion": claim.criterion,
+                "published": claim.finding.published, "obtained": claim.finding.obtained,
+                "interval": claim.finding.interval,
+                "verdict": claim.verdict if verdicts else "",
+                "published values by the criterion": _PASSES[claim.finding.passes],
+                "other readings": claim.finding.readings, "not counted because": claim.apart,
+            }
+            for claim in read_claims(name, result.findings)
+        ]  # fmt: skip
+        pd.DataFrame(rows).to_csv(place / "claims.csv", index=False)
     (folder / f"{name}.md").write_text(text, encoding="utf-8")
 
 
-def render(name: str, made: str, result: Replication) -> str:
-    """The page of a paper, from its template; ``made`` says how and how long it was run."""
+def render(name: str, made: str, result: Replication, *, verdicts: bool) -> str:
+    """The page of a paper; ``made`` says how and how long it was run.
+
+    ``verdicts``: whether claims get one. Quick runs and runs of fewer than three seeds have none.
+    """
     env = Environment(loader=FileSystemLoader(_PAGES), undefined=StrictUndefined)  # noqa: S701
-    return env.get_template(f"{name}.md").render(
-        result.values,
-        made=f"{made} Cells: obtained ± sd over seeds (published).",
-        claims=_claims(read_claims(name, result.findings)),
-        tables=result.tables,
-        table=lambda key: _table(result.tables[key], f"{name}/{key}.csv"),
-        figure=lambda key: f"![{key}]({name}/{key}.png)\n\nData: [{key}.csv]({name}/{key}.csv)",
+    page = _load(name)
+
+    def fill(text: str) -> str:
+        return env.from_string(text).render(result.values)
+
+    claims = read_claims(name, result.findings)
+    cells = {key: count_cells([table]) for key, table in result.tables.items()}
+    return env.get_template("page.md").render(
+        name=name,
+        made=made,
+        title=page["title"],
+        citation=page["citation"],
+        about=result.about or fill(page["data"]),
+        method=fill(page["method"]),
+        readings=[] if result.about else [fill(text) for text in page["readings"]],
+        chosen=[] if result.about else page["chosen"],
+        captions={key: fill(text) for key, text in page["figures"].items()},
+        figures=list(result.figures),
+        claims=claims,
+        verdicts=verdicts,
+        counts=count_verdicts(claims),
+        tables={key: format_table(table) for key, table in result.tables.items()}
+        if result.about
+        else {},
+        cells=cells,
     )
 
 
-def index(rows: Iterable[tuple[str, str, Replication, float]], manner: str) -> str:
-    """The page that lists the papers: name, page, result and seconds of each."""
-    lines = [
-        f"# Replications\n\nThe papers behind the models, each published value next to the one "
-        f"obtained here. {manner} The pages are written by `./scripts/replicate`.\n\n"
-        "A cell agrees if published and obtained differ by at most two sd over seeds. A claim is "
-        "tested by a criterion that is also applied to the paper's own figures, where it has "
-        "some.\n",
-        "| paper | cells | within two sd | claims that hold | beyond the paper | seconds |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for name, text, result, seconds in rows:
-        title = text.splitlines()[0].strip("# ")
-        cells = pd.concat(result.tables.values())
-        cells = cells[cells.published.notna()]
-        claims = read_claims(name, result.findings)
-        ours, more = ([c for c in claims if c.beyond == side] for side in (False, True))
-        counts = f"{count_holding(ours)} | {count_holding(more)} | {seconds:.0f}"
-        lines.append(
-            f"| [{title}]({name}.md) | {len(cells)} | {(~cells.differs).sum()} | {counts} |"
-        )
-    return "\n".join([*lines, ""])
+def index(rows: Iterable[tuple[str, Replication, float]], manner: str) -> str:
+    """The page that lists the papers: name, result and seconds of each."""
+    env = Environment(loader=FileSystemLoader(_PAGES), undefined=StrictUndefined)  # noqa: S701
+    listed = []
+    for name, result, seconds in rows:
+        cells = count_cells(result.tables.values())
+        counts = count_verdicts(read_claims(name, result.findings))
+        listed.append((name, _load(name)["title"], *cells, *counts.values(), f"{seconds:.0f}"))
+    return env.get_template("index.md").render(rows=listed, manner=manner)
 
 
-def count_holding(claims: Sequence[Claim]) -> str:
-    """How many claims hold of those decided, and how many are undecided."""
-    holds = [claim.finding.holds for claim in claims]
-    rest = holds.count(None)
-    more = f" ({rest} undecided)" if rest else ""
-    return f"{holds.count(True)} of {len(holds) - rest}{more}"
-
-
-def _claims(claims: Sequence[Claim]) -> str:
-    parts = []
-    for head, beyond in (("What the paper says", False), ("Beyond the paper", True)):
-        chosen = [claim for claim in claims if claim.beyond == beyond]
-        if chosen:
-            parts += [f"## {head}", f"{count_holding(chosen)} hold."]
-            parts.append("\n".join(map(_claim, chosen)))
-    return "\n\n".join(parts)
-
-
-def _claim(claim: Claim) -> str:
-    found = claim.finding
-    head = f"- **{_VERDICTS[found.holds].capitalize()}**: {claim.text}"
-    details = {"Obtained": found.evidence, "Criterion": claim.criterion, "Reading": claim.reading}
-    if not claim.beyond:
-        head += f" ({claim.source})"
-        details = {"Published": found.published or "in words only", **details}
-        details["Criterion"] += _OWN_FIGURES[found.passes]
-    lines = [f"    - *{name}:* {text.strip('. ')}." for name, text in details.items() if text]
-    return "\n".join([head, *lines])
-
-
-def _table(cells: Any, file: str) -> str:
-    """The cells as a Markdown table; a star marks those that differ from the published value."""
+def format_table(cells: Any) -> str:
+    """The cells as a Markdown table: mean ± sd over seeds."""
     columns = list(dict.fromkeys(cells.column))
     lines = [f"| | {' | '.join(columns)} |", "| --- |" + " --- |" * len(columns)]
     for row in dict.fromkeys(cells.row):
-        shown = {cell.column: _cell(cell) for cell in cells[cells.row == row].itertuples()}
+        shown = {cell.column: _format_cell(cell) for cell in cells[cells.row == row].itertuples()}
         lines.append(f"| {row} | {' | '.join(shown.get(c, '–') for c in columns)} |")
-    known = int(cells.published.notna().sum())
-    differ = f" {cells.differs.sum()} of {known} published cells differ by more than two sd (*)."
-    return "\n".join(lines) + f"\n\nData: [{Path(file).name}]({file}).{differ if known else ''}"
+    return "\n".join(lines)
 
 
-def _cell(cell: Any) -> str:
+def _format_cell(cell: Any) -> str:
     if math.isnan(cell.obtained):
         return "–"
-    form = f".{cell.digits}f" if cell.sd != 0 else "g"  # a value without spread, such as a rank
-    text = f"{round(cell.obtained, cell.digits):{form}}"
-    text += f" ± {cell.sd:{form}}" if cell.sd > 0 else ""
-    if not math.isnan(cell.published):
-        text += f" ({cell.published:{form}})" + "*" * cell.differs
+    text = f"{cell.obtained:.{cell.decimals}f}"
+    text += f" ± {cell.sd:.{cell.decimals}f}" if cell.sd > 0 else ""
     return f"{text} {cell.note}".strip()

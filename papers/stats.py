@@ -1,32 +1,61 @@
-"""Differences over runs, verdicts, figures as text, and the memory of this process."""
+"""Intervals of means and differences, and the peak memory of this process."""
 
 from __future__ import annotations
 
-import math
 import resource
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.stats import norm, t
+
+LEAST_SEEDS = 3  # with fewer there is no verdict
 
 
-def standard_error(values: NDArray[np.float64]) -> float:
-    """The standard error of a mean over runs; infinite for a single run."""
-    return float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else math.inf
+class Interval(NamedTuple):
+    """A mean and its 95% interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    def above(self, value: float = 0.0) -> bool | None:
+        """Whether the mean is above a value; None where the interval contains the value."""
+        return None if self.low <= value <= self.high else self.low > value
+
+    def within(self, margin: float) -> bool | None:
+        """Whether the mean is less than ``margin`` from 0; None where it may or may not be."""
+        if self.low > margin or self.high < -margin:
+            return False
+        return True if -margin <= self.low and self.high <= margin else None
 
 
-def gap(one: Any, other: Any) -> tuple[float, float]:
-    """The mean of paired differences over runs, and its standard error."""
-    gaps = np.subtract(one, other)
-    return float(gaps.mean()), standard_error(gaps)
+def over_runs(values: Any) -> Interval:
+    """The mean over independent runs, with Student's interval; NaN for fewer than three."""
+    found = np.asarray(values, dtype=np.float64)
+    mean, count = float(found.mean()), len(found)
+    if count < LEAST_SEEDS:
+        return Interval(mean, np.nan, np.nan)
+    half = float(t.ppf(0.975, count - 1) * found.std(ddof=1) / count**0.5)
+    return Interval(mean, mean - half, mean + half)
 
 
-def is_above(mean: float, error: float) -> bool | None:
-    """Whether a difference is above 0; None within two standard errors."""
-    return None if abs(mean) <= 2 * error else mean > 0
+def over_items(ones: Sequence[Any], others: Sequence[Any]) -> Interval:
+    """The mean difference of paired items, with the interval that one split of the items has.
+
+    Splits share most of their items, so an interval over splits would be far too narrow.
+    """
+    gaps = [np.subtract(a, b, dtype=np.float64) for a, b in zip(ones, others, strict=True)]
+    mean = float(np.mean([gap.mean() for gap in gaps]))
+    half = float(norm.ppf(0.975) * np.mean([gap.std(ddof=1) / len(gap) ** 0.5 for gap in gaps]))
+    return Interval(mean, mean - half, mean + half)
+
+
+def of_draws(values: Any) -> Interval:
+    """The mean of posterior draws and their central 95%."""
+    return Interval(float(np.mean(values)), *map(float, np.quantile(values, (0.025, 0.975))))
 
 
 def hold_all(verdicts: Iterable[bool | None]) -> bool | None:
@@ -35,10 +64,9 @@ def hold_all(verdicts: Iterable[bool | None]) -> bool | None:
     return False if False in found else None if None in found else True
 
 
-def listed(values: Mapping[Any, float], form: str = ".3f", at: str = "") -> str:
-    """Values by name as text: ``name value``, or ``value at name``."""
-    pairs = values.items()
-    return ", ".join(f"{v:{form}} {at} {k}" if at else f"{k} {v:{form}}" for k, v in pairs)
+def listed(values: Mapping[Any, float], form: str = ".3f") -> str:
+    """Values by name as text."""
+    return ", ".join(f"{name} {value:{form}}" for name, value in values.items())
 
 
 def reset_peak_memory() -> None:

@@ -142,13 +142,8 @@ def arrivals(
     crowd: Assumptions,
     sight: Mapping[str, int],
     rng: np.random.Generator,
-    *,
-    learns_at_work: bool = True,
 ) -> Iterator[MadeJudge]:
-    """Those who come, one after the other, without end.
-
-    ``learns_at_work``: whether golds that a judge missed at work change the mix they expect.
-    """
+    """Those who come, one after the other, without end."""
     mean = crowd.errors * np.array(crowd.confusion)
     np.fill_diagonal(mean, 0.0)
     mean += np.diag(1.0 - mean.sum(axis=1))
@@ -164,7 +159,6 @@ def arrivals(
                 own,
                 anchoring=float(own.uniform(*crowd.anchoring)),
                 learning=crowd.learning,
-                learns_at_work=learns_at_work,
             )
         else:
             spams = kind < crowd.ethical + crowd.spammers

@@ -13,23 +13,50 @@ from adjudge import BadData, BadSetting
 from papers import results
 from papers.__main__ import PAPERS, main
 from papers.data import find_file, read_trec_2011, split_gold
-from papers.stats import hold_all, is_above
 
 RUNS = [{"near": {"x": v}, "far": {"x": v, "y": v}} for v in (0.5, 0.6, 0.7)]
 PUBLISHED = {"near": {"x": 0.6}, "far": {"x": 0.9}}
 
 
+TOY = """
+title = "A toy"
+citation = "Nobody (2000)."
+data = "Toys."
+method = "Run {{ seeds }} times."
+readings = ["It is one."]
+[[chosen]]
+what = "x"
+why = "y"
+when = "before"
+[figures]
+line = "A line."
+[published]
+[claims.rises]
+text = "It rises"
+source = "page 4"
+criterion = "by 0.1"
+[claims.stays]
+text = "It stays"
+source = "page 5"
+criterion = "within 0.1"
+[claims.met]
+text = "It is 3"
+source = "page 6"
+criterion = "within 0.1"
+apart = "chosen to be so"
+[claims.asked]
+text = "Asked"
+source = "beyond the paper"
+criterion = "if so"
+"""
+
+
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> results.Replication:
     """A paper with one table, one figure and four claims."""
-    (tmp_path / "toy.md").write_text(
-        '# A toy\n\n{{ made }}\n\n{{ claims }}\n\n{{ table("one") }}\n\n{{ figure("line") }}\n'
-    )
-    (tmp_path / "toy.toml").write_text(
-        '[claims.rises]\ntext = "It rises."\nsource = "page 4"\ncriterion = "if it rises by 0.1"\n'
-        '[claims.stays]\ntext = "It stays."\nsource = "page 5"\ncriterion = "if neither differs"\n'
-        'remark = "Drawn"\n[claims.asked]\ntext = "Asked."\nsource = "beyond the paper"\n'
-    )
+    for name in ("page.md", "index.md"):
+        (tmp_path / name).write_text((results._PAGES / name).read_text())
+    (tmp_path / "toy.toml").write_text(TOY)
     monkeypatch.setattr(results, "_PAGES", tmp_path)
     data = pd.DataFrame({"x": [0.0, 1.0], "y": [0.5, 0.6]})
     chart = alt.Chart(data).mark_line().encode(x="x:Q", y="y:Q")
@@ -39,71 +66,44 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> results.Replication:
         figures={"line": results.Figure(data, chart)},
         findings={
             "rises": rises,
-            "stays": results.Finding(None, "0.5 to 0.6", "0.4 to 0.7", False),
+            "stays": results.Finding(None, "0.5", "[0.4, 0.7]", "0.6", False),
+            "met": results.Finding(True, "3", "", "3", True),
             "asked": results.Finding(True, "Yes"),
             "rises@other data": results.Finding(False, "No"),
         },
-        values={},
+        values={"seeds": 3},
     )
-
-
-PAGE = """\
-# A toy
-
-Made. Cells: obtained ± sd over seeds (published).
-
-## What the paper says
-
-1 of 1 (1 undecided) hold.
-
-- **Holds**: It rises. (page 4)
-    - *Published:* 2.
-    - *Obtained:* 1.
-    - *Criterion:* if it rises by 0.1. The published figures pass it.
-    - *Reading:* low: -1, does not hold.
-- **Undecided**: It stays. (page 5)
-    - *Published:* 0.4 to 0.7. Drawn.
-    - *Obtained:* 0.5 to 0.6.
-    - *Criterion:* if neither differs. **The paper's own figures fail it**, so this counts \
-neither for nor against it.
-
-## Beyond the paper
-
-1 of 2 hold.
-
-- **Holds**: Asked.
-    - *Obtained:* Yes.
-- **Does not hold**: It rises. (other data)
-    - *Obtained:* No.
-    - *Criterion:* if it rises by 0.1.
-
-| | x | y |
-| --- | --- | --- |
-| near | 0.600 ± 0.100 (0.600) | – |
-| far | 0.600 ± 0.100 (0.900)* | 0.600 ± 0.100 (new) |
-
-Data: [one.csv](toy/one.csv). 1 of 2 published cells differ by more than two sd (*).
-
-![line](toy/line.png)
-
-Data: [line.csv](toy/line.csv)"""
 
 
 def test_a_page_and_its_files(toy: results.Replication, tmp_path: Path) -> None:
-    text = results.render("toy", "Made.", toy)
-    assert text == PAGE
+    text = results.render("toy", "Made.", toy, verdicts=True)
+    assert "Run 3 times." in text
+    assert "| It rises (page 4) | 2 | 1  | holds |" in text
+    assert "| It stays (page 5) | 0.6 | 0.5 [0.4, 0.7] | undecided |" in text
+    assert "| It is 3 (page 6) | 3 | 3  | not counted |" in text
+    assert "| It rises (other data) (beyond the paper) |  | No  | does not hold |" in text
+    assert "| x | y | before |" in text
+    assert "[one.csv](toy/one.csv): 1 of 2 published values agree" in text
     out = tmp_path / "out"
-    results.write("toy", text, toy, out)
-    assert (out / "toy.md").read_text(encoding="utf-8") == PAGE
+    results.write("toy", text, toy, out, verdicts=True)
+    assert (out / "toy.md").read_text(encoding="utf-8") == text
     cells = pd.read_csv(out / "toy" / "one.csv")
     assert cells.published.tolist()[:2] == [0.6, 0.9]
-    assert cells.differs.tolist() == [False, True, False]
+    claims = pd.read_csv(out / "toy" / "claims.csv").set_index("claim")
+    assert claims.loc["It rises", "other readings"] == "low: -1, does not hold"
+    assert claims.loc["It stays", "published values by the criterion"] == "fail"
+    assert claims.loc["It is 3", "not counted because"] == "chosen to be so"
     assert (out / "toy" / "line.png").read_bytes().startswith(b"\x89PNG")
     assert (out / "toy" / "line.svg").read_text().startswith("<svg")
-    index = results.index([("toy", text, toy, 12.3)], "This is the quick run.")
-    assert index.splitlines()[-1] == (
-        "| [A toy](toy.md) | 2 | 1 | 1 of 1 (1 undecided) | 1 of 2 | 12 |"
-    )
+    index = results.index([("toy", toy, 12.3)], "This is the full run.")
+    assert index.splitlines()[-1] == "| [A toy](toy.md) | 1 of 2 | 1 | 0 | 1 | 1 | 12 |"
+
+
+def test_small_runs_have_no_verdicts(toy: results.Replication) -> None:
+    text = results.render("toy", "Made.", toy, verdicts=False)
+    assert "| It rises (page 4) | 2 | 1  |\n" in text
+    assert "holds" not in text
+    assert "agree" not in text
 
 
 def cell(values: list[float], published: float = math.nan, **more: object) -> object:
@@ -112,32 +112,33 @@ def cell(values: list[float], published: float = math.nan, **more: object) -> ob
 
 
 @pytest.mark.parametrize(
-    ("values", "published", "sd", "differs"),
+    ("values", "published", "agrees"),
     [
-        ([0.4, 0.5, 0.6], 0.5, 0.1, False),
-        ([0.4, 0.5, 0.6], 0.71, 0.1, True),
-        ([0.4], 0.9, math.nan, False),  # one seed has no spread to measure by
-        ([0.1 + 0.2, 0.3, 0.3], 0.3004, 0.0, False),  # rounding is no spread, nor a difference
-        ([0.4, 0.5], math.nan, 0.0707, False),
+        ([0.4, 0.5, 0.6], 0.5, True),
+        ([0.4, 0.5, 0.6], 1.0, False),  # t(2) * 0.1 * sqrt(1 + 1/3) = 0.497
+        ([0.4, 0.5, 0.6], 0.99, True),
+        ([0.4, 0.5], 0.5, None),  # fewer than three seeds: no verdict
+        ([0.4], 0.4, None),
+        ([0.3, 0.3, 0.3], results.Printed("0.3049"), False),
+        ([0.3049, 0.3049, 0.3049], results.Printed("0.30"), True),  # rounds to what is printed
+        ([73.4, 73.4, 73.4], 73, True),
+        ([0.4, 0.5, 0.6], math.nan, None),
     ],
 )
-def test_mean_and_sd_are_over_runs(
-    values: list[float], published: float, sd: float, differs: bool
+def test_a_published_value_agrees_within_its_decimals_and_monte_carlo_error(
+    values: list[float], published: float, agrees: bool | None
 ) -> None:
     found = cell(values, published)
-    assert found.sd == pytest.approx(sd, abs=1e-4, nan_ok=True)
-    assert found.differs == differs
+    assert (None if pd.isna(found.agrees) else bool(found.agrees)) == agrees
 
 
-def test_ranks_have_no_spread_and_no_digits() -> None:
-    found = cell([1, 2], 2.0, exact=["x"])
-    assert (found.sd, found.differs) == (0, True)
-    assert results._cell(cell([1], 2.0, exact=["x"])) == "1 (2)*"
-
-
-def test_verdicts() -> None:
-    assert [is_above(*pair) for pair in ((3, 1), (2, 1), (-3, 1))] == [True, None, False]
-    assert [hold_all(all_) for all_ in ([True], [True, None], [None, False])] == [True, None, False]
+def test_what_settings_were_chosen_to_meet_is_not_counted() -> None:
+    runs = [{"a": {"x": value, "rank": 1.0}} for value in (0.4, 0.5, 0.6)]
+    told = {"a": {"x": 0.5, "rank": 1.0}}
+    assert results.count_cells([results.compare(runs, told)]) == (2, 2)
+    assert results.count_cells([results.compare(runs, told, apart={"rank": "a rank"})]) == (1, 1)
+    assert results.count_cells([results.compare(runs, told, apart="chosen")]) == (0, 0)
+    assert results.Printed("0.750").decimals == 3
 
 
 def test_missing_data_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +153,13 @@ def test_missing_data_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    for arguments in (["zscor"], ["pmf", "--data", str(tmp_path)], ["pmf", "--seeds", "1"]):
+    for arguments in (
+        ["zscor"],
+        ["pmf", "--data", str(tmp_path)],
+        ["pmf", "--seeds", "0"],
+        ["pmf", "--gold", "gold.csv"],
+        ["training", "--judgments", "judgments.csv"],
+    ):
         try:
             code: object = main(arguments)
         except SystemExit as stopped:
@@ -160,9 +167,9 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
         assert code == 2
         assert "error" in capsys.readouterr().err
     with pytest.raises(BadSetting):
-        results.Options(seeds=1)
+        results.Options(seeds=0)
     assert results.Options(quick=True, seeds=7).count(full=3, quick=2) == 7
-    assert len(PAPERS) == 6
+    assert len(PAPERS) == 5
 
 
 def test_the_counts_and_splits_of_trec_2011(shared_data: Path) -> None:

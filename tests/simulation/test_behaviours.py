@@ -70,10 +70,6 @@ def test_a_right_answer_teaches_as_well_as_a_correction() -> None:
     judge = Ethical(THETA, SIGHT, rng())
     judge.learn(work("is a", "is b", "is c"), labels, told)
     assert judge.label_counts.tolist() == [2, 2, 1]
-    in_training = Ethical(THETA, SIGHT, rng(), anchoring=1.0, learns_at_work=False)
-    told_that(in_training, "a", 2)
-    in_training.learn(work("is b"), ["a"], [GoldFeedback(0, ("b",), False)])
-    assert in_training.label_counts.tolist() == [3, 1, 1]
 
 
 def test_a_spammer_gives_the_commonest_label_so_far() -> None:

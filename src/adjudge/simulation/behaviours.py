@@ -144,7 +144,6 @@ class Ethical:
     ``mix`` is the share of each label among the answers they were told to be right, in training and
     in screening, after one of each label taken for granted. With anchoring 0 the judge is the
     confusion matrix and nothing else; with 1 they take the mix for the prior, as Bayes would.
-    Without ``learns_at_work`` the mix is that of the training alone, whatever they are told later.
 
     With ``learning`` they become more skilled: taking truth k for label l becomes rarer with the
     examples they were told of both, n_k and n_l, since one alone does not show what tells them
@@ -163,7 +162,6 @@ class Ethical:
         *,
         anchoring: float = 0.0,
         learning: float = 0.0,
-        learns_at_work: bool = True,
     ) -> None:
         for name, value in (("anchoring", anchoring), ("learning", learning)):
             if not 0 <= value < math.inf:
@@ -171,7 +169,6 @@ class Ethical:
         self.confusion = confusion
         self.learning = learning
         self.anchoring = anchoring
-        self.learns_at_work = learns_at_work
         self.label_counts = np.ones(confusion.shape[1])  # (label,)
         self._truths = truths
         self._rng = rng
@@ -209,8 +206,6 @@ class Ethical:
 
     def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
         """Count the answers that were right; of several accepted ones, the first."""
-        if sheet.kind == "work" and not self.learns_at_work:
-            return
         for answer in (one.right_answer(labels) for one in feedback):
             self.label_counts[sheet.labels.index(answer)] += 1
 
