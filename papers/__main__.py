@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(
     name: str, options: results.Options, folder: Path | None
 ) -> tuple[results.Replication, float]:
-    """Run one paper, then write or print its page: result and seconds."""
+    """Run one paper, then write or print its page: result and seconds of CPU time."""
     paper = import_module(f"papers.{name}")
     print(f"{name} ...", file=sys.stderr)
     stats.reset_peak_memory()
@@ -71,7 +71,7 @@ def _run(
     else:
         results.write(name, text, result, folder, verdicts=verdicts)
     print(f"{name}: {seconds:.0f} s", file=sys.stderr)
-    return result, seconds
+    return result, busy
 
 
 def _describe_run(options: results.Options) -> str:

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -25,7 +24,6 @@ from adjudge.data.draws import rank_r_hat
 from adjudge.evaluation.measures import Cells
 from adjudge.report.plots.judges import sensitivity_specificity
 from adjudge.report.plots.labels import estimate_both, voted_relevance
-from adjudge.report.theme import LIGHT
 from papers.data import (
     Split,
     as_binary,
@@ -35,17 +33,7 @@ from papers.data import (
     read_trec_2011,
     split_gold,
 )
-from papers.results import (
-    Figure,
-    Finding,
-    Options,
-    Replication,
-    check,
-    check_above,
-    compare,
-    read_published,
-    show_interval,
-)
+from papers.results import Figure, Finding, Options, Replication, compare, read_published
 from papers.stats import (
     Interval,
     hold_all,
@@ -167,8 +155,8 @@ def estimate_by_vote(consensus: Consensus) -> tuple[Any, Interval]:
 
 def score_split(
     data: Data, seed: int, part: int
-) -> tuple[dict[str, Any], Any, dict[str, dict[str, float]]]:
-    """Scores of every run, each topic's AP and nDCG, and seconds, on one split."""
+) -> tuple[dict[str, Any], dict[str, dict[str, float]]]:
+    """Scores of every run, and seconds, on one split."""
     judgments, gold = data
     split = split_gold(judgments, gold, seed)
     fits: dict[str, tuple[Any, Gold | None]] = {
@@ -196,7 +184,7 @@ def score_split(
         for run, key in RUNS.items()
     }
     del seconds["vote"]
-    return runs, pd.concat(topics, axis=1) if topic else None, seconds
+    return runs, seconds
 
 
 def score(split: Split, response: NDArray[Any]) -> dict[str, float]:
@@ -242,7 +230,7 @@ def replicate(options: Options) -> Replication:
     judgments = data[0]
     alone, draws, took = fit(judgments, None, part)
     given, _, took_given = fit(judgments, split_gold(*data, 0).train, part)
-    runs, topics, seconds = zip(*(score_split(data, seed, part) for seed in seeds), strict=True)
+    runs, seconds = zip(*(score_split(data, seed, part) for seed in seeds), strict=True)
     judges = judge_rates(judgments, draws)
     by_vote, extreme = estimate_by_vote(given)
     costs = {"unsupervised": took, "semi-supervised": took_given}
@@ -258,7 +246,6 @@ def replicate(options: Options) -> Replication:
     if own:
         about = describe(options, *own)
         return Replication(tables=tables, figures=figures, findings={}, values=values, about=about)
-    by_topic = pd.concat(topics).groupby(level=0).mean().stack().reset_index()
     simulated = [simulate(seed, 1_000_000 // part) for seed in seeds]
     published = {name: {"precision": v, "recall": v} for name, v in SIMULATED.items()}
     jags = {name: {"memory, GB": MEMORY} for name in costs}
@@ -271,7 +258,7 @@ def replicate(options: Options) -> Replication:
             "simulation": compare(simulated, published),
             "cost": compare(took_all, jags, apart="another program on another machine"),
         },
-        figures={**figures, "topics": Figure(by_topic, _draw_topics(by_topic))},
+        figures=figures,
         findings=findings(costs, by_vote, extreme, hyper, judges, changed, runs),
         values=values,
     )
@@ -318,10 +305,12 @@ def _check_posterior(
             f"worst: {listed(old)}",
             readings=f"with ranks and split chains: {listed(new)}",
         ),
-        "rises": check_above(gaps),
-        "extreme": check_above({"": extreme}),
-        "kappa": check_above(precision, form="+.1f"),
-        "prevalence": check_above({"mean prevalence": of_draws(hyper["phi_pi"])}, 0.5, form=".3f"),
+        "rises": Finding.above(gaps),
+        "extreme": Finding.above({"": extreme}),
+        "kappa": Finding.above(precision, form="+.1f"),
+        "prevalence": Finding.above(
+            {"mean prevalence": of_draws(hyper["phi_pi"])}, 0.5, form=".3f"
+        ),
     }
 
 
@@ -341,9 +330,9 @@ def _check_judges(judges: Any, changed: Mapping[str, int]) -> dict[str, Finding]
     sure = int((judges.p_chance > 0.95).sum())
     two = busy.ones[:2]
     return {
-        "spread": check_above({"sd of specificity less sensitivity": spread}),
+        "spread": Finding.above({"sd of specificity less sensitivity": spread}),
         "certainty": Finding(
-            below.high < -0.5, f"rank correlation {below.mean:.2f}", show_interval(below, ".2f")
+            below.high < -0.5, f"rank correlation {below.mean:.2f}", below.show(".2f")
         ),
         "one-label": Finding(
             bool(two.min() < 0.01 and two.max() > 0.99),
@@ -353,7 +342,7 @@ def _check_judges(judges: Any, changed: Mapping[str, int]) -> dict[str, Finding]
         "chance": Finding(
             hold_all(one.within(0.1) for one in chance),
             f"Youden's index {min(index):+.3f} to {max(index):+.3f}",
-            show_interval(max(chance, key=lambda one: one.high)),
+            max(chance, key=lambda one: one.high).show(),
         ),
         "below": Finding(
             sure <= 0.05 * len(adverse),
@@ -377,30 +366,19 @@ def _check_scores(runs: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str
     vote = "majority vote, 0/1"
     whole = [name for name in RUNS if name.endswith("0/1")]
     both = ("precision", "recall")
-    mean = {run: pd.DataFrame([scored[run] for scored in runs]).mean() for run in (two, three)}
+    rounded, part = (pd.DataFrame([scored[run] for scored in runs]).mean() for run in (two, three))
     return {
-        "squared-error": check_above({f"({name})": gap(name, three, "RMSE") for name in whole}),
-        "accuracy": check_above(
+        "squared-error": Finding.above({f"({name})": gap(name, three, "RMSE") for name in whole}),
+        "accuracy": Finding.above(
             {"unsupervised less vote": gap(one, vote, "accuracy"),
              "semi-supervised less unsupervised": gap(two, one, "accuracy")}
         ),
-        "ranking": check_above({f"({n} less vote)": gap(n, vote, "AP") for n in (one, two)}),
-        "fractions": check(
-            lambda pair: all(pair[1][k] < pair[0][k] for k in both),
-            lambda pair: ", ".join(f"{k} {pair[0][k]:.3f} to {pair[1][k]:.3f}" for k in both),
-            (mean[two], mean[three]),
-            published=tuple(dict.fromkeys(both, value) for value in SIMULATED.values()),
+        "ranking": Finding.above({f"({n} less vote)": gap(n, vote, "AP") for n in (one, two)}),
+        "fractions": Finding(
+            all(part[k] < rounded[k] for k in both),
+            ", ".join(f"{k} {rounded[k]:.3f} to {part[k]:.3f}" for k in both),
+            "",
+            f"both {SIMULATED['quantised']:g} to {SIMULATED['fractional']:g}",
+            True,
         ),
     }  # fmt: skip
-
-
-def _draw_topics(by_topic: Any) -> Any:
-    """The model against the vote, one point per topic, one panel per measure."""
-    scale = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("vote:Q", title="majority vote", scale=scale)
-    y = alt.Y("semi-supervised:Q", title="semi-supervised model", scale=scale)
-    points = alt.Chart().mark_circle(color=LIGHT.blue, size=40, opacity=0.6).encode(x=x, y=y)
-    ends = {"x": alt.datum(0), "y": alt.datum(0), "x2": alt.datum(1), "y2": alt.datum(1)}
-    same = alt.Chart().mark_rule(color=LIGHT.ink, strokeDash=[5, 4]).encode(**ends)
-    layers = alt.layer(points, same, data=by_topic).properties(width=270, height=270)
-    return layers.facet(alt.Facet("measure:N", title=None))

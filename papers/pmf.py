@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import altair as alt
@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 import adjudge
 from adjudge import AccuracyFilter, Feature, Gold, Judgments, Pmf, ThreadsEngine
-from adjudge.data.formats.trec_rf10 import BROKEN
 from adjudge.evaluation.significance import rank_methods
 from adjudge.evaluation.tuning import ALPHAS, Tuner
 from adjudge.models.completion import Factors
@@ -36,25 +35,13 @@ from papers.charts import curves, published_and_obtained
 from papers.data import (
     Split,
     as_binary,
-    both,
     describe,
     find_file,
-    read_content,
     read_own,
     read_trec_2011,
     split_gold,
 )
-from papers.results import (
-    Figure,
-    Finding,
-    Options,
-    Replication,
-    Run,
-    check_above,
-    compare,
-    read_published,
-    show_interval,
-)
+from papers.results import Figure, Finding, Options, Replication, Run, compare, read_published
 from papers.stats import Interval, over_items
 
 _COLUMNS = ("ACC", "ACC rank", "RMSE", "RMSE rank", "SPE", "SPE rank")
@@ -79,7 +66,6 @@ VARIANTS = {f"{name}{how}": name for name in ("3 PMF+MV", "7 PMF+WV+filter") for
 LEAKED = (": all gold, plain vote", ": all gold, not relevant", ": training gold, not relevant")
 _RANK_COLUMNS = tuple(column for column in _COLUMNS if "rank" in column)
 _APART = dict.fromkeys((*_RANK_COLUMNS, "α"), "ranks and thresholds follow the values")
-READINGS = (*list(FITS)[1:], LEAKED[1])  # how claims are read again
 
 Scores = dict[str, list[dict[str, float]]]  # method: split: column
 Marks = dict[str, list[NDArray[np.bool_]]]  # method: split: (test,), not relevant items first
@@ -110,28 +96,12 @@ def mark(split: Split, choice: NDArray[np.int16]) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """Binary judgments and gold, the judgments with their own labels, and which fits to try."""
+    """Binary judgments and gold, and which readings of the paper to try."""
 
     judgments: Judgments
     gold: Gold
-    graded: Judgments  # with a binary truth
     fits: tuple[str, ...] = tuple(FITS)
     leak: bool = True  # whether to show what letting the test gold be seen would give
-
-
-@cache
-def read_paper(path: Path) -> Source:
-    """The data of the paper."""
-    judgments, gold = both(read_content(path))
-    left = judgments.select(items=~gold.honeypots(judgments)).without_labels(BROKEN)
-    graded = left.with_scale(left.scale.with_binary_truth())
-    return Source(*read_trec_2011(path), graded)
-
-
-def take_own(judgments: Judgments, gold: Gold) -> Source:
-    """Other data, with one fit of PMF."""
-    graded = judgments.with_scale(judgments.scale.with_binary_truth())
-    return Source(*as_binary(judgments, gold), graded, ("",), leak=False)
 
 
 @cache
@@ -141,16 +111,13 @@ def _factors(data: Source, how: str) -> Factors:
     return plan.factors(data.judgments)
 
 
-def _models(data: Source, quick: bool) -> dict[str, tuple[Any, Judgments]]:
-    """The Bayesian models, and the judgments that each gets."""
+def _models(quick: bool) -> dict[str, Any]:
     few: dict[str, Any] = {"warmup": 50, "draws": 50} if quick else {}
     dense: dict[str, Any] = {**few, "thin": 1} if quick else {}
-    binary = data.judgments
     return {
-        "DawidSkene": (adjudge.DawidSkene(), binary),
-        "HybridConfusion": (adjudge.HybridConfusion(**dense), binary),
-        "HierarchicalRelevance": (adjudge.HierarchicalRelevance(**few), binary),
-        "HierarchicalConfusion": (adjudge.HierarchicalConfusion(**few), data.graded),
+        "DawidSkene": adjudge.DawidSkene(),
+        "HybridConfusion": adjudge.HybridConfusion(**dense),
+        "HierarchicalRelevance": adjudge.HierarchicalRelevance(**few),
     }
 
 
@@ -161,8 +128,8 @@ def label_without_gold(data: Source, quick: bool) -> dict[str, NDArray[np.int16]
     for how in data.fits:
         votes = _factors(data, how).votes()
         choices[f"3 PMF+MV{how}"] = pick(votes, judgments, ties="random", seed=0)[0]
-    for name, (model, given) in _models(data, quick).items():
-        choices["2 EM" if name == "DawidSkene" else name] = model.fit(given).choice
+    for name, model in _models(quick).items():
+        choices["2 EM" if name == "DawidSkene" else name] = model.fit(judgments).choice
     return choices
 
 
@@ -188,8 +155,8 @@ def label_with_gold(
         completed, best = _complete(data, how).sweep(judgments, split)
         sweeps[name] = [(choice, np.zeros(len(choice), np.bool_)) for choice in completed]
         votes[name], alphas[name] = sweeps[name][best], ALPHAS[best]
-    for name, (model, given) in _models(data, quick).items():
-        votes[f"{name}, gold"] = model.fit(given, split.train).choice[split.test], None
+    for name, model in _models(quick).items():
+        votes[f"{name}, gold"] = model.fit(judgments, split.train).choice[split.test], None
     return votes | (_leak(judgments, split, data.gold) if data.leak else {}), sweeps, alphas
 
 
@@ -296,7 +263,10 @@ def try_ranks(data: Source, quick: bool) -> list[tuple[int, float, float]]:
 def replicate(options: Options) -> Replication:
     """Table 1, its variants, other models, the choice of D and lambda, and the claims."""
     own = read_own(options) if options.judgments else None
-    data = take_own(*own) if own else read_paper(find_file("trec-rf10", options.data))
+    if own:
+        data = Source(*as_binary(*own), ("",), leak=False)
+    else:
+        data = Source(*read_trec_2011(find_file("trec-rf10", options.data)))
     seeds = range(options.count(full=10, quick=4))
     splits = [split_gold(data.judgments, data.gold, seed) for seed in seeds]
     choices = label_without_gold(data, options.quick)
@@ -354,7 +324,7 @@ def gather(
         grid.setdefault(f"λ = {ridge:g}", {})[f"D = {rank}"] = error
     plotted = table_1[table_1.column.isin(["ACC", "SPE"])]
     sweep = _sweep_alphas(splits, [sweeps for _, sweeps, _ in labelled])
-    best = sweep.loc[sweep[sweep.method == "5 filter"].covered.idxmax()]
+    covered = sweep[sweep.method == "5 filter, accuracy"].set_index("alpha")["mean"]
     return Replication(
         tables={
             "table-1": table_1,
@@ -372,7 +342,7 @@ def gather(
             "splits": len(splits),
             "alphas": {n: np.median([row["α"] for row in scores[n]]) for n in ALPHA},
             "sensitivity": np.mean([row["SEN"] for row in scores["4 WV"]]),
-            "best": best,
+            "covered": (covered.max(), covered.idxmax()),
             "leaked": _mean(scores, f"5 filter{LEAKED[1]}"),
         },
     )
@@ -401,33 +371,26 @@ def _ranks(marks: Marks, methods: Sequence[str]) -> dict[str, dict[str, float]]:
 
 
 def _sweep_alphas(splits: Sequence[Split], swept: Sequence[Mapping[str, list[_Votes]]]) -> Any:
-    """Scores on the test items under every alpha, mean and sd over splits."""
+    """Accuracy on the test items under every alpha, and of method 5 on those it covers."""
     rows = []
-    for name in swept[0]:
-        for at, alpha in enumerate(ALPHAS):
-            pairs = zip(splits, swept, strict=True)
-            runs = pd.DataFrame([score(split, *sweeps[name][at]) for split, sweeps in pairs])
-            mean = runs.mean()
-            rows.append(
-                (name, alpha, mean.ACC, runs.ACC.std(), mean.coverage, mean["ACC, covered"])
-            )
-    columns = ["method", "alpha", "accuracy", "sd", "coverage", "covered"]
-    return pd.DataFrame(rows, columns=columns)
+    for name, (at, alpha) in product(swept[0], enumerate(ALPHAS)):
+        pairs = zip(splits, swept, strict=True)
+        runs = pd.DataFrame([score(split, *sweeps[name][at]) for split, sweeps in pairs])
+        mean, sd = runs.mean(), runs.std()
+        rows.append(("all test items", name, alpha, mean.ACC, sd.ACC))
+        if name == "5 filter":
+            share = mean["ACC, covered"], sd["ACC, covered"]
+            rows.append(("items with a judge left", f"{name}, accuracy", alpha, *share))
+            share = mean.coverage, sd.coverage
+            rows.append(("items with a judge left", f"{name}, share of items", alpha, *share))
+    return pd.DataFrame(rows, columns=["panel", "method", "alpha", "mean", "spread"])
 
 
 def _draw_alphas(data: Any) -> Any:
     scale = alt.Scale(zero=False, nice=False)
     x = alt.X("alpha:Q", title="α: accuracy below which judges are dropped", scale=scale)
     colour = alt.Color("method:N", title=None, sort=None, legend=alt.Legend(labelLimit=300))
-    every = data.rename(columns={"accuracy": "mean", "sd": "spread"})
-    left = curves(every, x, colour, y="accuracy", band=True).properties(title="All test items")
-    own = data[data.method == "5 filter"].rename(
-        columns={"covered": "accuracy, covered items", "coverage": "items covered"}
-    )
-    shares = ["accuracy, covered items", "items covered"]
-    melted = own.melt("alpha", shares, var_name="method", value_name="mean").assign(spread=0.0)
-    right = curves(melted, x, colour, y="share").properties(title="Method 5, items it covers")
-    return alt.hconcat(left, right).resolve_scale(color="independent")
+    return curves(data, x, colour, y="accuracy", panel="panel", band=True)
 
 
 def _gap(marks: Marks, first: str, second: str) -> Interval:
@@ -437,11 +400,8 @@ def _gap(marks: Marks, first: str, second: str) -> Interval:
 
 def _above(marks: Marks, pairs: Sequence[tuple[str, str]]) -> Finding:
     """Whether the first method of each pair is ahead of the second; by ranks as published."""
-    finding = check_above(
+    finding = Finding.above(
         {f"({a[0]} less {b[0]})": _gap(marks, a, b) for a, b in pairs},
-        readings={
-            how.strip(", :"): found for how in READINGS if (found := _read(how, marks, pairs))
-        },
     )
     ranks = {name: row["ACC rank"] for name, row in PUBLISHED.items()}
     return replace(
@@ -456,17 +416,6 @@ def _differences(pairs: Sequence[tuple[str, str]]) -> str:
     return f"{gaps[least]:+.3f} {least}"
 
 
-def _read(how: str, marks: Marks, pairs: Sequence[tuple[str, str]]) -> dict[str, Interval]:
-    """The same differences under another reading; none where it has none of the methods."""
-    names = {name for pair in pairs for name in pair}
-    other = {name: f"{name}{how}" for name in names if f"{name}{how}" in marks}
-    if not other:
-        return {}
-    return {
-        f"({a[0]} less {b[0]})": _gap(marks, other.get(a, a), other.get(b, b)) for a, b in pairs
-    }
-
-
 def _equal(marks: Marks, pairs: Sequence[tuple[str, str]]) -> Finding:
     """Whether no pair of methods differs by more than its interval."""
     gaps = {f"({a[0]} less {b[0]})": _gap(marks, a, b) for a, b in pairs}
@@ -475,7 +424,7 @@ def _equal(marks: Marks, pairs: Sequence[tuple[str, str]]) -> Finding:
     return Finding(
         all(gap.above() is None for gap in gaps.values()),
         f"{gaps[most].mean:+.3f} {most}",
-        show_interval(gaps[most]),
+        gaps[most].show(),
         _differences(pairs),
         all(ranks[a] == ranks[b] for a, b in pairs),
     )
@@ -537,7 +486,7 @@ def _beyond(scores: Scores, marks: Marks, models: Sequence[str]) -> dict[str, Fi
         ours = [n for n in models if n.endswith(", gold") == (key == "with gold")]
         ours = [n for n in ours if "Dawid" not in n]
         best, other = (max(names, key=partial(_mean, scores)) for names in (ours, theirs))
-        found[f"model@{key}"] = check_above({f"({best} less {other})": _gap(marks, best, other)})
+        found[f"model@{key}"] = Finding.above({f"({best} less {other})": _gap(marks, best, other)})
     return found
 
 

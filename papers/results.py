@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -72,6 +72,51 @@ class Finding:
     published: str = ""
     passes: bool | None = None
     readings: str = ""  # what other readings of the paper give
+
+    @classmethod
+    def above(
+        cls,
+        gaps: Mapping[str, Interval],
+        least: float = 0.0,
+        *,
+        published: Mapping[str, float] | None = None,
+        readings: Mapping[str, Mapping[str, Interval]] | None = None,
+        form: str = "+.3f",
+    ) -> Finding:
+        """Whether every difference is above a value; shows the difference that decides.
+
+        It holds if every interval is above the value, and fails if one is entirely below it.
+        """
+
+        def decide(found: Mapping[str, Interval]) -> tuple[bool | None, str]:
+            verdict = hold_all(gap.above(least) for gap in found.values())
+            edge = "high" if verdict is False else "low"
+            return verdict, min(found, key=lambda name: getattr(found[name], edge))
+
+        verdict, name = decide(gaps)
+        others = []
+        for reading, found in (readings or {}).items():
+            holds, which = decide(found)
+            others.append(
+                f"{reading}: {found[which].mean:{form}} {which}".rstrip() + f", {_VERDICTS[holds]}"
+            )
+        told = published or {}
+        lowest = min(told, key=lambda key: told[key], default="")
+        return cls(
+            verdict,
+            f"{gaps[name].mean:{form}} {name}".strip(),
+            gaps[name].show(form),
+            f"{told[lowest]:{form}} {lowest}".strip() if told else "",
+            told[lowest] > least if told else None,
+            "; ".join(others),
+        )
+
+    @classmethod
+    def within(cls, gaps: Mapping[str, Interval], margin: float) -> Finding:
+        """Whether every difference is smaller than a margin; shows the one furthest from 0."""
+        most = max(gaps, key=lambda name: max(gaps[name].high, -gaps[name].low))
+        verdict = hold_all(gap.within(margin) for gap in gaps.values())
+        return cls(verdict, f"{gaps[most].mean:+.3f} {most}".strip(), gaps[most].show())
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,61 +199,6 @@ def _by_cell(runs: Sequence[Run]) -> dict[tuple[str, str], list[float]]:
             for column, value in columns.items():
                 found.setdefault((row, column), []).append(value)
     return found
-
-
-def check(
-    test: Callable[[Any], bool | None],
-    show: Callable[[Any], str],
-    ours: Any,
-    *,
-    published: Any = None,
-    readings: Mapping[str, Any] | None = None,
-    interval: str = "",
-) -> Finding:
-    """Apply one criterion to our figures, to the published ones, and under other readings."""
-    others = [f"{name}: {show(v)}, {_VERDICTS[test(v)]}" for name, v in (readings or {}).items()]
-    told = ("", None) if published is None else (show(published), test(published))
-    return Finding(test(ours), show(ours), interval, *told, "; ".join(others))
-
-
-def check_above(
-    gaps: Mapping[str, Interval],
-    least: float = 0.0,
-    *,
-    published: Mapping[str, float] | None = None,
-    readings: Mapping[str, Mapping[str, Interval]] | None = None,
-    form: str = "+.3f",
-) -> Finding:
-    """Whether every difference is above a value; shows the difference that decides.
-
-    It holds if every interval is above the value, and fails if one is entirely below it.
-    """
-
-    def decide(found: Mapping[str, Interval]) -> tuple[bool | None, str]:
-        verdict = hold_all(gap.above(least) for gap in found.values())
-        edge = "high" if verdict is False else "low"
-        return verdict, min(found, key=lambda name: getattr(found[name], edge))
-
-    verdict, name = decide(gaps)
-    told = published or {}
-    least_told = min(told, key=lambda key: told[key], default="")
-    others = []
-    for reading, found in (readings or {}).items():
-        holds, which = decide(found)
-        others.append(f"{reading}: {found[which].mean:{form}} {which}, {_VERDICTS[holds]}")
-    return Finding(
-        verdict,
-        f"{gaps[name].mean:{form}} {name}".strip(),
-        show_interval(gaps[name], form),
-        f"{told[least_told]:{form}} {least_told}".strip() if told else "",
-        all(value > least for value in told.values()) if told else None,
-        "; ".join(others),
-    )
-
-
-def show_interval(found: Interval, form: str = "+.3f") -> str:
-    """An interval as text; empty where there are too few seeds for one."""
-    return "" if math.isnan(found.low) else f"[{found.low:{form}}, {found.high:{form}}]"
 
 
 @cache
@@ -312,7 +302,7 @@ def render(name: str, made: str, result: Replication, *, verdicts: bool) -> str:
 
 
 def index(rows: Iterable[tuple[str, Replication, float]], manner: str) -> str:
-    """The page that lists the papers: name, result and seconds of each."""
+    """The page that lists the papers: name, result and seconds of CPU time of each."""
     env = Environment(loader=FileSystemLoader(_PAGES), undefined=StrictUndefined)  # noqa: S701
     listed = []
     for name, result, seconds in rows:

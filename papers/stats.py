@@ -31,6 +31,10 @@ class Interval(NamedTuple):
             return False
         return True if -margin <= self.low and self.high <= margin else None
 
+    def show(self, form: str = "+.3f") -> str:
+        """The interval as text; empty where there are too few seeds for one."""
+        return "" if np.isnan(self.low) else f"[{self.low:{form}}, {self.high:{form}}]"
+
 
 def over_runs(values: Any) -> Interval:
     """The mean over independent runs, with Student's interval; NaN for fewer than three."""

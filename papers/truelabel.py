@@ -31,16 +31,7 @@ from adjudge.report.theme import LIGHT
 from papers.charts import curves
 from papers.data import both, describe, find_file, read_content, read_own
 from papers.panels import GRADES, monitoring_panel, three_judges
-from papers.results import (
-    Figure,
-    Finding,
-    Options,
-    Printed,
-    Replication,
-    check_above,
-    compare,
-    show_interval,
-)
+from papers.results import Figure, Finding, Options, Printed, Replication, compare
 from papers.stats import Interval, hold_all, listed, over_runs
 
 HYBRID, DAWID_SKENE, SINGLE, VOTE = MODELS = (
@@ -374,7 +365,9 @@ def findings(
     for name, parts in more.items():
         other = _check_memory(parts)
         chosen = ("memory-helps", "vote-falls", "memory-best")
-        found |= {f"{key}@{name}": other[key] for key in chosen[: 3 if name == "web-relevance" else 1]}
+        found |= {
+            f"{key}@{name}": other[key] for key in chosen[: 3 if name == "web-relevance" else 1]
+        }
     return found
 
 
@@ -382,29 +375,26 @@ def _gap(one: Mapping[str, Any], other: Mapping[str, Any], what: str = "accuracy
     return over_runs(np.subtract(one[what], other[what]))
 
 
-def _equal(gaps: Mapping[str, Interval], margin: float) -> Finding:
-    """Whether every difference is smaller than a margin; shows the largest."""
-    most = max(gaps, key=lambda name: max(gaps[name].high, -gaps[name].low))
-    verdict = hold_all(gap.within(margin) for gap in gaps.values())
-    return Finding(verdict, f"{gaps[most].mean:+.3f} {most}", show_interval(gaps[most]))
-
-
 def _check_accuracy(parts: Parts) -> dict[str, Finding]:
     """Section 3.1 on the accuracy of the labels; differences are paired by run."""
     gaps = {n: _gap(part[HYBRID], part[DAWID_SKENE]) for n, part in parts.items()}
+    scarce, abundant = (
+        {f"at N = {n}": gap for n, gap in gaps.items() if (n <= _SCARCE) == few}
+        for few in (True, False)
+    )
     last = parts[max(parts)]
     vote = {n: part[VOTE]["accuracy"] for n, part in parts.items() if n >= 20}
     flat = {f"N = {n}": over_runs(v - np.mean(vote[max(vote)])) for n, v in vote.items()}
     return {
-        "hybrid-above": check_above(
+        "hybrid-above": Finding.above(
             {f"at N = {n}": over_runs(part[HYBRID]["accuracy"]) for n, part in parts.items()},
             0.9,
             form=".3f",
         ),
-        "scarce": check_above({f"at N = {n}": gap for n, gap in gaps.items() if n <= _SCARCE}),
-        "abundant": _equal({f"at N = {n}": gap for n, gap in gaps.items() if n > _SCARCE}, _CLOSE),
-        "vote-flat": _equal(flat, 0.015),
-        "single-weakest": check_above(
+        "scarce": Finding.above(scarce),
+        "abundant": Finding.within(abundant, _CLOSE),
+        "vote-flat": Finding.within(flat, 0.015),
+        "single-weakest": Finding.above(
             {f"{model} less Single": _gap(last[model], last[SINGLE])
              for model in MODELS if model != SINGLE}
         ),
@@ -419,7 +409,7 @@ def _check_models(parts: Parts) -> dict[str, Finding]:
     seconds = {m: sum(part[m]["seconds"] for part in parts.values()) for m in (HYBRID, DAWID_SKENE)}
     ratio = seconds[HYBRID] / max(seconds[DAWID_SKENE], 1e-9)
     last = parts[max(parts)]
-    recovered = _equal(
+    recovered = Finding.within(
         {
             f"{model}, label {k + 1}": over_runs(last[model]["prevalence"][:, k] - share)
             for model in (HYBRID, DAWID_SKENE)
@@ -436,15 +426,15 @@ def _check_models(parts: Parts) -> dict[str, Finding]:
         for n, part in parts.items()
         for k, share in enumerate(VOTED)
     }
-    intertwined = _equal(few, 2 * _CLOSE)
+    intertwined = Finding.within(few, 2 * _CLOSE)
     return {
-        "dawid-skene-best": check_above(
+        "dawid-skene-best": Finding.above(
             {f"{DAWID_SKENE} less {m} at N = {n}": _gap(part[DAWID_SKENE], part[m])
              for n, part in rich.items() for m in MODELS if m != DAWID_SKENE}
         ),
         "intertwined": replace(intertwined, holds=True if crossed else intertwined.holds),
         "vote-prevalence": replace(
-            _equal(voted, 2 * _CLOSE), published="(.1, .15, .75)", passes=True
+            Finding.within(voted, 2 * _CLOSE), published="(.1, .15, .75)", passes=True
         ),
         "faster": Finding(None, f"{ratio:.1f} times", published=f"{FASTER:g} times"),
         "prevalence": recovered,
@@ -470,11 +460,11 @@ def _check_errors(parts: Parts) -> dict[str, Finding]:
     others = {f"Single less {m}": over_runs(large[SINGLE] - large[m])
               for m in MODELS if m != SINGLE}  # fmt: skip
     return {
-        "matrices-best": check_above(
+        "matrices-best": Finding.above(
             less(large, DAWID_SKENE, "with most items") | less(small, HYBRID, "with fewest")
         ),
         "error-decays": Finding(ratio <= 2, f"{ratio:.1f} times as large with fewest items"),
-        "single-error": check_above({**others, "vote nearer DawidSkene": between}),
+        "single-error": Finding.above({**others, "vote nearer DawidSkene": between}),
     }
 
 
@@ -495,9 +485,9 @@ def _check_memory(parts: Parts) -> dict[str, Finding]:
     pairs = {"memory-helps": ((MEMORY, HYBRID), (MEMORYLESS, HYBRID)),
              "vote-falls": ((MEMORYLESS, VOTE), (MEMORY, VOTE)),
              "hybrid-leads": ((MEMORYLESS, HYBRID), (MEMORYLESS, DAWID_SKENE))}  # fmt: skip
-    found = {name: check_above({"": _pooled(parts, *pair)}) for name, pair in pairs.items()}
-    found["memory-best"] = check_above(others)
-    found["dawid-skene-falls"] = check_above(
+    found = {name: Finding.above({"": _pooled(parts, *pair)}) for name, pair in pairs.items()}
+    found["memory-best"] = Finding.above(others)
+    found["dawid-skene-falls"] = Finding.above(
         {f"more than {m}": over_runs(lost[DAWID_SKENE] - lost[m])
          for m in MODELS if m != DAWID_SKENE}
     )  # fmt: skip
@@ -525,9 +515,9 @@ def _check_memoryless(parts: Parts) -> dict[str, Finding]:
     gaps = {f"at R = {n}": over_runs(np.subtract(p[MEMORYLESS][HYBRID], p[MEMORYLESS][VOTE]))
             for n, p in parts.items()}  # fmt: skip
     return {
-        "all-deteriorate": check_above({f"{m} loses": gap for m, gap in lost.items()}),
-        "hybrid-keeps": _equal({"lost": lost[HYBRID]}, 0.1),
-        "vote-close": _equal(gaps, 0.03),
+        "all-deteriorate": Finding.above({f"{m} loses": gap for m, gap in lost.items()}),
+        "hybrid-keeps": Finding.within({"lost": lost[HYBRID]}, 0.1),
+        "vote-close": Finding.within(gaps, 0.03),
     }
 
 

@@ -27,23 +27,12 @@ import adjudge
 from adjudge import Gold, Judgments
 from adjudge.data.formats.trec_rf10 import BROKEN, gold_subset
 from adjudge.data.names import look_up
-from adjudge.evaluation.against_gold import evaluate
 from adjudge.evaluation.crossvalidation import cross_validate
 from adjudge.evaluation.tuning import GAMMAS, Measure, Tuner
 from adjudge.models.weighting import PAPER, Dropped, JudgeFeatures, Product, Sides, available
 from papers.charts import published_and_obtained
 from papers.data import both, describe, find_file, read_content, read_own
-from papers.results import (
-    Figure,
-    Finding,
-    Options,
-    Replication,
-    check,
-    check_above,
-    compare,
-    read_published,
-    show_interval,
-)
+from papers.results import Figure, Finding, Options, Replication, compare, read_published
 from papers.stats import Interval, listed, over_items
 
 NAMES = {code: name for name, code in PAPER.items()}  # the paper's code of a feature: ours
@@ -80,7 +69,6 @@ PUBLISHED, GAMMA = (
     for name in ("figure-1", "gamma")
 )
 EM_AND_SM: dict[str, float] = _PAPER["em"]
-MODEL_HEADS = ("GA, no gold", "BA, no gold", "GA, 5 folds", "BA, 5 folds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,18 +191,6 @@ def _tune_seeds(
     return Seeds(*(list(part) for part in zip(*found, strict=True)))
 
 
-def weigh_by_each(data: tuple[Judgments, Gold], seed: int) -> dict[str, dict[str, float]]:
-    """SWM without a filter, weighted by each feature: the paper does not say which it took."""
-    tuner = Tuner(*data, seed=seed)
-    return {
-        code: {
-            head: tuner.tune(None, (), Product((name,)), measure=_COLUMNS[head][0]).mean
-            for head in SWM
-        }
-        for code, name in NAMES.items()
-    }
-
-
 def graded_data(path: Path) -> tuple[Judgments, Gold]:
     """The graded judgments of gold items without broken links, for models without a filter."""
     judgments, gold = both(gold_subset(read_content(path)))
@@ -231,32 +207,18 @@ def label_by_em_and_vote(path: Path, seed: int) -> dict[str, Any]:
     return {name: (fit.choice == truth)[truth >= 0] for name, fit in fits.items()}
 
 
-def score_models(path: Path, seed: int, quick: bool) -> dict[str, dict[str, float]]:
-    """Graded and binary accuracy of models, without gold and over five folds."""
-    judgments, gold = graded_data(path)
-    every, traps = both(read_content(path))
-    every = _first_labels(every.select(items=~traps.honeypots(every)).without_labels(BROKEN))
-    few: dict[str, Any] = {"warmup": 50, "draws": 50} if quick else {}
-    dense: dict[str, Any] = {**few, "thin": 1} if quick else {}
-    fast: dict[str, Any] = {
-        "HybridConfusion, EM": adjudge.HybridConfusion(method="em", seed=seed),
-        "HierarchicalConfusion, variational": adjudge.HierarchicalConfusion(
-            method="variational", seed=seed
-        ),
-    }
-    models: dict[str, tuple[Any, Judgments]] = {
-        "DawidSkene": (adjudge.DawidSkene(seed=seed), judgments),
-        **{name: (model, judgments) for name, model in fast.items()},
-        "HybridConfusion": (adjudge.HybridConfusion(seed=seed, **dense), judgments),
-        "HierarchicalConfusion": (adjudge.HierarchicalConfusion(seed=seed, **few), judgments),
-        **{f"{name}, all items": (model, every) for name, model in fast.items()},
+def score_models(path: Path, seed: int) -> dict[str, dict[str, float]]:
+    """Graded and binary accuracy of models with the same gold, over five folds."""
+    data = graded_data(path)
+    models: dict[str, Any] = {
+        "HybridConfusion": adjudge.HybridConfusion(method="em", seed=seed),
+        "HierarchicalConfusion": adjudge.HierarchicalConfusion(method="variational", seed=seed),
     }
     found = {}
-    for name, (model, data) in models.items():
-        alone = evaluate(model.fit(data), gold)
-        told = cross_validate(model, data, gold, folds=5, seed=seed).pooled
-        scores = [s[k] for s in (alone, told) for k in ("graded_accuracy", "binary_accuracy")]
-        found[name] = dict(zip(MODEL_HEADS, map(float, scores), strict=True))
+    for name, model in models.items():
+        scores = cross_validate(model, *data, folds=5, seed=seed).pooled
+        pair = zip(("GA", "BA"), ("graded_accuracy", "binary_accuracy"), strict=True)
+        found[name] = {short: float(scores[measure]) for short, measure in pair}
     return found
 
 
@@ -275,8 +237,7 @@ def replicate(options: Options) -> Replication:
         {reading: _tune_seeds(data, few, gammas, reading, ROWS) for reading in (LOW, WRITTEN)},
         _tune_seeds(data, few, gammas, BOTH, OTHERS),
         base=[label_by_em_and_vote(path, seed) for seed in seeds],
-        weights=[weigh_by_each(data, seed) for seed in seeds],
-        models=[score_models(path, seed, quick) for seed in few],
+        models=[score_models(path, seed) for seed in few],
     )
 
 
@@ -301,7 +262,6 @@ def gather(
     readings: Mapping[str, Seeds],
     others: Seeds,
     base: list[Any],
-    weights: list[Any],
     models: list[Any],
 ) -> Replication:
     """Tables, the figure and the claims from the results of all seeds."""
@@ -315,9 +275,8 @@ def gather(
             "figure-1-low": low,
             "figure-1-as-written": written,
             "others": compare([seed.to_dict("index") for seed in others.accuracy], decimals=4),
-            "weights": compare(weights, decimals=4),
             "em": compare(em, published),
-            "models": pd.concat([_votes(runs, em), compare(models, decimals=4)]),
+            "models": compare(models, decimals=4),
         },
         figures={"figure-1-plot": Figure(figure, published_and_obtained(figure))},
         findings=findings(runs, readings, others, base) | _beyond(runs.mean, models),
@@ -343,23 +302,6 @@ def _figure_1(runs: Seeds, *, published: bool = True) -> Any:
     return compare(accuracy, told, notes=notes, decimals=4)
 
 
-def _votes(runs: Seeds, base: list[Any]) -> Any:
-    """The vote, EM and the best cell of figure 1, in the columns of the models."""
-    found, notes = [], {}
-    for seed, scores in zip(runs.accuracy, base, strict=True):
-        rows: dict[str, dict[str, float]] = {
-            "SM, no filter": dict(zip(MODEL_HEADS, seed.loc["Baseline", SM], strict=False)),
-            "EM on binary labels": {MODEL_HEADS[1]: scores["EM"]["BA"]},
-            "best of figure 1": {},
-        }
-        for head, columns in zip(MODEL_HEADS[2:], (HEADS[::2], HEADS[1::2]), strict=True):
-            row, column = runs.mean[columns].stack().idxmax()
-            rows["best of figure 1"][head] = seed.loc[row, column]
-            notes["best of figure 1", head] = f"{row}, {column}"
-        found.append(rows)
-    return compare(found, notes=notes, decimals=4)
-
-
 def findings(
     runs: Seeds, readings: Mapping[str, Seeds], others: Seeds, base: list[Any]
 ) -> dict[str, Finding]:
@@ -379,19 +321,20 @@ def findings(
         ),
         "singles": _best_among(runs, ["GACG", "GDSG", "AHNP"], list(NAMES)),
         "best-rows": _best_among(runs, ["GACG+AHNP", "GDSG+AHNP"], FILTERS),
-        "mwm": check_above(
+        "mwm": Finding.above(
             {"": _between_votes(runs)},
             published={"": float(PUBLISHED[MWM].mean().mean() - PUBLISHED[SWM].mean().mean())},
             form="+.4f",
         ),
-        "gamma": check(
-            lambda g: _typical_share(g) >= 0.75,
-            lambda g: f"{_typical_share(g):.0%}, median {np.median(g):g}",
-            own,
-            published=GAMMA,
+        "gamma": Finding(
+            _typical_share(own) >= 0.75,
+            f"{_typical_share(own):.0%}",
+            "",
+            f"{_typical_share(GAMMA):.0%}",
+            _typical_share(GAMMA) >= 0.75,
         ),
-        "shown-sets": _others_ahead(runs, others),
-        "em": check_above({"": em}, published={"": EM_AND_SM["EM"] - EM_AND_SM["SM"]}),
+        "shown-sets": _best_among(runs, FILTERS, list(OTHERS), others),
+        "em": Finding.above({"": em}, published={"": EM_AND_SM["EM"] - EM_AND_SM["SM"]}),
     }
 
 
@@ -409,7 +352,7 @@ def _best_gains(runs: Seeds, heads: list[str]) -> dict[str, Interval]:
 def _filtering(runs: Seeds, heads: list[str], readings: Mapping[str, Seeds]) -> Finding:
     """Whether the best filter beats the same vote without one, graded and binary."""
     told = PUBLISHED.loc[FILTERS].max() - PUBLISHED.loc["Baseline"]
-    return check_above(
+    return Finding.above(
         _best_gains(runs, heads),
         published=told[heads].to_dict(),
         readings={name: _best_gains(own, heads) for name, own in readings.items()},
@@ -424,30 +367,37 @@ def _same_gain(runs: Seeds) -> Finding:
     return Finding(
         all(gain.high >= told[head[:6]] for head, gain in gains.items()),
         ", ".join(f"{gain.mean:+.4f}" for gain in gains.values()),
-        "; ".join(show_interval(gain, "+.4f") for gain in gains.values()),
+        "; ".join(gain.show("+.4f") for gain in gains.values()),
         ", ".join(f"{value:+.4f}" for value in told),
         True,
     )
 
 
-def _best_among(runs: Seeds, chosen: list[str], rows: list[str]) -> Finding:
-    """Whether no row is clearly better than the best of the chosen, in any column."""
-    table, gaps, told = runs.mean, {}, {}
+def _best_among(
+    runs: Seeds, chosen: list[str], rows: list[str], rivals: Seeds | None = None
+) -> Finding:
+    """Whether no rival is clearly ahead of the best of the chosen rows, in any column.
+
+    Rivals are the other rows, or those of other results.
+    """
+    gaps, told = {}, {}
+    others = rivals or runs
+    rest = [row for row in rows if row not in chosen]
     for head in HEADS:
-        best = table.loc[chosen, head].idxmax()
-        other = table.loc[[row for row in rows if row not in chosen], head].idxmax()
-        gaps[f"{head}, {best} less {other}"] = runs.gap(best, head, runs, other)
-        rest = PUBLISHED.loc[[row for row in rows if row not in chosen], head].max()
-        told[head] = PUBLISHED.loc[chosen, head].max() - rest
-    worst = min(gaps, key=lambda name: gaps[name].high)
-    least = min(told, key=lambda head: told[head])
+        best = runs.mean.loc[chosen, head].idxmax()
+        rival = others.mean.loc[rest, head].idxmax()
+        gaps[f"{head}, {rival} less {best}"] = others.gap(rival, head, runs, best)
+        if rivals is None:
+            told[head] = PUBLISHED.loc[rest, head].max() - PUBLISHED.loc[chosen, head].max()
+    most = max(gaps, key=lambda name: gaps[name].low)
     half = max((gap.high - gap.low) / 2 for gap in gaps.values())
+    ahead = max(told, key=lambda head: told[head], default="")
     return Finding(
-        gaps[worst].high >= 0,
-        f"{gaps[worst].mean:+.4f} {worst}",
-        show_interval(gaps[worst], "+.4f"),
-        f"{told[least]:+.4f} {least}",
-        told[least] >= -half,
+        gaps[most].low <= 0,
+        f"{gaps[most].mean:+.4f} {most}",
+        gaps[most].show("+.4f"),
+        f"{told[ahead]:+.4f} {ahead}" if told else "",
+        told[ahead] <= half if told else None,
     )
 
 
@@ -459,25 +409,15 @@ def _between_votes(runs: Seeds) -> Interval:
     )  # fmt: skip
 
 
-def _others_ahead(runs: Seeds, others: Seeds) -> Finding:
-    """Whether a set that the paper does not show is clearly ahead of the best that it shows."""
-    gaps = {}
-    for head in HEADS:
-        shown, other = runs.mean.loc[FILTERS, head].idxmax(), others.mean[head].idxmax()
-        gaps[f"{head}, {other} less {shown}"] = others.gap(other, head, runs, shown)
-    most = max(gaps, key=lambda name: gaps[name].low)
-    ahead = gaps[most].low > 0
-    return Finding(not ahead, f"{gaps[most].mean:+.4f} {most}", show_interval(gaps[most], "+.4f"))
-
-
 def _beyond(table: Any, models: list[Any]) -> dict[str, Finding]:
     """Two models with the same gold against the best cell of figure 1."""
-    best = [float(table[heads].max().max()) for heads in (HEADS[::2], HEADS[1::2])]
+    best = {"GA": table[HEADS[::2]].max().max(), "BA": table[HEADS[1::2]].max().max()}
     found = {}
-    for name in ("HybridConfusion", "HierarchicalConfusion"):
-        ours = [float(np.mean([run[name][head] for run in models])) for head in MODEL_HEADS[2:]]
-        pairs = (f"{mine:.4f} against {other:.4f}" for mine, other in zip(ours, best, strict=True))
-        found[f"model@{name}"] = Finding(ours[0] > best[0] and ours[1] > best[1], ", ".join(pairs))
+    for name in models[0]:
+        ours = {head: float(np.mean([run[name][head] for run in models])) for head in best}
+        pairs = (f"{ours[head]:.4f} against {other:.4f}" for head, other in best.items())
+        holds = all(ours[head] > other for head, other in best.items())
+        found[f"model@{name}"] = Finding(holds, ", ".join(pairs))
     return found
 
 

@@ -21,17 +21,8 @@ from adjudge import HybridConfusion, Judgments, MajorityVote, Scale
 from adjudge.collect.rules.policy import Policy
 from adjudge.simulation import number_names
 from papers.charts import curves, published_and_obtained
-from papers.results import (
-    Figure,
-    Finding,
-    Options,
-    Replication,
-    check_above,
-    compare,
-    read_published,
-    show_interval,
-)
-from papers.stats import Interval, hold_all, over_runs
+from papers.results import Figure, Finding, Options, Replication, compare, read_published
+from papers.stats import Interval, over_runs
 from papers.training.crowd import LABELS, ArmCollection, Assumptions, Material, run_experiment
 
 SCALE = Scale(labels=LABELS, ordinal=False)
@@ -167,7 +158,6 @@ def gather(runs: Mapping[str, Runs], served: Runs) -> Replication:
             "table-2-correct": _read_again(arm_table(runs[CORRECT], "funnel", TABLE_2)),
             "table-3-server": _read_again(arm_table(served, "judges", TABLE_3)),
             "table-4-server": _read_again(arm_table(served, VOTE, _AGGREGATE)),
-            "crowds": crowd_table(runs, _MODELS),
         },
         figures={
             "figure-2-plot": figure_2(runs[MAIN]),
@@ -238,18 +228,6 @@ def figure_2(runs: Runs) -> Figure:
     return Figure(cells, published_and_obtained(cells, rule=BASELINE))
 
 
-def crowd_table(runs: Mapping[str, Runs], models: Mapping[str, str]) -> Any:
-    """The aggregate accuracy of every crowd, by arm and model."""
-    return compare(
-        {
-            (f"{crowd}, {model}", f"arm {arm}"): values(own, arm, key, ACCURACY)
-            for crowd, own in runs.items()
-            for key, model in models.items()
-            for arm in ARMS
-        }
-    )
-
-
 def strength_figure(runs: Mapping[str, Runs], models: Mapping[str, str]) -> Figure:
     """Mean accuracy by arm, one line per crowd, one panel per model; 95% interval."""
     rows = [
@@ -275,7 +253,7 @@ def findings(main: Runs, learning: Runs, control: Runs, served: Runs) -> dict[st
     def above(
         gaps: Callable[[Runs], Mapping[str, Interval]], published: Mapping[str, float] | None = None
     ) -> Finding:
-        return check_above(gaps(main), published=published, readings={LEARNING: gaps(learning)})
+        return Finding.above(gaps(main), published=published, readings={LEARNING: gaps(learning)})
 
     def peaks(what: str, name: str, table: Mapping[str, Sequence[float]]) -> Finding:
         others = [arm for arm in ARMS if arm != UNIFORM]
@@ -306,7 +284,7 @@ def findings(main: Runs, learning: Runs, control: Runs, served: Runs) -> dict[st
         ),
         "judge-precision": peaks("judges", PRECISION, TABLE_3),
         "skill": replace(
-            check_above(
+            Finding.above(
                 {f"arm {arm} less arm 3": _difference(main, arm, UNIFORM, "judges", FALSE_ALARM)
                  for arm in ARMS if arm != UNIFORM}
             ),
@@ -353,9 +331,7 @@ def _check_equal_arms(control: Runs) -> Finding:
         f"arms {a} and {b}": _difference(control, a, b, VOTE, ACCURACY)
         for a, b in combinations(ARMS, 2)
     }
-    most = max(gaps, key=lambda name: max(gaps[name].high, -gaps[name].low))
-    verdict = hold_all(gap.within(0.01) for gap in gaps.values())
-    return Finding(verdict, f"{gaps[most].mean:+.3f} {most}", show_interval(gaps[most]))
+    return Finding.within(gaps, 0.01)
 
 
 def _check_server(main: Runs, served: Runs) -> Finding:
@@ -376,5 +352,5 @@ def _check_server(main: Runs, served: Runs) -> Finding:
         agree >= 9 and len(counts) == 1,  # one of ten 95% intervals may miss by chance
         f"{agree} of {len(gaps)} intervals of the difference contain 0; furthest {least} "
         f"{gaps[least].mean:+.3f}",
-        show_interval(gaps[least]),
+        gaps[least].show(),
     )

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from papers import hierarchical, pmf, training, truelabel, zscore
-from papers.results import Finding, check_above, read_claims
+from papers.results import Finding, read_claims
 from papers.stats import Interval, over_items, over_runs
 from papers.truelabel import DAWID_SKENE, HYBRID, MODELS, SINGLE, VOTE
 
@@ -241,10 +241,10 @@ def test_intervals() -> None:
 
 def test_the_difference_that_decides_is_shown() -> None:
     gaps = {"a": Interval(2, 1, 3), "b": Interval(1, -1, 3)}
-    found = check_above(gaps, published={"a": 1.0, "b": -1.0}, form="g")
+    found = Finding.above(gaps, published={"a": 1.0, "b": -1.0}, form="g")
     assert (found.holds, found.obtained, found.published) == (None, "1 b", "-1 b")
     assert found.passes is False
-    assert check_above(gaps | {"c": Interval(-2, -3, -1)}).obtained.endswith("c")
+    assert Finding.above(gaps | {"c": Interval(-2, -3, -1)}).obtained.endswith("c")
 
 
 def test_every_claim_has_an_entry_and_a_finding() -> None:

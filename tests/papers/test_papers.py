@@ -17,7 +17,7 @@ from adjudge import ReadingWarning, ZScore
 from adjudge.models.weighting import JudgeFeatures
 from papers import hierarchical, pmf, training, truelabel, zscore
 from papers.__main__ import main
-from papers.data import Split, find_file, split_gold
+from papers.data import Split, find_file, read_trec_2011, split_gold
 from papers.results import Options, Replication, count_cells
 from papers.training import server
 from sizes import FULL, sized
@@ -52,12 +52,10 @@ def test_zscore(shared_data: Path, check_page: Check) -> None:
         seeds = zscore.Seeds(*([part] * 2 for part in one))
         line = [part.loc[["Baseline"] * len(zscore.OTHERS)] for part in one]
         others = zscore.Seeds(*([part.set_axis(list(zscore.OTHERS))] for part in line))
-        names = ("HybridConfusion", "HierarchicalConfusion")
-        models = [{name: dict.fromkeys(zscore.MODEL_HEADS, 0.6) for name in names}]
+        models = [{name: {"GA": 0.6, "BA": 0.6} for name in ("HybridConfusion", "Other")}]
         base = [zscore.label_by_em_and_vote(path, seed) for seed in (1, 2)]
         readings = dict.fromkeys((zscore.LOW, zscore.WRITTEN), seeds)
-        weights = [zscore.weigh_by_each(data, 1)]
-        result = zscore.gather(seeds, readings, others, base, weights, models)
+        result = zscore.gather(seeds, readings, others, base, models)
     check_page("zscore", result)
     assert holds(result)["filter-sm"]
     assert holds(result)["em"]
@@ -150,7 +148,7 @@ def test_pmf(small_data: Path, check_page: Check) -> None:
         result = pmf.replicate(Options(quick=True, data=small_data))
     else:
         path = find_file("trec-rf10", small_data)
-        data = pmf.read_paper(path)
+        data = pmf.Source(*read_trec_2011(path))
         splits = [split_gold(data.judgments, data.gold, seed) for seed in range(2)]
         labelled = [pmf.label_with_gold(data, split, True) for split in splits]
         tried = [(rank, ridge, 1 / (1 + ridge)) for rank in (10, 30) for ridge in (0.1, 0.5, 2.0)]
@@ -180,7 +178,7 @@ def test_pmf(small_data: Path, check_page: Check) -> None:
     assert ranked["HierarchicalRelevance, gold", "ACC"] > ranked["HierarchicalRelevance", "ACC"]
     errors = obtained(result, "rank-and-lambda")
     assert errors["λ = 2", "D = 30"] < errors["λ = 0.1", "D = 30"]
-    assert len(result.figures["alpha"].data) == 40 * 5
+    assert len(result.figures["alpha"].data) == 40 * (5 + 2)
 
 
 def test_pmf_scores_by_hand() -> None:

@@ -13,6 +13,7 @@ from adjudge import BadData, BadSetting
 from papers import results
 from papers.__main__ import PAPERS, main
 from papers.data import find_file, read_trec_2011, split_gold
+from papers.stats import Interval
 
 RUNS = [{"near": {"x": v}, "far": {"x": v, "y": v}} for v in (0.5, 0.6, 0.7)]
 PUBLISHED = {"near": {"x": 0.6}, "far": {"x": 0.9}}
@@ -60,7 +61,10 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> results.Replication:
     monkeypatch.setattr(results, "_PAGES", tmp_path)
     data = pd.DataFrame({"x": [0.0, 1.0], "y": [0.5, 0.6]})
     chart = alt.Chart(data).mark_line().encode(x="x:Q", y="y:Q")
-    rises = results.check(lambda v: v > 0, lambda v: f"{v:g}", 1, published=2, readings={"low": -1})
+    readings = {"low": {"": Interval(-1, -2, -0.5)}}
+    rises = results.Finding.above(
+        {"": Interval(1, 0.5, 2)}, published={"": 2}, readings=readings, form="g"
+    )
     return results.Replication(
         tables={"one": results.compare(RUNS, PUBLISHED, notes={("far", "y"): "(new)"})},
         figures={"line": results.Figure(data, chart)},
@@ -78,7 +82,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> results.Replication:
 def test_a_page_and_its_files(toy: results.Replication, tmp_path: Path) -> None:
     text = results.render("toy", "Made.", toy, verdicts=True)
     assert "Run 3 times." in text
-    assert "| It rises (page 4) | 2 | 1  | holds |" in text
+    assert "| It rises (page 4) | 2 | 1 [0.5, 2] | holds |" in text
     assert "| It stays (page 5) | 0.6 | 0.5 [0.4, 0.7] | undecided |" in text
     assert "| It is 3 (page 6) | 3 | 3  | not counted |" in text
     assert "| It rises (other data) (beyond the paper) |  | No  | does not hold |" in text
@@ -96,12 +100,12 @@ def test_a_page_and_its_files(toy: results.Replication, tmp_path: Path) -> None:
     assert (out / "toy" / "line.png").read_bytes().startswith(b"\x89PNG")
     assert (out / "toy" / "line.svg").read_text().startswith("<svg")
     index = results.index([("toy", toy, 12.3)], "This is the full run.")
-    assert index.splitlines()[-1] == "| [A toy](toy.md) | 1 of 2 | 1 | 0 | 1 | 1 | 12 |"
+    assert "| [A toy](toy.md) | 1 of 2 | 1 | 0 | 1 | 1 | 12 |" in index
 
 
 def test_small_runs_have_no_verdicts(toy: results.Replication) -> None:
     text = results.render("toy", "Made.", toy, verdicts=False)
-    assert "| It rises (page 4) | 2 | 1  |\n" in text
+    assert "| It rises (page 4) | 2 | 1 [0.5, 2] |\n" in text
     assert "holds" not in text
     assert "agree" not in text
 
