@@ -1,4 +1,4 @@
-"""The pages say what the code does: every name is there, and every example runs as shown."""
+"""The pages match the code: names exist, and examples print what is shown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COMMANDS = list(load("reference").list_commands())
 
 
 def load(path: Path) -> Any:
-    """A module from its file, under a name that no other module has."""
+    """Load a module from its file, under a unique name."""
     spec = importlib.util.spec_from_file_location(f"docs_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -43,7 +43,7 @@ def load(path: Path) -> Any:
 
 EXAMPLES = load(DOCS / "tools" / "examples.py")
 REFERENCE = load(DOCS / "tools" / "reference.py")
-DEMOS: dict[str, tuple[str, Path]] = {}  # what the demo printed, and the folder it made
+DEMOS: dict[str, tuple[str, Path]] = {}  # output of the demo, and the folder it wrote
 alike, run_page, filled = EXAMPLES.alike, EXAMPLES.run_page, REFERENCE.filled
 
 
@@ -51,17 +51,9 @@ def text_of(name: str) -> str:
     return (DOCS / name).read_text(encoding="utf-8")
 
 
-def names_in(text: str) -> set[str]:
-    """The names in code on a page: ``name``, ``name(...)`` or several with commas between."""
-    return set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`\n]+)`", text))))
-
-
 @pytest.fixture
 def demo_once(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The demo that a dozen pages begin with is run once, and its files are copied for the others.
-
-    It is one command in an empty folder, and prints the same at the same width.
-    """
+    """Run the demo, with which many pages begin, once, and copy its files for the others."""
     run_command = EXAMPLES._printed
 
     def printed(command: str) -> str:
@@ -86,7 +78,7 @@ def test_examples_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     assert not faults, f"{REFRESH}\n\n" + "\n".join(faults)
 
 
-def test_the_readme_has_both_commands_and_the_tutorial_has_examples_of_each_main_command() -> None:
+def test_the_readme_has_both_scripts_and_the_tutorial_the_main_commands() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "./scripts/demo" in readme
     assert "./scripts/test" in readme
@@ -145,7 +137,7 @@ def test_links_of_pages_lead_to_files(page: Path) -> None:
 
 
 def test_five_pages_at_most_are_read_before_a_project_is_open() -> None:
-    """The way there is one page, that the README leads to; what it leads to is little."""
+    """The page that the README links to leads to few others."""
     assert "](docs/collect/first-project.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
     text = text_of("collect/first-project.md")
     before, opening, _ = text.partition("\n## Open it\n")
@@ -157,7 +149,7 @@ def test_five_pages_at_most_are_read_before_a_project_is_open() -> None:
     }
 
 
-def test_shown_output_is_compared_by_what_it_says() -> None:
+def test_output_is_compared_without_spaces_rules_and_last_digits() -> None:
     assert alike("a   b\n ───\nc\n", "a b\nc\n")
     assert alike("a\n[...]\nd\n", "a\nb\nc\nd\n")
     assert alike("[...]\n", "")
@@ -169,7 +161,7 @@ def test_shown_output_is_compared_by_what_it_says() -> None:
     assert not alike("a\n", "a\nb\n")
 
 
-def test_a_page_that_is_wrong_is_found_and_put_right(tmp_path: Path) -> None:
+def test_a_wrong_page_is_found_and_corrected(tmp_path: Path) -> None:
     page = (
         '```csv title="in.csv"\nitem,judge,label\na,x,1\n```\n'
         "```console\n$ cat in.csv\nitem,judge,label\n[...]\n$ adjudge convert in.csv --to crowd-kit"
