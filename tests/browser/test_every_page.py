@@ -271,6 +271,7 @@ REQUESTERS: dict[str, tuple[str, ...] | None] = {
     "/projects/{project}/item": ("/projects/{slug}/item?item={item}",),
     "/projects/{project}/judges": ("/projects/{slug}/judges", "/projects/{empty}/judges"),
     "/projects/{project}/judges/table": None,
+    "/projects/{project}/judges/groups": ("/projects/{slug}/judges/groups",),
     "/projects/{project}/judges/links.csv": None,
     "/projects/{project}/judges/{judge}": ("/projects/{slug}/judges/{judge}",),
     "/projects/{project}/disagreements": (

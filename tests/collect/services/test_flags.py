@@ -105,3 +105,30 @@ def test_what_is_kept_of_judges_is_what_would_be_found_now(database: Database) -
     gold = next(one for one in bench.services.gold.get_all(bench.slug) if one.answered)
     bench.services.gold.edit(bench.slug, gold.item, active=False)
     check()
+
+
+def test_accounts_that_arrive_together_and_answer_alike_are_a_group(sqlite: Database) -> None:
+    bench = made(sqlite)
+    for key in ("anna", "berta", "carla"):
+        work(bench, key, 2, 5.0)
+        bench.clock.forward(hours=2)
+    crowd = [work(bench, f"fraud {number}", 1, 0.2, label="Spam") for number in range(4)]
+    assert [work(bench, "dora", 1, 5.0)] != crowd
+    (group, *_) = bench.services.judges.get_groups(bench.slug)
+    assert set(crowd) <= set(group.judges), "and whoever came by chance in between"
+    assert len(group.judges) <= 5
+    assert group.alike is not None
+    assert group.like_others is not None
+    assert group.alike > group.like_others + 0.2
+    assert (group.last - group.first).total_seconds() < 600
+    assert group.judgments > 60
+    before = {item.name: (item.state, item.trusted) for item in bench.items() if not item.gold}
+    for judge in group.judges:
+        bench.services.judges.block(bench.slug, judge)
+    after = {item.name: (item.state, item.trusted) for item in bench.items() if not item.gold}
+    fewer = sum(before[name][1] - after[name][1] for name in before)
+    assert fewer == group.judgments
+    opened = sum(before[n][0] == "closed" and after[n][0] == "open" for n in before)
+    assert opened == group.reopened
+    assert sum(after[n][1] == 0 < before[n][1] for n in before) == group.lost
+    assert bench.services.judges.get_groups(bench.slug) != [group]

@@ -29,10 +29,11 @@ from adjudge.collect.rules.endings import (
     to_money,
 )
 from adjudge.collect.rules.flagging import JudgeFacts, WorkAnswers, flag_judges
+from adjudge.collect.rules.groups import find_bursts
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.services.caller import Service, reads, writes
 from adjudge.collect.services.projects import list_log
-from adjudge.collect.store.database import StoredRow, from_row
+from adjudge.collect.store.database import StoredRow, from_row, to_time
 from adjudge.collect.store.request import Request, columns_of, lock_judge, record_of
 from adjudge.collect.store.schema import (
     COUNTED,
@@ -47,7 +48,14 @@ from adjudge.collect.store.schema import (
 )
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, accuracy_of
-from adjudge.collect.values.requesting import Flag, GoldAnswer, Invite, JudgeDetail, JudgeRow
+from adjudge.collect.values.requesting import (
+    Flag,
+    GoldAnswer,
+    Invite,
+    JudgeDetail,
+    JudgeGroup,
+    JudgeRow,
+)
 from adjudge.data.source import count_of
 from adjudge.errors import NotFound, Refused
 
@@ -89,6 +97,11 @@ class JudgeService(Service):
     def get(self, request: Request, judge: str) -> JudgeDetail:
         """One judge: tallies, confusion against gold, answers to gold, history."""
         return _describe_judge(request, judge)
+
+    @reads()
+    def get_groups(self, request: Request) -> list[JudgeGroup]:
+        """Judges who arrived in bursts; those first who agree with each other, not with others."""
+        return _list_groups(request)
 
     @reads()
     def get_names(self, request: Request) -> dict[str, str]:
@@ -379,13 +392,18 @@ def find_flags(request: Request) -> dict[int, tuple[Flag, ...]]:
     They are kept with the snapshot, and found again once a judge's row is another: whoever answers
     a page has one more, and whoever gains or loses trust is at another stage.
     """
+    rows = _read_workers(request)
+    key = [tuple(row) for row in rows]
+    return request.project.keep("flags", key, lambda: _flags_of(request, rows))
+
+
+def _read_workers(request: Request) -> Sequence[StoredRow]:
+    """What is counted on the judges who have answered a page."""
     wanted = _of_project(request).with_only_columns(
         *(judges.c.id, judges.c.arm, judges.c.kind, judges.c.stage, judges.c.pages),
         *(judges.c.judged, judges.c.seen, judges.c.right),
     )
-    rows = request.on.execute(wanted.where(judges.c.pages > 0, is_real).order_by(judges.c.id)).all()
-    key = [tuple(row) for row in rows]
-    return request.project.keep("flags", key, lambda: _flags_of(request, rows))
+    return request.on.execute(wanted.where(judges.c.pages > 0, is_real).order_by(judges.c.id)).all()
 
 
 def _flags_of(request: Request, rows: Sequence[StoredRow]) -> dict[int, tuple[Flag, ...]]:
@@ -393,11 +411,20 @@ def _flags_of(request: Request, rows: Sequence[StoredRow]) -> dict[int, tuple[Fl
     if not rows:
         return {}
     ids = np.array([row.id for row in rows], dtype=np.int64)
+    facts = _facts_of(request, rows)
+    policies = [request.project.policy_of(row.arm) for row in rows]
+    labels = request.project.scale.labels
+    found = flag_judges(_read_work(request, ids)[0], facts, policies, labels)
+    return {int(one): flags for one, flags in zip(ids, found, strict=True) if flags}
+
+
+def _facts_of(request: Request, rows: Sequence[StoredRow]) -> JudgeFacts:
+    """The pace and the gold of judges."""
     answered = select(pages.c.judge, (pages.c.answered - pages.c.made)).where(
         pages.c.project == request.project.id, pages.c.kind == "work", pages.c.state == "answered"
     )
     paces = _medians(request, answered)
-    facts = JudgeFacts(
+    return JudgeFacts(
         pace=np.array(
             [  # a model may be as fast as it likes
                 paces.get(row.id, np.nan) * row.pages / row.judged
@@ -410,14 +437,42 @@ def _flags_of(request: Request, rows: Sequence[StoredRow]) -> dict[int, tuple[Fl
         gold_seen=np.array([row.seen for row in rows]),
         gold_right=np.array([row.right for row in rows]),
     )
-    policies = [request.project.policy_of(row.arm) for row in rows]
-    labels = request.project.scale.labels
-    found = flag_judges(_read_work(request, ids), facts, policies, labels)
-    return {int(one): flags for one, flags in zip(ids, found, strict=True) if flags}
 
 
-def _read_work(request: Request, ids: Any) -> WorkAnswers:
-    """Every trusted answer to work, its judge by the place in ``ids``."""
+def _list_groups(request: Request) -> list[JudgeGroup]:
+    counted = {row.id: row for row in _read_workers(request)}
+    about = request.on.execute(_of_project(request).order_by(judges.c.id)).all()
+    people = [row for row in about if row.id in counted]
+    if not people:
+        return []
+    ids = np.array([row.id for row in people], dtype=np.int64)
+    work, places = _read_work(request, ids)
+    wanted = select(items.c.id, items.c.state, items.c.trusted, items.c.needed)
+    ours = wanted.where(items.c.project == request.project.id, items.c.gold.is_(False))
+    closed = {row.id: row.trusted - row.needed for row in request.on.execute(ours)
+              if row.state == "closed"}  # fmt: skip
+    spare = np.array([closed.get(item, -1) for item in places.tolist()], dtype=np.int64)
+    came = np.array([row.came for row in people])
+    facts = _facts_of(request, [counted[row.id] for row in people])
+    invited = invited_names(request)
+    return [
+        from_row(
+            JudgeGroup,
+            burst,
+            judges=tuple(people[at].public for at in burst.judges),
+            names=tuple(
+                name_of_judge(people[at], invited.get(people[at].id, "")) for at in burst.judges
+            ),
+            first=to_time(came[burst.judges].min()),
+            last=to_time(came[burst.judges].max()),
+            seconds=burst.pace,
+        )
+        for burst in find_bursts(came, work, facts, spare, len(request.project.scale.labels))
+    ]
+
+
+def _read_work(request: Request, ids: Any) -> tuple[WorkAnswers, Any]:
+    """Every trusted answer to work, its judge by the place in ``ids``; and the items, by place."""
     codes = {label: code for code, label in enumerate(request.project.scale.labels)}
     wanted = select(judgments.c.judge, judgments.c.item, judgments.c.label).where(
         judgments.c.project == request.project.id, COUNTED, judgments.c.standing != "untrusted"
@@ -427,8 +482,8 @@ def _read_work(request: Request, ids: Any) -> WorkAnswers:
     work = np.concatenate([np.empty((0, 3), dtype=np.int64), *coded])
     # A label that is on the scale no more says nothing of anybody.
     who, item, given = work[np.isin(work[:, 0], ids) & (work[:, 2] >= 0)].T
-    place = np.unique(item, return_inverse=True)[1]
-    return WorkAnswers(judge=np.searchsorted(ids, who), item=place, label=given)
+    places, place = np.unique(item, return_inverse=True)
+    return WorkAnswers(judge=np.searchsorted(ids, who), item=place, label=given), places
 
 
 def _median_seconds(request: Request, judge: int | None = None) -> dict[int, float]:

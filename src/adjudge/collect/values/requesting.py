@@ -234,6 +234,25 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeGroup:
+    """Judges who arrived together, and what would change if they were left out."""
+
+    judges: tuple[str, ...]
+    names: tuple[str, ...]
+    first: datetime  # arrival
+    last: datetime
+    gold_seen: int
+    gold_accuracy: float | None
+    seconds: float | None  # median per item, by the pages
+    alike: float | None  # share of pairs of their judgments of an item that agree
+    like_others: float | None  # share of pairs of theirs and others' that agree
+    judgments: int  # trusted
+    changed: int  # items whose majority label would be another
+    lost: int  # items that nobody else judged
+    reopened: int  # closed items that would lack judgments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRow:
     """One line of the list of judges."""
 

@@ -14,6 +14,7 @@ from adjudge.collect.services.notices import Delivery, Notifications
 from adjudge.collect.values.requesting import (
     Invite,
     JudgeDetail,
+    JudgeGroup,
     JudgeRow,
     Member,
     MemberLink,
@@ -99,6 +100,12 @@ class MemberLinkOut(MemberLink):
 def _list_judges(services: Services, project: Slug) -> Listed[JudgeRow]:
     """Every judge."""
     return Listed(services.judges.get_all(project))
+
+
+@router.get("/projects/{project}/judge-groups")
+def _list_groups(services: Services, project: Slug) -> Listed[JudgeGroup]:
+    """Judges who arrived together, and what would change if each group were left out."""
+    return Listed(services.judges.get_groups(project))
 
 
 @router.get("/projects/{project}/judges/{judge}")

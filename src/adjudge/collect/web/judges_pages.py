@@ -92,6 +92,13 @@ def _table(request: Request, project: str, who: Who) -> Response:
     return state_of(request).pages.show(request, "requester/judges_table.html", here=here, **listed)
 
 
+@router.get("/groups")
+def _groups(project: str, who: Who) -> Response:
+    """Judges who arrived together: how alike they answer, and what would change without them."""
+    found = who.services.judges.get_groups(project)
+    return who.show_project("Judges", "groups", project, groups=found)
+
+
 def _listed(who: LoggedIn, project: str, head: ProjectHead) -> dict[str, Any]:
     """The judges that the address asks for, in its order, and what it asked for."""
     given = who.request.query_params
