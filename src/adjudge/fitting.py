@@ -9,6 +9,7 @@ from typing import Any, Literal, overload
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold, take_gold
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, take_judgments
+from adjudge.data.progress import progress_bar
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
 from adjudge.models.calibrated import with_calibration
@@ -27,7 +28,7 @@ def fit(  # type: ignore[overload-overlap]  # the first that fits is taken
     model: Literal["continuous"],
     family: str | None = None,
     engine: Engine | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     start: ContinuousConsensus | None = None,
     **settings: object,
 ) -> ContinuousConsensus: ...
@@ -41,7 +42,7 @@ def fit(
     model: str | Model | None = None,
     family: str | None = None,
     engine: Engine | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     start: Consensus | ContinuousConsensus | None = None,
     **settings: object,
 ) -> Consensus: ...
@@ -54,7 +55,7 @@ def fit(
     model: str | Model | None = None,
     family: str | None = None,
     engine: Engine | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     start: Consensus | ContinuousConsensus | None = None,
     **settings: object,
 ) -> Consensus | ContinuousConsensus:
@@ -70,6 +71,8 @@ def fit(
     earlier fit.
     Gold calibrates the answer, across folds where the model learns from it too; where a model is
     sampled, which takes long, only with ``calibrate=True``. ``calibrate=False`` leaves it out.
+    ``progress`` is True, False or a function that takes steps; by default a bar appears on a
+    terminal and in a notebook after two seconds.
     """
     table = take_judgments(judgments)
     known = None if gold is None else take_gold(gold)
@@ -89,7 +92,8 @@ def fit(
     built = build_model(named, **settings) if isinstance(named, str) else named
     made: Any = with_calibration(built, wanted)
     more = {} if start is None else {"start": _earlier(start, made)}
-    consensus: Consensus = made.fit(table, known, engine=engine, progress=progress, **more)
+    with progress_bar(f"fitting {made.name}", progress) as on_step:
+        consensus: Consensus = made.fit(table, known, engine=engine, progress=on_step, **more)
     return consensus
 
 
@@ -107,7 +111,7 @@ def _fit_numbers(
     table: Judgments,
     gold: Gold | None,
     engine: Engine | None,
-    progress: Progress | None,
+    progress: Any,
     start: Any,
     settings: dict[str, Any],
 ) -> ContinuousConsensus:

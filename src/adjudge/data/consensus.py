@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -14,11 +15,14 @@ from numpy.typing import NDArray
 from adjudge.data.draws import Draws, truths_for_arviz
 from adjudge.data.judges import share_held_against, tabulate_judges, tabulate_topics
 from adjudge.data.judgments import Judgments, take_judgments
-from adjudge.data.names import look_up
+from adjudge.data.names import as_names, look_up
+from adjudge.data.results import ItemResult, Result
 from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale
 from adjudge.data.source import count_of
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData, BadSetting, UnknownName
+
+_NEAR = 10_000  # items among which a misspelt id is searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ class Dependence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Consensus(Saved):
+class Consensus(Result, Saved):
     """What a model makes of judgments: the truth of each item, with doubt, and each judge's rates.
 
     ``labels`` and ``judges`` are the two tables people want; the arrays behind them are here too.
@@ -131,14 +135,30 @@ class Consensus(Saved):
     def __repr__(self) -> str:
         return f"Consensus({self.model} of {self.judgments!r})"
 
+    def __getitem__(self, item: str) -> ItemResult:
+        """Return one item by its id, with its judgments."""
+        at = int(look_up(as_names([str(item)]), self.judgments.items)[0])
+        if at < 0:
+            some = self.judgments.items.slice(0, _NEAR).to_pylist()
+            raise UnknownName("item", str(item), get_close_matches(item, some, 3) or some[:3])
+        return ItemResult.of(self, at)
+
+    @property
+    def facts(self) -> str:
+        """How many labels there are, and how sure they are."""
+        items, sure = len(self.choice), float(self.probability.mean()) if len(self.choice) else 0.0
+        return f"{self.model}: {count_of(items, 'item')}, {sure:.0%} sure on average"
+
+    def to_table(self) -> Any:
+        """Return ``labels``."""
+        return self.labels
+
     def _repr_html_(self) -> str:
-        """What a notebook shows: how many items, shares of truths, the first labels."""
+        """Return what a notebook shows: facts, the share of each label, the first labels."""
         from adjudge.data.html import show
 
-        items, sure = len(self.choice), float(self.probability.mean()) if len(self.choice) else 0.0
-        facts = f"{self.model}: {count_of(items, 'item')}, {sure:.0%} sure on average"
         bars = list(zip(self.scale.truths, self.overall_prevalence.tolist(), strict=True))
-        return show("Consensus", facts, bars, self.labels, items)
+        return show("Consensus", self.facts, bars, self.labels, len(self.choice))
 
     def to_arviz(self, *, truths: int = 0, seed: int = 0) -> Any:
         """The draws of a sampled model as ArviZ takes them, on request with truths of items.

@@ -14,6 +14,7 @@ from scipy.special import ndtr, ndtri
 from adjudge.data.comparisons import LEFT, RIGHT, TIE, Comparisons
 from adjudge.data.draws import PairDraws
 from adjudge.data.judges import LEVEL
+from adjudge.data.results import Result
 
 _Floats = NDArray[np.float64]
 _RANKED = 500  # draws behind the intervals of ranks
@@ -21,7 +22,7 @@ _SURE = 0.95  # that one item is above another, for them to be told apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Preferences:
+class Preferences(Result):
     """Items by score, with their uncertainty as a covariance or as draws.
 
     ``score`` is the log strength of Bradley and Terry, of mean 0: a difference of 1 is odds of 2.7
@@ -50,6 +51,15 @@ class Preferences:
     converged: bool | None = None
     notes: tuple[str, ...] = ()
     level: float = LEVEL
+
+    @property
+    def facts(self) -> str:
+        """What was fitted to what."""
+        return f"{self.model}: {self.comparisons!r}"
+
+    def to_table(self) -> Any:
+        """Return ``ranking``."""
+        return self.ranking
 
     def __repr__(self) -> str:
         return f"Preferences({self.model}: {self.comparisons!r})"

@@ -15,6 +15,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import Names, look_up
+from adjudge.data.results import Result
 from adjudge.data.scale import Scale
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, UnknownName
@@ -137,7 +138,7 @@ def _confusion(truth: Codes, shares: Floats, truths: Sequence[str]) -> _Confusio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evaluation:
+class Evaluation(Result):
     """How labels fare against gold.
 
     Scores rest on the ``scored`` items: gold items that have a label. The items are kept, in order
@@ -165,6 +166,11 @@ class Evaluation:
     choice: NDArray[np.int16]  # (scored,)
     posterior: NDArray[np.float64] | None  # (scored, truth)
     uneven: bool = False  # whether gold was drawn with inclusion probabilities that differ
+
+    @property
+    def facts(self) -> str:
+        """How many items were scored."""
+        return f"{count_of(self.scored, 'gold item')} scored"
 
     def __getitem__(self, name: str) -> Score:
         if name not in self.scores:

@@ -17,6 +17,8 @@ from scipy.sparse import csr_array
 
 from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import look_up
+from adjudge.data.results import Result
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, UnknownName
 from adjudge.evaluation._resampling import (
     centred_interval,
@@ -376,7 +378,7 @@ def pairs_of_judgments(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Agreement:
+class Agreement(Result):
     """Every measure of agreement, and the numbers of judgments it rests on."""
 
     scores: Mapping[str, Score]
@@ -390,6 +392,11 @@ class Agreement:
     level: float
     resamples: int
     seed: int
+
+    @property
+    def facts(self) -> str:
+        """What the measures rest on."""
+        return f"{count_of(self.judgments, 'judgment')} of {count_of(self.items, 'item')}"
 
     def __getitem__(self, name: str) -> Score:
         if name not in self.scores:

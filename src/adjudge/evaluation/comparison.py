@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
+from adjudge.data.results import Result
 from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine
 from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
@@ -93,7 +94,7 @@ class _ModelResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Comparison:
+class Comparison(Result):
     """Models from best to worst, those that failed last, and which of them to take.
 
     ``by`` is "gold" or "judgments": what they were scored by. ``calibrated`` names the models whose
@@ -106,6 +107,11 @@ class Comparison:
     recommendation: str
     notes: tuple[str, ...]
     calibrated: tuple[str, ...] = ()
+
+    @property
+    def facts(self) -> str:
+        """Which model to take."""
+        return self.recommendation
 
     def to_table(self) -> Any:
         """One row per model: scores, ranks, seconds per fit, reason."""

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import Names, look_up
+from adjudge.data.results import Result
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation._labelled import Labelled, read_labels
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CrossValidation:
+class CrossValidation(Result):
     """Scores of a model on gold that it was not given, by fold and over all folds together.
 
     ``pooled`` scores every gold item by the fit that was not given its truth. Items are in order of
@@ -54,6 +55,11 @@ class CrossValidation:
     fold: NDArray[np.int32]  # (gold,)
     choice: NDArray[np.int16]  # (gold,) -1 where the item got no label
     posterior: NDArray[np.float64]  # (gold, truth) NaN where the item got no label
+
+    @property
+    def facts(self) -> str:
+        """What was scored."""
+        return f"{self.model} on {len(self.folds)} folds of {len(self.items):,} gold items"
 
     def values(self, name: str) -> NDArray[np.float64]:  # (fold,)
         """One score on each fold; NaN where it is undefined."""

@@ -19,6 +19,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.kernels.keys import deal
 from adjudge.models._families import EffectiveJudges, split_judges
 from adjudge.models.model import Progress, Ties, is_sampled, pick
+from adjudge.models.settings import FitPredict
 
 if TYPE_CHECKING:
     from adjudge.models._calibration import Calibration
@@ -45,7 +46,7 @@ class _CalibratedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibrated:
+class Calibrated(FitPredict):
     """A model whose probabilities gold calibrates, fitted like any other."""
 
     calibrate: ClassVar[bool] = True

@@ -55,7 +55,7 @@ from adjudge.models.number_consensus import (
     sweep_numbers,
     value_items,
 )
-from adjudge.models.settings import check_settings
+from adjudge.models.settings import FitPredict, check_settings
 
 _SURE = 3.0  # standard errors
 
@@ -101,7 +101,7 @@ _WORDS = {"scale": "a scale", "shift": "a shift", "both": "a shift and a scale"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Continuous:
+class Continuous(FitPredict):
     """Numbers judged by people who are each biased and noisy in their own way."""
 
     name: ClassVar[str] = "continuous"

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import look_up
+from adjudge.data.results import Result
 from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale, as_number
 from adjudge.data.source import count_of
@@ -327,7 +328,7 @@ _BARS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ContinuousConsensus(Saved):
+class ContinuousConsensus(Result, Saved):
     """What was found: the value of each item, and the bias and noise of each judge."""
 
     holds: ClassVar[str] = "fit of numbers"
@@ -344,6 +345,16 @@ class ContinuousConsensus(Saved):
     common: float = 0.0  # standard deviation of what judges get wrong together
     stretch: float = 0.0  # and of their mean scale
     notes: tuple[str, ...] = ()
+
+    @property
+    def facts(self) -> str:
+        """How many values there are, and how sure they are."""
+        error = float(self.error.mean())
+        return f"{count_of(len(self.value), 'item')}, standard error {error:.3g} on average"
+
+    def to_table(self) -> Any:
+        """Return ``labels``."""
+        return self.labels
 
     @property
     def shift(self) -> _Floats:  # (judge,)
@@ -399,13 +410,10 @@ class ContinuousConsensus(Saved):
         from adjudge.data.html import show
 
         items = len(self.value)
-        facts = (
-            f"{count_of(items, 'item')}, standard error {float(self.error.mean()):.3g} on average"
-        )
         count, edges = np.histogram(self.value, bins=_BARS)
         names = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges)]
         bars = list(zip(names, (count / items).tolist(), strict=True))
-        return show("Numbers", facts, bars, self.labels, items, self.notes)
+        return show("Numbers", self.facts, bars, self.labels, items, self.notes)
 
     @takes_tables
     def predict(

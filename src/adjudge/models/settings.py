@@ -104,7 +104,18 @@ class Given(NamedTuple):
     progress: Progress | None
 
 
-class Fitted:
+class FitPredict:
+    """Fits and returns the main table of the result in one call."""
+
+    __slots__ = ()
+
+    def fit_predict(self, *data: Any, **options: Any) -> Any:
+        """Return the table of ``fit`` with the same arguments: one row per item."""
+        fitted: Any = self
+        return fitted.fit(*data, **options).to_table()
+
+
+class Fitted(FitPredict):
     """A model of labels: settings, and ``fit``."""
 
     __slots__ = ()
@@ -130,10 +141,6 @@ class Fitted:
         a terminal and in a notebook after two seconds.
         """
         return self._fit(Given(judgments, gold, engine, progress))
-
-    def fit_predict(self, judgments: JudgmentsLike, gold: GoldLike = None, **options: Any) -> Any:
-        """Fit judgments, and return the table of labels: ``fit(...).labels``."""
-        return self.fit(judgments, gold, **options).labels
 
     def _fit(self, given: Given) -> Consensus:
         raise NotImplementedError

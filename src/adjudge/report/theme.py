@@ -81,8 +81,8 @@ def find_theme(name: str) -> Theme:
     return THEMES[name]
 
 
-def _chart_config(theme: Theme) -> dict[str, Any]:
-    """How Vega-Lite is to draw under a theme."""
+def chart_config(theme: Theme) -> dict[str, Any]:
+    """Return how Vega-Lite draws under a theme."""
     words = {"labelColor": theme.soft, "titleColor": theme.ink, "titleFontWeight": 500}
     return {
         "background": theme.paper,
@@ -181,4 +181,4 @@ def spec_of(chart: Any, theme: Theme = LIGHT) -> dict[str, Any]:
     padding = {"left": 5, "top": 5, "right": 16, "bottom": 5}
     # What a chart configures itself counts, but not what Altair configures for everyone.
     own = {key: value for key, value in spec.get("config", {}).items() if key != "view"}
-    return {**spec, "padding": padding, "config": {**_chart_config(theme), **own}}
+    return {**spec, "padding": padding, "config": {**chart_config(theme), **own}}

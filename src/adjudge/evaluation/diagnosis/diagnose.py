@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus, places
 from adjudge.data.judgments import GoldLike, Judgments, takes_tables
+from adjudge.data.results import Result
+from adjudge.data.source import count_of
 from adjudge.evaluation.diagnosis._collusion import find_pairs
 from adjudge.evaluation.diagnosis._confusions import (
     AverageConfusion,
@@ -36,7 +39,7 @@ _STAGES = ("judges", "drift", "pairs", "items")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Diagnosis:
+class Diagnosis(Result):
     """What a consensus says of its judges and items. Tables are Arrow tables; intervals are 90%.
 
     ``judges``, a row a judge, in the order of ``consensus.judges`` and with all its columns, then
@@ -71,6 +74,17 @@ class Diagnosis:
     notes: tuple[str, ...]  # what is missing and what would add it, and how things were done
     limits: Limits
     few: FewJudges | None = None
+
+    @property
+    def facts(self) -> str:
+        """How many judges to keep, train, drop and watch."""
+        advice = Counter(self.judges["advice"].to_pylist())
+        said = ", ".join(f"{name} {count}" for name, count in sorted(advice.items()))
+        return f"{count_of(len(self.judges), 'judge')}: {said}"
+
+    def to_table(self) -> Any:
+        """Return ``judges``."""
+        return self.judges
 
 
 @takes_tables

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold, take_gold
 from adjudge.data.judgments import Judgments, take_judgments
+from adjudge.data.results import Result
 from adjudge.data.runs import Run
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, shown
@@ -45,8 +47,11 @@ _STEPS = 20  # of a ratio's expansion around its own value
 _ENDLESS = 0  # a population without end
 
 
+_NUMBERS = ("target", "estimate", "low", "high", "classical", "classical_low", "classical_high")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Result):
     """A target's estimate and interval, beside those of gold alone.
 
     ``saved`` is how many more labels gold alone would need for an interval as narrow; ``power`` is
@@ -70,6 +75,15 @@ class Estimate:
     judged: dict[str, float]
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
+
+    @property
+    def facts(self) -> str:
+        """The estimate with its interval."""
+        return f"{self.target} {self.estimate:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+    def to_table(self) -> Any:
+        """Return one row: the estimate, its interval, and that of gold alone."""
+        return pa.table({name: [getattr(self, name)] for name in _NUMBERS})
 
     def to_json(self) -> dict[str, Any]:
         """The estimate as data."""

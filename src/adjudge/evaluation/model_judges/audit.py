@@ -20,7 +20,9 @@ from adjudge.data.gold import Gold, take_gold
 from adjudge.data.judgments import PERSON, Judgments
 from adjudge.data.model_answers import ModelAnswers
 from adjudge.data.names import look_up
+from adjudge.data.results import Result
 from adjudge.data.runs import Run
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, UnknownName
 from adjudge.evaluation._resampling import check_resampling
 from adjudge.evaluation.model_judges._biases import Bias, find_biases
@@ -62,7 +64,7 @@ _MOST_RANKED = 5  # judges whose labels measure runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Audit:
+class Audit(Result):
     """The verdict on every LLM judge, and what it rests on."""
 
     judges: tuple[JudgeAudit, ...]
@@ -79,6 +81,12 @@ class Audit:
     answers: ModelAnswers
     soft: SoftJudgments
     known: NDArray[np.int16]  # (item,) gold, -1 where there is none
+
+    @property
+    def facts(self) -> str:
+        """How many judges there are, and their verdicts."""
+        said = ", ".join(f"{one.judge} {one.verdict}" for one in self.judges[:5])
+        return f"{count_of(len(self.judges), 'LLM judge')}: {said}"
 
     def __getitem__(self, judge: str) -> JudgeAudit:
         for one in self.judges:

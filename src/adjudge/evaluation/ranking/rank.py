@@ -22,6 +22,7 @@ from scipy.optimize import isotonic_regression
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
+from adjudge.data.results import Result
 from adjudge.data.runs import Run, distinct_names
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
@@ -48,7 +49,7 @@ _BLOCK = 1 << 22  # truths held at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Ranking:
+class Ranking(Result):
     """The value of each measure for each system, and the values under draws of the true labels.
 
     ``by_label`` has the values under the labels, ``values`` those under each draw. ``covers``
@@ -68,6 +69,15 @@ class Ranking:
     over: _Over
     covers: tuple[str, ...]
     notes: tuple[str, ...]
+
+    @property
+    def facts(self) -> str:
+        """How many systems were ranked, and by what."""
+        return f"{count_of(len(self.names), 'system')} by {', '.join(self.values)}"
+
+    def to_table(self) -> Any:
+        """Return ``systems``."""
+        return self.systems
 
     def __repr__(self) -> str:
         return f"Ranking({len(self.names)} systems by {', '.join(self.values)})"

@@ -16,13 +16,13 @@ from adjudge.models.model import Progress, Step, settings_of
 from adjudge.models.pairs._fitting import check_answers
 from adjudge.models.pairs._judges import pair_judge_table
 from adjudge.models.pairs.cells import count_cells
-from adjudge.models.settings import check_settings
+from adjudge.models.settings import FitPredict, check_settings
 
 _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WinRate:
+class WinRate(FitPredict):
     """How often an item wins against another, averaged over those it was compared with."""
 
     name: ClassVar[str] = "win-rate"
@@ -39,7 +39,7 @@ class WinRate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Elo:
+class Elo(FitPredict):
     """Elo's ratings, comparison by comparison in the order of the data."""
 
     name: ClassVar[str] = "elo"

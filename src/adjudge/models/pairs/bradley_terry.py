@@ -46,10 +46,11 @@ from adjudge.errors import BadData, BadSetting
 from adjudge.models.model import Progress
 from adjudge.models.pairs._fitting import check_pair_settings, fit_pairs
 from adjudge.models.pairs._strengths import Rules
+from adjudge.models.settings import FitPredict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BradleyTerry:
+class BradleyTerry(FitPredict):
     """Strengths of items, judges all alike."""
 
     name: ClassVar[str] = "bradley-terry"
@@ -83,7 +84,7 @@ class BradleyTerry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrowdBradleyTerry:
+class CrowdBradleyTerry(FitPredict):
     """Strengths of items; skill and position bias of judges; ties."""
 
     name: ClassVar[str] = "crowd-bradley-terry"

@@ -49,6 +49,7 @@ from adjudge.models.pairs.cells import (
     weigh_copies,
     weigh_grades,
 )
+from adjudge.models.settings import FitPredict
 
 _Floats = NDArray[np.float64]
 _ROUGH = 1e-2  # tolerance of the fits that leave judges out
@@ -56,7 +57,7 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GradedBradleyTerry:
+class GradedBradleyTerry(FitPredict):
     """Strengths of items from comparisons and grades; judges of both; P(grade) of every item."""
 
     name: ClassVar[str] = "graded-bradley-terry"
