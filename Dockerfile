@@ -1,14 +1,17 @@
 # The server: docker build -t adjudge . ; see docs/collect/deploy.md for the whole set-up.
-# PYTHON names the base of both stages, any image with Python 3.11 or newer and venv.
+# PYTHON names the base of both stages: an image with venv and the Python that
+# deploy/requirements.txt was locked for (scripts/lock_image.py).
 ARG PYTHON=docker.io/library/python:3.13-slim
 
 FROM ${PYTHON} AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY src ./src
+COPY deploy/requirements.txt ./
 ARG VERSION=0.1.0
 RUN python3 -m venv /opt/adjudge \
-    && SETUPTOOLS_SCM_PRETEND_VERSION=$VERSION /opt/adjudge/bin/pip install --no-cache-dir ".[postgres]" \
+    && /opt/adjudge/bin/pip install --no-cache-dir --require-hashes -r requirements.txt \
+    && SETUPTOOLS_SCM_PRETEND_VERSION=$VERSION /opt/adjudge/bin/pip install --no-cache-dir --no-deps . \
     && /opt/adjudge/bin/pip uninstall --yes --quiet pip setuptools
 
 FROM ${PYTHON}

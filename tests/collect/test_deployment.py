@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -66,3 +68,21 @@ def test_the_database_of_the_server_is_not_public() -> None:
         r"\n  (?=\w+:\n)", (ROOT / "compose.yaml").read_text().split("networks:\n  inside")[0]
     )
     assert [text.split(":")[0] for text in services if "ports:" in text] == ["proxy"]
+
+
+def test_the_image_is_locked_and_its_bill_of_materials_is_the_lock() -> None:
+    text = (ROOT / "deploy" / "requirements.txt").read_text()
+    locked = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, re.MULTILINE))
+    bill = json.loads((ROOT / "deploy" / "sbom.json").read_text())
+    assert {one["name"]: one["version"] for one in bill["components"]} == locked
+    hashes = re.findall(r"--hash=sha256:([0-9a-f]{64})", text)
+    assert sorted(one["content"] for c in bill["components"] for one in c["hashes"]) == sorted(
+        hashes
+    )
+    assert "://" not in text + json.dumps(bill)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    named = [*project["dependencies"], *extras["report"], *extras["serve"], *extras["postgres"]]
+    wanted = {re.split(r"[<>=\[;]", one)[0] for one in named if not one.startswith("adjudge")}
+    assert wanted <= locked.keys(), "run scripts/lock_image.py"
+    assert "--require-hashes -r requirements.txt" in (ROOT / "Dockerfile").read_text()
