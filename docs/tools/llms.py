@@ -1,4 +1,7 @@
-"""Write docs/llms.txt: the pages of the site with their first sentences, for language models."""
+"""Write docs/llms.txt: the pages of the site with their first sentences, for language models.
+
+    .venv/bin/python docs/tools/llms.py && .venv/bin/zensical build --strict
+"""
 
 from __future__ import annotations
 
@@ -36,3 +39,7 @@ def _first_sentence(path: Path) -> str:
         return ""
     plain = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", " ".join(blocks[0].split())).replace("**", "")
     return re.split(r"(?<=\w\w[.:]) (?=[A-Z`])", plain)[0]
+
+
+if __name__ == "__main__":
+    (DOCS / "llms.txt").write_text(render(), encoding="utf-8")

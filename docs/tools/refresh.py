@@ -11,7 +11,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import llms
 from examples import run_page
 from reference import filled
 
@@ -33,7 +32,6 @@ def main() -> None:
         if page.text != before:
             path.write_text(page.text, encoding="utf-8")
             print(f"{path.relative_to(ROOT)}: rewritten, {len(page.faults)} examples differed")
-    (ROOT / "docs" / "llms.txt").write_text(llms.render(), encoding="utf-8")
 
 
 if __name__ == "__main__":
