@@ -1,6 +1,6 @@
 """Write docs/llms.txt: the pages of the site with their first sentences, for language models.
 
-    .venv/bin/python docs/tools/llms.py && .venv/bin/zensical build --strict
+.venv/bin/python docs/tools/llms.py && .venv/bin/zensical build --strict
 """
 
 from __future__ import annotations
