@@ -91,7 +91,7 @@ def test_fleiss_example() -> None:
     rows = [[int(digit) for digit in row] for row in FLEISS.split()]
     judgments = of_counts(rows)
     totals = _Patterns.of(judgments)
-    assert (totals.weight @ totals.counts).tolist() == [[26, 26, 30, 55, 43]]  # as printed there
+    assert (totals.times @ totals.counts).tolist() == [26, 26, 30, 55, 43]  # as printed there
     assert round(measure_agreement(judgments)["fleiss_kappa"].value, 3) == 0.430
 
 

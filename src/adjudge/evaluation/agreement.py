@@ -8,7 +8,7 @@ bootstrap over items run on those. Cohen's kappa is of two judges, or the mean o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -30,88 +30,11 @@ from adjudge.evaluation._resampling import (
 from adjudge.evaluation.measures import Floats, ratio
 from adjudge.evaluation.scores import Score, score_table
 
-_LEAST_COMMON = 5  # items that two judges must share; of one item kappa is 0 or undefined
+_LEAST_COMMON = 5  # items that two judges must share; on one item kappa is 0 or undefined
 _MOST_PAIRS = 20_000_000  # of judgments that are compared: about 1 GB
+_BLOCK = 4_000_000  # numbers of one block of resamples
 _Metric = Literal["nominal", "ordinal", "interval"]
 _Repeats = Literal["count", "first"]
-_FEW_LABELS = 64  # up to which items are grouped by their counts
-
-
-@takes_tables
-def cohen_kappa(
-    judgments: JudgmentsLike,
-    first: str,
-    second: str,
-    *,
-    resamples: int = 0,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Score:
-    """Measure Cohen's kappa of two judges on the items both judged; of repeats the first counts.
-
-    (observed - chance) / (1 - chance), chance from each judge's own shares of labels. Cohen (1960),
-    doi:10.1177/001316446002000104.
-    """
-    check_resampling(resamples, level)
-    sides = []
-    for name in (first, second):
-        code = int(look_up([name], judgments.judges)[0])
-        if code < 0:
-            raise BadSetting("judge", name, f"one of the {judgments.judge_count:,} judges")
-        own = np.flatnonzero(judgments.judge == code)
-        seen, at = np.unique(judgments.item[own], return_index=True)
-        sides.append((seen, judgments.label[own[at]]))
-    _, left, right = np.intersect1d(sides[0][0], sides[1][0], return_indices=True)
-    labels = len(judgments.scale.labels)
-    one, other = sides[0][1][left], sides[1][1][right]
-    return kappa_of_labels(one, other, labels, resamples=resamples, level=level, seed=seed)
-
-
-def kappa_of_labels(
-    first: NDArray[Any],  # (item,)
-    second: NDArray[Any],  # (item,)
-    labels: int,
-    *,
-    resamples: int = 0,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Score:
-    """Measure Cohen's kappa of two lists of label codes, with a bootstrap interval over items."""
-    if not len(first):
-        return Score.undefined("cohen_kappa", "the two judges have no item in common")
-    cell, times = np.unique(first.astype(np.int64) * labels + second, return_counts=True)
-    value = float(_kappa_of_cells(cell, labels, times.astype(np.float64)[None, :])[0])
-    if np.isnan(value):
-        return Score.undefined("cohen_kappa", "both judges gave one label, the same, throughout")
-    weights = pattern_weights(times.astype(np.int64), resamples, seed)
-    drawn = [_kappa_of_cells(cell, labels, weight) for weight in weights]
-    return _with_interval("cohen_kappa", value, drawn, level)
-
-
-def _kappa_of_cells(
-    cell: NDArray[np.int64], labels: int, weight: Floats
-) -> Floats:  # (cell,), (resample, cell) -> (resample,)
-    """Return kappa from the used cells of a table, under weights."""
-    row, column = cell // labels, cell % labels
-    used = np.unique(np.concatenate([row, column]))
-    by_row = weight @ (row[:, None] == used).astype(np.float64)  # (resample, label)
-    by_column = weight @ (column[:, None] == used).astype(np.float64)
-    return _kappa(
-        weight.sum(axis=1),
-        weight @ (row == column).astype(np.float64),
-        np.einsum("rl,rl->r", by_row, by_column),
-    )
-
-
-def _kappa(common: Floats, alike: Floats, chance: Floats) -> Floats:
-    """Return kappa from common items, equal labels, and the sum of products of margins."""
-    return np.asarray(ratio(common * alike - chance, common * common - chance))
-
-
-def _with_interval(name: str, value: float, drawn: list[Any], level: float) -> Score:
-    """The score with the interval of its resamples, if there are any."""
-    low, high = percentile_interval(np.concatenate(drawn), level) if drawn else (None, None)
-    return Score(name=name, value=value, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -126,52 +49,29 @@ class _Patterns:
 
     @classmethod
     def of(cls, judgments: Judgments) -> _Patterns:
-        """The patterns of judgments; the judgments, grouped by item, are a sparse matrix."""
+        """Find the patterns of judgments; the judgments, grouped by item, are a sparse matrix."""
         shape = (judgments.item_count, len(judgments.scale.labels))
-        ones, label = np.ones(len(judgments)), judgments.label.astype(np.int32)
+        ones, label = np.ones(len(judgments), dtype=np.int64), judgments.label.astype(np.int32)
         # Summing works in place: the judgments keep their offsets, the matrix gets a copy.
         counts = csr_array((ones, label, judgments.offsets.copy()), shape=shape)
         counts.sum_duplicates()
         kept = judgments.counts_per_item >= 2
         counts = counts[np.flatnonzero(kept)]
-        first, times = _distinct(counts)
-        counts = counts[first]
+        # Random sums of counts tell patterns apart: 10^6 of them collide with probability 10^-7.
+        hashed = counts @ np.random.default_rng(0).integers(2**63, size=shape[1], dtype=np.int64)
+        _, first, times = np.unique(hashed, return_index=True, return_counts=True)
+        counts = counts[first].astype(np.float64)
         return cls(
             counts=counts,
-            times=times,
-            total=np.asarray(counts.sum(axis=1), dtype=np.float64),
-            squares=np.asarray(counts.power(2).sum(axis=1), dtype=np.float64),
+            times=times.astype(np.int64),
+            total=np.asarray(counts.sum(axis=1)),
+            squares=np.asarray(counts.power(2).sum(axis=1)),
             left_out=int((~kept).sum()),
         )
 
-    @property
-    def weight(self) -> Floats:  # (1, pattern)
-        """The items as they are, as one resample."""
-        return self.times.astype(np.float64)[None, :]
-
-
-def _distinct(counts: Any) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """The first row of each distinct row of counts, and how many rows are like it.
-
-    Rows are told apart label by label: each refines the groups that the labels before it made.
-    """
-    rows, labels = counts.shape
-    if labels > _FEW_LABELS or not rows:
-        return np.arange(rows), np.ones(rows, dtype=np.int64)
-    columns = counts.tocsc()
-    group = np.zeros(rows, dtype=np.int64)
-    for label in range(labels):
-        column = np.zeros(rows, dtype=np.int64)
-        here = slice(columns.indptr[label], columns.indptr[label + 1])
-        column[columns.indices[here]] = columns.data[here].astype(np.int64)
-        group = group * (column.max() + 1) + column
-        group = np.unique(group, return_inverse=True)[1]
-    _, first, times = np.unique(group, return_index=True, return_counts=True)
-    return first, times.astype(np.int64)
-
 
 def _percent_agreement(patterns: _Patterns, weight: Floats) -> Floats:
-    """Of all pairs of judgments of one item, the share that agree."""
+    """Measure the share of all pairs of judgments of one item that agree."""
     alike = weight @ (patterns.squares - patterns.total)
     return np.asarray(ratio(alike, weight @ (patterns.total * (patterns.total - 1))))
 
@@ -245,7 +145,7 @@ def _spread(patterns: _Patterns, drawn: Floats, place: Floats) -> Floats:  # (re
 
 
 def without_repeats(judgments: Judgments) -> Judgments:
-    """The judgments with only the first of each judge on each item; items and judges stay."""
+    """Return the judgments with only the first of each judge on each item; items stay."""
     key = judgments.item.astype(np.int64) * judgments.judge_count + judgments.judge
     first = np.unique(key, return_index=True)[1]
     if len(first) == len(judgments):
@@ -253,6 +153,36 @@ def without_repeats(judgments: Judgments) -> Judgments:
     kept = np.zeros(len(judgments), dtype=np.bool_)
     kept[first] = True
     return judgments.select(judgments=kept, keep_empty=True)
+
+
+@takes_tables
+def cohen_kappa(
+    judgments: JudgmentsLike,
+    first: str,
+    second: str,
+    *,
+    resamples: int = 0,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Score:
+    """Measure Cohen's kappa of two judges on the items both judged; of repeats the first counts.
+
+    (observed - chance) / (1 - chance), chance from each judge's own shares of labels. Cohen (1960),
+    doi:10.1177/001316446002000104.
+    """
+    check_resampling(resamples, level)
+    codes = look_up([first, second], judgments.judges)
+    for name, code in zip((first, second), codes.tolist(), strict=True):
+        if code < 0:
+            raise BadSetting("judge", name, f"one of the {judgments.judge_count:,} judges")
+    both = judgments.select(judgments=np.isin(judgments.judge, codes), keep_empty=True)
+    found = mean_cohen_kappa(both, least_common=1, resamples=resamples, level=level, seed=seed)
+    if found.score.defined:
+        return found.score
+    reason = "both judges gave one label, the same, throughout"
+    if not found.left_out:
+        reason = "the two judges have no item in common"
+    return Score.undefined("cohen_kappa", reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,25 +194,6 @@ class _PairsOfJudges:
     left_out: int  # pairs of judges with too few items in common, or one label only
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _PairTables:
-    """Sums over items that kappa needs of each pair of judges, as sparse matrices."""
-
-    first: Any  # sparse (pair x label, item)
-    second: Any  # sparse (pair x label, item)
-    alike: Any  # sparse (pair, item)
-    labels: int
-
-    def kappa(self, weight: Floats) -> tuple[Floats, Floats]:  # (item, resample)
-        """Kappa and items in common, of each pair of judges: (pair, resample) each."""
-        shape = (-1, self.labels, weight.shape[1])
-        first = np.asarray(self.first @ weight).reshape(shape)  # (pair, label, resample)
-        second = np.asarray(self.second @ weight).reshape(shape)
-        common = first.sum(axis=1)
-        chance = np.einsum("plr,plr->pr", first, second)
-        return _kappa(common, np.asarray(self.alike @ weight), chance), common
-
-
 def mean_cohen_kappa(
     judgments: Judgments,
     *,
@@ -291,50 +202,50 @@ def mean_cohen_kappa(
     level: float = 0.95,
     seed: int = 0,
 ) -> _PairsOfJudges:
-    """The mean of Cohen's kappa over pairs of judges, weighted by the items they have in common.
+    """Average Cohen's kappa over pairs of judges, weighted by the items they have in common.
 
     Only pairs with ``least_common`` items or more count. A pair that gave one label, the same,
     throughout has no kappa and is left out. Kappa on few items is biased, more so on a resample
     of them, so the interval is centred on the value.
     """
-    name = "cohen_kappa"
+
+    def undefined(reason: str, left_out: int) -> _PairsOfJudges:
+        score = Score.undefined("cohen_kappa", reason)
+        return _PairsOfJudges(score=score, pairs=0, left_out=left_out)
+
     size = judgments.counts_per_item
     many = int((size * (size - 1) // 2).sum())
     if many > _MOST_PAIRS:
         reason = f"{many:,} pairs of judgments are more than the {_MOST_PAIRS:,} that are compared"
-        return _PairsOfJudges(score=Score.undefined(name, reason), pairs=0, left_out=0)
-    tables, items, few = _tables(without_repeats(judgments), least_common)
+        return undefined(reason, 0)
+    tables, items, few = _pair_tables(without_repeats(judgments), least_common)
     if tables is None:
-        reason = f"no two judges have {least_common:,} items in common"
-        return _PairsOfJudges(score=Score.undefined(name, reason), pairs=0, left_out=few)
-    kappa, common = tables.kappa(np.ones((items, 1)))
+        return undefined(f"no two judges have {least_common:,} items in common", few)
+    kappa, common = _kappas(tables, np.ones((items, 1)))
     defined = int((~np.isnan(kappa)).sum())
     left_out = few + len(kappa) - defined
     if not defined:
         reason = "no two judges used more than one label on the items they have in common"
-        return _PairsOfJudges(score=Score.undefined(name, reason), pairs=0, left_out=left_out)
+        return undefined(reason, left_out)
     value = float(_mean(kappa, common)[0])
-    score = Score(name=name, value=value)
-    block = max(1, 4_000_000 // (kappa.size * tables.labels))
+    block = max(1, _BLOCK // tables[0].shape[0])
     drawn = [
-        _mean(*tables.kappa(np.ascontiguousarray(part.T)))
+        _mean(*_kappas(tables, np.ascontiguousarray(part.T)))
         for weight in item_weights(items, resamples, seed)
         for part in np.array_split(weight, range(block, len(weight), block))
     ]
+    low, high = None, None
     if drawn:
         low, high = centred_interval(value, np.concatenate(drawn), level, least=-1.0)
-        score = replace(score, low=low, high=high)
+    score = Score(name="cohen_kappa", value=value, low=low, high=high)
     return _PairsOfJudges(score=score, pairs=defined, left_out=left_out)
 
 
-def _mean(kappa: Floats, common: Floats) -> Floats:  # (resample,)
-    known = ~np.isnan(kappa)
-    total = np.where(known, kappa, 0.0) * common
-    return np.asarray(ratio(total.sum(axis=0), (common * known).sum(axis=0)))
+_Tables = tuple[Any, Any, Any]  # sparse: (pair x label, item) of each judge, (pair, item) alike
 
 
-def _tables(judgments: Judgments, least_common: int) -> tuple[_PairTables | None, int, int]:
-    """The tables of pairs of judges that count, the items behind them, and the pairs left out."""
+def _pair_tables(judgments: Judgments, least_common: int) -> tuple[_Tables | None, int, int]:
+    """Return what kappa needs of each pair of judges, the items behind it, and pairs left out."""
     left, right = pairs_of_judgments(judgments.counts_per_item, judgments.offsets)
     judge = judgments.judge.astype(np.int64)
     swap = judge[left] > judge[right]
@@ -342,27 +253,39 @@ def _tables(judgments: Judgments, least_common: int) -> tuple[_PairTables | None
     key = judge[left] * judgments.judge_count + judge[right]
     _, pair, common = np.unique(key, return_inverse=True, return_counts=True)
     enough = common >= least_common
-    few = int((~enough).sum())
-    if not enough.any():
+    few, pairs = int((~enough).sum()), int(enough.sum())
+    if not pairs:
         return None, 0, few
     kept = enough[pair]
     pair = (np.cumsum(enough) - 1)[pair[kept]]
     left, right = left[kept], right[kept]
-    _, item = np.unique(judgments.item[left], return_inverse=True)
-    labels, pairs, items = len(judgments.scale.labels), int(enough.sum()), int(item.max()) + 1
+    seen, item = np.unique(judgments.item[left], return_inverse=True)
+    labels, items = len(judgments.scale.labels), len(seen)
     a, b = judgments.label[left].astype(np.int64), judgments.label[right].astype(np.int64)
 
     def sums(row: NDArray[np.int64], of: NDArray[np.int64], rows: int) -> Any:
         return csr_array((np.ones(len(row)), (row, of)), shape=(rows, items))
 
-    same = a == b
-    tables = _PairTables(
-        sums(pair * labels + a, item, pairs * labels),
-        sums(pair * labels + b, item, pairs * labels),
-        sums(pair[same], item[same], pairs),
-        labels,
+    first, second = (sums(pair * labels + side, item, pairs * labels) for side in (a, b))
+    return (first, second, sums(pair[a == b], item[a == b], pairs)), items, few
+
+
+def _kappas(tables: _Tables, weight: Floats) -> tuple[Floats, Floats]:  # (item, resample)
+    """Return kappa and items in common, of each pair of judges: (pair, resample) each."""
+    pairs = tables[2].shape[0]
+    first, second = (
+        np.asarray(side @ weight).reshape(pairs, -1, weight.shape[1]) for side in tables[:2]
     )
-    return tables, items, few
+    common = first.sum(axis=1)
+    chance = np.einsum("plr,plr->pr", first, second)
+    alike = np.asarray(tables[2] @ weight)
+    return np.asarray(ratio(common * alike - chance, common * common - chance)), common
+
+
+def _mean(kappa: Floats, common: Floats) -> Floats:  # (resample,)
+    known = ~np.isnan(kappa)
+    total = np.where(known, kappa, 0.0) * common
+    return np.asarray(ratio(total.sum(axis=0), (common * known).sum(axis=0)))
 
 
 def pairs_of_judgments(
@@ -474,11 +397,13 @@ def _measured(
         settings = {"metric": metric, "values": judgments.scale.values}
     if not len(patterns.times):
         return Score.undefined(name, "no item has two judgments")
-    value = float(measure(patterns, patterns.weight, **settings)[0])
+    items = patterns.times.astype(np.float64)[None, :]  # as they are, as one resample
+    value = float(measure(patterns, items, **settings)[0])
     if np.isnan(value):
         return Score.undefined(name, "every judgment gives one label: they agree by chance as well")
     drawn = [
         measure(patterns, weight, **settings)
         for weight in pattern_weights(patterns.times, resamples, seed)
     ]
-    return _with_interval(name, value, drawn, level)
+    low, high = percentile_interval(np.concatenate(drawn), level) if drawn else (None, None)
+    return Score(name=name, value=value, low=low, high=high)
