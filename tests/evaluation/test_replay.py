@@ -13,7 +13,6 @@ from adjudge.data.formats import read
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.replay import (
-    _gain_by,
     _rating_steps,
     _thin_judgments,
     accuracy_by_ratings,
@@ -54,9 +53,9 @@ def test_gain_of_pairs_is_the_gain_of_items_where_judges_are_alike() -> None:
     posterior = rng.dirichlet(np.ones(3), size=50)
     confusion = rng.dirichlet(np.ones(4), size=3)
     same = np.repeat(confusion[None], 50, axis=0)
-    assert _gain_by(posterior, same) == pytest.approx(gain_of(posterior, confusion))
+    assert gain_of(posterior, same) == pytest.approx(gain_of(posterior, confusion))
     useless = np.full((50, 3, 4), 0.25)
-    assert _gain_by(posterior, useless) == pytest.approx(0.0, abs=1e-12)
+    assert gain_of(posterior, useless) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_it_never_asks_for_more_than_there_is_or_the_budget_allows() -> None:

@@ -31,7 +31,7 @@ from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation._resampling import shuffled_places
 from adjudge.evaluation.against_gold import evaluate
 from adjudge.evaluation.scores import wilson
-from adjudge.evaluation.stopping import Stopping, entropy_of
+from adjudge.evaluation.stopping import Stopping, gain_of
 from adjudge.models.dependence import count_further
 from adjudge.models.model import Model, Progress, Step
 
@@ -140,23 +140,13 @@ def _asked(
     confusion = np.broadcast_to(
         consensus.confusion, (judgments.judge_count, *consensus.confusion.shape[1:])
     )
-    gain = _gain_by(consensus.posterior[item], confusion[judgments.judge[left]])
+    gain = gain_of(consensus.posterior[item], confusion[judgments.judge[left]])
     gain *= count_further(counts, consensus.correlation or 0.0)[item]
     order = np.lexsort((-gain, item))
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = item[order][1:] != item[order][:-1]
     best = order[first]
     return np.asarray(left[best[np.argsort(-gain[best], kind="stable")]], dtype=np.int64)
-
-
-def _gain_by(
-    posterior: NDArray[np.float64],  # (pair, truth)
-    confusion: NDArray[np.float64],  # (pair, truth, label)
-) -> NDArray[np.float64]:  # (pair,)
-    """The same for pairs of an item and the judge at hand: each with a confusion of its own."""
-    mixed = np.einsum("pk,pkl->pl", posterior, confusion)
-    inner = np.einsum("pk,pk->p", posterior, entropy_of(confusion))
-    return np.asarray(np.maximum(entropy_of(mixed) - inner, 0.0))
 
 
 _MOST = 6  # points of a curve

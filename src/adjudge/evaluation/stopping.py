@@ -18,19 +18,20 @@ _Floats = NDArray[np.float64]
 
 def gain_of(
     posterior: _Floats,  # (item, truth)
-    confusion: _Floats,  # (truth, label)
+    confusion: _Floats,  # (truth, label), or (item, truth, label) of the judge of each
 ) -> _Floats:  # (item,)
-    """The bits that one judgment under that confusion is expected to tell about each item's truth.
+    """Return the bits about each item's truth that one more judgment is expected to give.
 
-    It is the mutual information of truth and label: the doubt about the label that will come, less
-    what of it would remain if the truth were known, ``H(q theta) - sum_k q_k H(theta_k)``.
+    It is the mutual information of truth and label: the doubt about the next label, less the doubt
+    that would remain if the truth were known, ``H(q theta) - sum_k q_k H(theta_k)``.
     """
-    inner = entropy_of(confusion)  # (truth,)
     gain = np.empty(len(posterior))
-    step = max(1, _BLOCK // confusion.shape[1])
+    step = max(1, _BLOCK // confusion.shape[-1])
     for start in range(0, len(posterior), step):
-        part = posterior[start : start + step]
-        gain[start : start + step] = entropy_of(part @ confusion) - part @ inner
+        part = slice(start, start + step)
+        rates = confusion if confusion.ndim == 2 else confusion[part]
+        label = np.einsum("ik,kl->il" if rates.ndim == 2 else "ik,ikl->il", posterior[part], rates)
+        gain[part] = entropy_of(label) - (posterior[part] * entropy_of(rates)).sum(axis=1)
     return np.asarray(np.maximum(gain, 0.0))
 
 

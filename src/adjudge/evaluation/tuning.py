@@ -1,16 +1,16 @@
-"""The threshold of a filter, chosen by cross-validation on gold, and scored on gold it never saw.
+"""The threshold of a filter, chosen by cross-validation on gold, and scored on held-out gold.
 
-Sweeps of the papers: gamma of a Z-score over 0.1, 0.2 .. 4.0, alpha of an accuracy filter over
-0.60, 0.61 .. 0.99. The choice is nested: for each outer fold the threshold is chosen by inner folds
-of the other folds' gold alone; thresholds that do equally well yield to the gentler, which drops
-fewer judges.
+Thresholds of the papers: gamma of a Z-score from 0.1 to 4.0 in steps of 0.1, alpha of an accuracy
+filter from 0.60 to 0.99 in steps of 0.01. The choice is nested: for each outer fold the threshold
+is chosen by inner folds of the other folds' gold. Of thresholds that do equally well, the gentler
+is taken, which drops fewer judges.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -30,7 +30,8 @@ from adjudge.models.weighting import ACCURACY, Filter, JudgeFeatures, Product, m
 GAMMAS = tuple(round(0.1 * step, 1) for step in range(1, 41))
 ALPHAS = tuple(round(0.60 + 0.01 * step, 2) for step in range(40))
 Measure = Literal["graded", "binary"]
-_LATEST = 512  # votes kept: those of one filter and weight over all folds and thresholds
+_LATEST = 1024  # votes kept: those of one filter and weight over all folds and thresholds
+_Make = Callable[[float], Filter]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,10 +74,10 @@ class _Tuned:
 
 
 class Tuner:
-    """Tune filters of votes, again and again, over one set of judgments and gold.
+    """Tune filters of votes on one set of judgments and gold.
 
     A vote sees the gold outside the folds that are held out. Votes and features of judges are kept,
-    since inner fold a of outer fold b sees the gold that b of a sees, and so do both measures.
+    since inner fold a of outer fold b sees the same gold as inner fold b of outer fold a.
     """
 
     def __init__(
@@ -106,18 +107,11 @@ class Tuner:
         self._place = look_up(gold.items, self.part.items)  # (gold,)
         self._sweeps = ThreadsEngine().load(self.part)
         self._vote = lru_cache(_LATEST)(self._compute_vote)
-        self._feature = cache(self._measure_feature)
-        self._weighed: dict[bytes, tuple[NDArray[np.int16], NDArray[np.bool_]]] = {}
-
-    def _measure_feature(self, held: frozenset[int], name: str) -> JudgeFeatures:
-        """Measure a feature on the gold outside some folds; honeypots count always, unscored."""
-        seen = np.append(~np.isin(self.fold, list(held)), False)  # -1: no scored item
-        gold = self.gold.select(self.traps | seen[self._place])
-        return measure_features(self.judgments, gold, names=(name,), seed=self.seed)
+        self._feature = lru_cache(_LATEST)(self._measure_feature)
 
     def tune(
         self,
-        make: Callable[[float], Filter] | None,
+        make: _Make | None,
         thresholds: tuple[float, ...],
         weight: Product | None = None,
         *,
@@ -131,7 +125,9 @@ class Tuner:
         for outer in range(self.folds):
             keep = None
             if make is not None:
-                best = self._best(make, thresholds, weight, outer, measure, gentler)
+                best = self.choose(
+                    make, thresholds, weight, measure=measure, gentler=gentler, outer=outer
+                )
                 found.append(best)
                 keep = make(best)
             label, fell, lost = self._vote(frozenset({outer}), weight, keep)
@@ -153,32 +149,19 @@ class Tuner:
 
     def choose(
         self,
-        make: Callable[[float], Filter],
+        make: _Make,
         thresholds: tuple[float, ...],
         weight: Product | None = None,
         *,
         measure: Measure = "graded",
         gentler: Literal["higher", "lower"] = "higher",
+        outer: int | None = None,
     ) -> float:
-        """Choose a threshold by cross-validation over the folds of all gold."""
-        return self._best(make, thresholds, weight, None, measure, gentler)
-
-    def _best(
-        self,
-        make: Callable[[float], Filter],
-        thresholds: tuple[float, ...],
-        weight: Product | None,
-        outer: int | None,
-        measure: Measure,
-        gentler: Literal["higher", "lower"],
-    ) -> float:
-        """Choose the threshold that does best on inner folds of the gold outside the outer fold."""
+        """Choose a threshold by cross-validation over the folds of gold other than ``outer``."""
         if not thresholds:
             raise BadSetting("thresholds", thresholds, "at least one to choose from")
         score = np.zeros(len(thresholds))
-        for inner in range(self.folds):
-            if inner == outer:
-                continue
+        for inner in set(range(self.folds)) - {outer}:
             held = frozenset({inner} if outer is None else {inner, outer})
             for at, threshold in enumerate(thresholds):
                 label, _, _ = self._vote(held, weight, make(threshold))
@@ -193,6 +176,12 @@ class Tuner:
         self.part.scale.need_relevant()
         collapse = np.asarray(self.part.scale.truth_relevant)
         return np.asarray(collapse[label] == collapse[self.truth])
+
+    def _measure_feature(self, held: frozenset[int], name: str) -> JudgeFeatures:
+        """Measure a feature on the gold outside some folds; honeypots always count."""
+        seen = np.append(~np.isin(self.fold, list(held)), False)  # -1: no scored item
+        gold = self.gold.select(self.traps | seen[self._place])
+        return measure_features(self.judgments, gold, names=(name,), seed=self.seed)
 
     def _compute_vote(
         self, held: frozenset[int], weight: Product | None, keep: Filter | None
@@ -209,9 +198,6 @@ class Tuner:
         choice = choose_judges(
             self.part, features, weight, keep, flip=self.flip, shrink=self.shrink
         )
-        key = b"".join(part.tobytes() for part in choice.units)
-        if key not in self._weighed:  # thresholds may keep the same judges
-            posterior, fell, _ = self._sweeps.weigh(*choice.units)
-            label, _ = pick(posterior, self.part, ties="random", seed=self.seed)
-            self._weighed[key] = label, fell
-        return *self._weighed[key], int((choice.weight == 0).sum()) if keep is not None else 0
+        posterior, fell, _ = self._sweeps.weigh(*choice.units)
+        label, _ = pick(posterior, self.part, ties="random", seed=self.seed)
+        return label, fell, int((choice.weight == 0).sum()) if keep is not None else 0

@@ -26,7 +26,6 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
-from adjudge.evaluation.replay import _gain_by
 from adjudge.evaluation.stopping import Stopping, gain_of
 from adjudge.models.registry import model
 from adjudge.simulation import demo
@@ -170,7 +169,7 @@ def test_the_order_is_that_of_evaluation_for_the_judge_at_hand() -> None:
     trusted = rng.integers(0, 6, size=30)
     rule = Stopping(least=2, most=5, sure=0.8)
     hers = knowledge.confusion_of(20)
-    gain = _gain_by(posterior, np.broadcast_to(hers, (30, *hers.shape)))
+    gain = gain_of(posterior, np.broadcast_to(hers, (30, *hers.shape)))
     assert gain_of(posterior, hers) == pytest.approx(gain)
     order = order_of(rule, trusted, posterior, hers)
     assert sorted(order.tolist()) == list(range(30))
