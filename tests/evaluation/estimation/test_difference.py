@@ -10,7 +10,6 @@ from scipy import stats
 
 from adjudge.errors import BadData
 from adjudge.evaluation.estimation._difference import (
-    Corrected,
     Interval,
     correct,
     over_topics,
@@ -24,25 +23,25 @@ BELIEF = np.array([0.2, 0.9, 0.6, 0.4, 0.3, 0.1, 0.5, 0.8])
 ADDS = np.tile([0.0, 1.0], (8, 1)) / 8
 
 
-def estimated(items: tuple[int, ...], *, tune: bool, few: bool = False) -> Corrected:
+def estimated(items: tuple[int, ...], *, tune: bool, few: bool = False) -> Interval:
     at = np.array(items, dtype=np.int64)
     sample = sample_of(at, TRUTH[at], 8, None, None, "gold")
     belief = np.column_stack([1 - BELIEF, BELIEF])
-    told = belief.copy()
-    told[at] = np.eye(2)[TRUTH[at]]
-    expansion = Expansion(value=float((told * ADDS).sum()), adds=ADDS)
+    given = belief.copy()
+    given[at] = np.eye(2)[TRUTH[at]]
+    expansion = Expansion(value=float((given * ADDS).sum()), adds=ADDS)
     share = float(TRUTH[at].mean())
     plain = np.array([1 - share, share])
     return correct(expansion, sample, belief, plain, tune=tune, few=few)
 
 
 def test_it_is_unbiased_whatever_is_believed() -> None:
-    found = [estimated(items, tune=False).interval for items in combinations(range(8), 3)]
+    found = [estimated(items, tune=False) for items in combinations(range(8), 3)]
     values = [one.value for one in found]
     assert np.mean(values) == pytest.approx(TRUTH.mean())
     assert np.mean([one.variance for one in found]) == pytest.approx(np.var(values))
     assert found[0].bounds(0.999, (0.0, 1.0)) == (0.0, 1.0)  # within what can be
-    known = estimated(tuple(range(8)), tune=True).interval
+    known = estimated(tuple(range(8)), tune=True)
     assert known.value == pytest.approx(0.5)
     assert known.variance == pytest.approx(0.0, abs=1e-12)
 
@@ -51,13 +50,13 @@ def test_gold_alone_is_the_sample_mean_and_its_interval() -> None:
     at = np.array([0, 1, 2, 4, 6])
     sample = sample_of(at, TRUTH[at], 8, None, None, "gold")
     plain = np.array([0.4, 0.6])
-    told = np.tile(plain, (8, 1))
-    told[at] = np.eye(2)[TRUTH[at]]
-    expansion = Expansion(value=float((told * ADDS).sum()), adds=ADDS)
+    given = np.tile(plain, (8, 1))
+    given[at] = np.eye(2)[TRUTH[at]]
+    expansion = Expansion(value=float((given * ADDS).sum()), adds=ADDS)
     found = correct(expansion, sample, np.tile(plain, (8, 1)), plain, tune=False)
-    low, high = found.interval.bounds(0.9, (-9.0, 9.0))
+    low, high = found.bounds(0.9, (-9.0, 9.0))
     error = np.sqrt((1 - 5 / 8) * TRUTH[at].var(ddof=1) / 5)
-    assert found.interval.value == pytest.approx(0.6)
+    assert found.value == pytest.approx(0.6)
     assert (low, high) == pytest.approx(stats.t.interval(0.9, 4, loc=0.6, scale=error))
 
 
@@ -65,7 +64,7 @@ def test_gold_alone_is_the_sample_mean_and_its_interval() -> None:
 @pytest.mark.parametrize("items", [(0, 1, 3, 4, 7), (1, 2, 3, 4, 6), (0, 2, 3, 5, 7)])
 def test_no_other_power_has_a_smaller_variance(items: tuple[int, ...], few: bool) -> None:
     """A power that was learnt costs a degree of freedom; where few count, a bound does not."""
-    best = estimated(items, tune=True, few=few).interval
+    best = estimated(items, tune=True, few=few)
     at = np.array(items)
     f, y = BELIEF[at], TRUTH[at]
     slope = np.cov(y, f)[0, 1] / f.var(ddof=1)
@@ -83,15 +82,15 @@ def test_no_other_power_has_a_smaller_variance(items: tuple[int, ...], few: bool
 def interval(values: np.ndarray, *, is_sum: bool, seed: int = 0) -> Interval:
     """What topics of these values say of others, where gold moves nothing."""
     topics = len(values)
-    found = Interval(value=float(values.mean()), variance=0.0, freedom=9.0)
+    moved = np.zeros(topics)
+    found = Interval(value=float(values.mean()), variance=0.0, freedom=9.0, moved=moved)
     expansion = Expansion(
         value=found.value,
         adds=np.zeros((topics, 2)),
         of_topic=values / topics,
         share=np.full(topics, 1 / topics),
     )
-    corrected = Corrected(interval=found, moved=np.zeros(topics))
-    return over_topics(corrected, expansion, np.arange(topics), is_sum=is_sum, seed=seed)
+    return over_topics(found, expansion, np.arange(topics), is_sum=is_sum, seed=seed)
 
 
 def test_a_sum_has_the_interval_of_a_mean_of_topics() -> None:

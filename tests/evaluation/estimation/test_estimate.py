@@ -185,8 +185,9 @@ def test_rogan_gladen_is_of_shares_alone(panel: Panel) -> None:
     plan = Plan(estimator="rogan-gladen")
     found = estimate_from(panel[2], gold, "share:1,2", [], plan)
     assert found.low <= truth_of(panel, "share:1,2") <= found.high
-    with pytest.raises(BadSetting, match="a share; mean-grade is none"):
+    with pytest.raises(BadSetting) as caught:
         estimate_from(panel[2], gold, "mean-grade", [], plan)
+    assert caught.value.setting == "estimator"
 
 
 def test_in_one_call() -> None:
@@ -198,8 +199,9 @@ def test_in_one_call() -> None:
     assert found.level == 0.9
     consensus = adjudge.fit(judgments, model="majority-vote")
     assert adjudge.estimate(consensus, known, "share:2", level=0.9) == found
-    with pytest.raises(BadSetting, match="a consensus that was fitted without gold"):
+    with pytest.raises(BadSetting) as caught:
         adjudge.estimate(adjudge.fit(judgments, known), known, "share:2")
+    assert caught.value.setting == "judgments"
 
 
 NAMES = {"item": ["a", "b"], "judge": ["x", "x"], "label": ["good", "bad"]}
@@ -209,19 +211,20 @@ BOTH = {"a": "good", "b": "bad"}
 
 
 @pytest.mark.parametrize(
-    ("gold", "target", "problem"),
+    ("gold", "target", "code"),
     [
-        ({"z": "good"}, "share:good", "gold is on items nobody judged"),
-        ({"a": "good"}, "share:good", "gold of one class"),
-        (BOTH, "mean-grade", "a mean grade needs grades"),
-        (BOTH, "share:good", "2 gold labels are too few"),
-        (BOTH, "share:great", "there is no label 'great'"),
-        (BOTH, "error:y", "there is no judge 'y'"),
+        ({"z": "good"}, "share:good", "no-gold"),
+        ({"a": "good"}, "share:good", "gold-of-one-class"),
+        (BOTH, "mean-grade", "no-grades"),
+        (BOTH, "share:good", "too-little-gold"),
+        (BOTH, "share:great", "unknown-name"),
+        (BOTH, "error:y", "unknown-name"),
     ],
 )
-def test_bad_input_is_refused(gold: dict[str, str], target: str, problem: str) -> None:
-    with pytest.raises(AdjudgeError, match=problem):
+def test_bad_input_is_refused(gold: dict[str, str], target: str, code: str) -> None:
+    with pytest.raises(AdjudgeError) as caught:
         adjudge.estimate(Judgments.from_table(NAMES), gold, target, model="majority-vote")
+    assert caught.value.code == code
 
 
 @pytest.mark.parametrize(

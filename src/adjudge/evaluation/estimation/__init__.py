@@ -1,6 +1,6 @@
-"""Estimates from few labels by people and many by any judges.
+"""Estimates from few gold labels and many labels by any judges.
 
-``estimate`` makes an estimate, ``choosing`` draws the items that people should label next. Behind
-them are ``_targets`` and ``_rankings``, what is estimated; ``_sampling``, how gold was drawn;
-``_difference``, the estimate from beliefs and gold; and ``_checks``, what can be wrong with gold.
+``estimate`` makes an estimate, ``choosing`` draws the items to label next. ``_targets`` and
+``_rankings`` define what is estimated, ``_sampling`` how gold was drawn, and ``_difference`` the
+estimators.
 """

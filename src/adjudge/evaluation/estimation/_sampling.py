@@ -1,18 +1,18 @@
-"""The sample: which items have gold, with what chance each was drawn, and what totals follow.
+"""The sample: which items have gold, with what probability each was drawn, and what totals follow.
 
-An item drawn with chance pi stands for 1/pi items, itself included. With w the weights and e what
-is known of the drawn items only (their residuals), a total over all items is estimated by sum w e.
-Its variance, for samples of a fixed size drawn in strata with chances that may differ (Hajek 1981;
-Deville and Tille 2005, doi:10.1016/j.jspi.2004.02.005), is
+An item drawn with probability pi represents 1/pi items, itself included. With w the weights and e
+what is known of the drawn items only (their residuals), a total over all items is estimated by
+sum w e. Its variance, for samples of a fixed size drawn in strata with probabilities that may
+differ (Hajek 1981; Deville and Tille 2005, doi:10.1016/j.jspi.2004.02.005), is
 
     V = sum_h 1 / (1 - sum_i a_i^2) sum_i (1 - pi_i) (w_i e_i - B_h)^2,
     a_i = (1 - pi_i) / sum_i (1 - pi_i),    B_h = sum_i a_i w_i e_i,
 
-which for equal chances is the textbook N^2 (1 - n/N) s^2 / n. With n_h / (n_h - 1) as its first
-part, two items of unlike chances would count (1 - pi) twice, and show too little. Items drawn in
-later rounds, among those not drawn before, give an unbiased total each round, in which earlier gold
-stands for itself alone; rounds are averaged, and being unbiased given what came before, their
-errors add up as if independent.
+which for equal probabilities is the textbook N^2 (1 - n/N) s^2 / n. With n_h / (n_h - 1) as its
+first part, two items of unlike probabilities would count (1 - pi) twice, and show too little. Items
+drawn in later rounds, among those not drawn before, give an unbiased total per round, in which
+earlier gold represents itself only; rounds are averaged, and since each is unbiased given the
+earlier ones, their errors add up as if independent.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from adjudge.errors import BadData
 
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
-_FEWEST = 2  # gold items in a stratum from which a spread can be told
+_FEWEST = 2  # gold items in a stratum that show a spread
 _BELIEVED = 2.0  # degrees of freedom that a believed spread counts for
 
 
 def align_judged(gold: Gold | None, judgments: Judgments) -> NDArray[np.int16]:  # (item,)
-    """The truth of each item that has gold and that somebody judged, else -1."""
+    """Return the truth of each judged item with gold, else -1."""
     if gold is None:
         return np.full(judgments.item_count, -1, dtype=np.int16)
     return np.where(judgments.counts_per_item > 0, gold.align(judgments), -1).astype(np.int16)
 
 
 def by_item(values: NDArray[Any], gold: Gold, judgments: Judgments) -> NDArray[Any]:  # (item,)
-    """Return values of gold items by the items of the judgments, 0 where there is no gold."""
+    """Return values of gold items by the items of the judgments, 0 for items without gold."""
     found = np.zeros(judgments.item_count + 1, dtype=values.dtype)
     found[look_up(gold.items, judgments.items)] = values
     return found[:-1]
@@ -55,10 +55,10 @@ class Sample:
 
     item: _Whole  # (gold,) in the population
     truth: NDArray[np.int16]  # (gold,)
-    chance: _Floats  # (gold,) of being drawn in its round
+    chance: _Floats  # (gold,) inclusion probability in its round
     group: _Whole  # (gold,) strata, rounds and their parts, from 0
     round: _Whole  # (group,) the round of each group, from 0
-    drawn: bool  # with chances that were told, not taken for equal
+    drawn: bool  # whether inclusion probabilities are known, not assumed equal
 
     def __len__(self) -> int:
         return len(self.item)
@@ -69,44 +69,44 @@ class Sample:
         return int(self.round.max(initial=0)) + 1
 
     def in_strata(self, stratum: _Whole) -> Sample:
-        """The sample taken for one drawn at random in each of these strata of all items.
+        """Return the sample as if drawn at random in each of these strata of all items.
 
-        Strata with fewer than two gold items are one together, or else go to the largest one.
+        Strata with fewer than two gold items are merged, or else join the largest one.
         """
         codes, stratum = np.unique(stratum, return_inverse=True)
         have = np.bincount(stratum[self.item], minlength=len(codes))
         merged = np.where(have >= _FEWEST, np.arange(len(codes)), -1)
         small = np.flatnonzero(merged < 0)
         if small.size:
-            whole = int(have[small].sum()) >= _FEWEST
-            merged[small] = small[0] if whole else int(np.argmax(have))
+            enough = int(have[small].sum()) >= _FEWEST
+            merged[small] = small[0] if enough else int(np.argmax(have))
         _, stratum = np.unique(merged[stratum], return_inverse=True)
-        size = np.bincount(stratum)
-        got = np.bincount(stratum[self.item], minlength=len(size))
-        group = stratum[self.item]
+        size, group = np.bincount(stratum), stratum[self.item]
+        got = np.bincount(group, minlength=len(size))
         turn = np.zeros(len(size), dtype=np.int64)
         return replace(self, chance=got[group] / size[group], group=group, round=turn)
 
+    def _sum(self, values: _Floats) -> _Floats:  # (gold,) -> (group,)
+        return np.bincount(self.group, weights=values, minlength=len(self.round)).astype(np.float64)
+
     def spread(self, first: _Floats, second: _Floats) -> _Floats:  # (group,)
-        """The covariance of the totals of two residuals (gold,), group by group."""
-        groups = len(self.round)
+        """Return the covariance of the totals of two residuals (gold,), per group."""
         open_ = 1.0 - self.chance
-        mass = np.bincount(self.group, weights=open_, minlength=groups)
-        squares = np.bincount(self.group, weights=open_**2, minlength=groups)
-        whole = []
+        mass = self._sum(open_)
+        safe = np.where(mass > 0, mass, 1.0)
+        apart = []
         for residual in (first, second):
             scaled = residual / self.chance
-            middle = np.bincount(self.group, weights=open_ * scaled, minlength=groups)
-            whole.append(scaled - (middle / np.where(mass > 0, mass, 1.0))[self.group])
-        sums = np.bincount(self.group, weights=open_ * whole[0] * whole[1], minlength=groups)
-        alone = 1.0 - squares / np.where(mass > 0, mass, 1.0) ** 2
+            apart.append(scaled - (self._sum(open_ * scaled) / safe)[self.group])
+        alone = 1.0 - self._sum(open_**2) / safe**2
+        sums = self._sum(open_ * apart[0] * apart[1])
         return np.asarray(np.where(self._open() > 1, sums / np.maximum(alone, 1e-300), 0.0))
 
     def shares(self, doubt: _Floats) -> _Floats:  # (gold,) -> (round,)
-        """What each round counts for: by the inverse of the variance that is expected of it.
+        """Return the weight of each round, by the inverse of the variance expected of it.
 
-        ``doubt`` is the variance believed of each gold item before its gold was known. What was
-        seen of a round must not decide: a lucky round would count for most.
+        ``doubt`` is the variance believed of each gold item before its gold was known. The observed
+        variance must not decide: a lucky round would get most weight.
         """
         if self.rounds == 1:
             return np.ones(1)
@@ -116,7 +116,7 @@ class Sample:
         return np.asarray((1.0 / some) / (1.0 / some).sum())
 
     def weights(self, shares: _Floats) -> _Floats:  # (gold,)
-        """What each gold item stands for: its chance in its round, itself alone in later ones."""
+        """Return how many items each gold item represents, averaged over rounds."""
         later = 1.0 - np.cumsum(shares)
         of = self.round[self.group]
         return np.asarray(shares[of] / self.chance + np.maximum(later[of], 0.0))
@@ -127,20 +127,18 @@ class Sample:
         shares: _Floats,  # (round,)
         believed: _Floats | None = None,  # (gold,) variances
     ) -> tuple[float, float]:
-        """The variance of the weighted total of residuals, and its degrees of freedom.
+        """Return the variance of the weighted total of residuals, and its degrees of freedom.
 
-        Where variances are believed of the items, they count as two degrees of freedom of each
-        group, as in a moderated t (Smyth 2004): eleven items that are alike do not show that all
-        are. Of items that were chosen the larger counts, seen or believed: few of them carry most
-        of the spread, and a draw that missed these is off and looks sure. Groups have degrees of
-        freedom together as Welch (1949) has them, with the squares of their variances taken
-        without bias, which matters to groups of two.
+        Believed variances count as two degrees of freedom per group, as in a moderated t (Smyth
+        2004): eleven items that are alike do not show that all are. For drawn items the larger of
+        the observed and the believed variance counts: few items carry most of the spread, and a
+        draw that missed them would look certain. Degrees of freedom of groups are combined as by
+        Welch (1949), with unbiased squares of variances, which matters to groups of two.
         """
         spread = self.spread(residual, residual)
         freedom = np.maximum(self._open() - 1.0, 0.0)
         if believed is not None:
-            each = (1.0 - self.chance) / self.chance**2 * believed
-            promised = np.bincount(self.group, weights=each, minlength=len(spread))
+            promised = self._sum((1.0 - self.chance) / self.chance**2 * believed)
             spread = (freedom * spread + _BELIEVED * promised) / (freedom + _BELIEVED)
             if self.drawn:
                 spread = np.maximum(spread, promised)
@@ -155,21 +153,20 @@ class Sample:
         return total, max(joint, float(freedom[some].min()))
 
     def _open(self) -> _Floats:  # (group,)
-        """How many gold items of each group might not have been drawn."""
-        counted = np.bincount(self.group[self.chance < 1], minlength=len(self.round))
-        return counted.astype(np.float64)
+        """Return how many gold items of each group might not have been drawn."""
+        return self._sum((self.chance < 1).astype(np.float64))
 
 
 def sample_of(
     item: _Whole,  # (gold,) in the population
     truth: NDArray[np.int16],  # (gold,)
     size: int,  # of the population
-    chance: _Floats | None,  # (gold,) as told; None for a random draw
+    chance: _Floats | None,  # (gold,) inclusion probabilities; None for a random draw
     round_: _Whole | None,  # (gold,) from 1
     source: str,
     stratum: _Whole | None = None,  # (gold,) the part of its round that it was drawn in
 ) -> Sample:
-    """A sample from gold; chances have to be known of all items or of none."""
+    """Make a sample of gold; either all inclusion probabilities are known, or none is."""
     order = np.argsort(item, kind="stable")
     item, truth = item[order], truth[order]
     if chance is None:
@@ -180,9 +177,8 @@ def sample_of(
     if lacking:
         raise BadData(
             f"{lacking:,} of {count_of(len(chance), 'gold item')} "
-            f"{'has' if lacking == 1 else 'have'} no sampling probability; wanted one for "
-            f"each, since an item stands for as many as it was drawn "
-            "from",
+            f"{'has' if lacking == 1 else 'have'} no sampling probability; expected one for each, "
+            "since it says how many items a gold item represents",
             source=source,
             column="sampling_probability",
         )
@@ -191,7 +187,7 @@ def sample_of(
     few = np.bincount(turn) < _FEWEST
     if few.any():
         raise BadData(
-            f"round {numbers[np.argmax(few)]} has one gold item; wanted at least {_FEWEST}",
+            f"round {numbers[np.argmax(few)]} has one gold item; expected at least {_FEWEST}",
             source=source,
             column="sampling_round",
         )
@@ -208,7 +204,7 @@ def sample_of(
 
 
 def _joined(turn: _Whole, part: _Whole, open_: NDArray[np.bool_]) -> _Whole:  # (gold,)
-    """Groups of gold, by round and part of it; one that shows no spread joins the one before it.
+    """Return groups of gold, by round and part; one that shows no spread joins the one before.
 
     The first of a round joins the second.
     """

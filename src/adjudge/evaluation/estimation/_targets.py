@@ -1,16 +1,16 @@
 """Targets that are sums over items, or ratios of two: shares, mean grade, agreement, error rates.
 
-- ``mean-grade``: the mean of the grades that the truths are.
+- ``mean-grade``: the mean of the true grades.
 - ``share:LABEL,...``: the share of items whose truth is one of these; ``share`` alone: relevant.
-- ``agreement:JUDGE``: the share of a judge's items to which they give the truth; ``agreement``
-  alone is that of the consensus, as it is without gold.
-- ``error:JUDGE:TRUTH``: of their items of that truth, the share that they label otherwise;
-  ``error:JUDGE:TRUTH:LABEL``: the share that they label so; ``error:JUDGE``: of all their items.
+- ``agreement:JUDGE``: the share of a judge's items to which the judge gives the truth;
+  ``agreement`` alone is that of the consensus without gold.
+- ``error:JUDGE:TRUTH``: the share of the judge's items of that truth with another label;
+  ``error:JUDGE:TRUTH:LABEL``: with that label; ``error:JUDGE``: errors on all items.
 
 Measures of rankings are in ``_rankings``.
 
-Around what is believed of the items, a target is a value plus what each item's truth adds to it: an
-``Expansion``. For a mean or a share this is exact; for a ratio, or a measure of a ranking, the sum
+Around the beliefs about items, a target is a value plus what each item's truth adds to it: an
+``Expansion``. For a mean or a share this is exact. For a ratio, or a measure of a ranking, the sum
 is the first part (its Hajek projection), and what single items cannot explain is kept as a
 variance.
 """
@@ -30,67 +30,59 @@ from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting, Remedy, UnknownName
 
 _Floats = NDArray[np.float64]
-RANGE = 0.4  # of an item's range that counts beside its spread
+RANGE = 0.4  # part of an item's range that counts next to its spread
 PLAIN = ("mean-grade", "share", "agreement", "error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Expansion:
-    """A target around beliefs: its value, what each truth of an item adds, what is left over."""
+    """A target around beliefs: its value, what each truth of an item adds, and the rest."""
 
     value: float
     adds: _Floats  # (item, truth)
     rest: float = 0.0  # variance
-    around: _Floats | None = None  # (item, truth) where it is not what it was asked for around
+    around: _Floats | None = None  # (item, truth) beliefs, if not those that were given
     of_topic: _Floats | None = None  # (topic,) the parts of the value
     share: _Floats | None = None  # (topic,) what part of the target each topic is
 
     def expected(self, belief: _Floats) -> _Floats:  # (item,)
-        """What each item is believed to add."""
+        """Return what each item is expected to add."""
         return np.asarray(np.einsum("ik,ik->i", belief, self.adds))
 
-    def doubt(self, belief: _Floats, part: float = RANGE) -> _Floats:  # (item,)
-        """The variance of what each item adds, as believed; beliefs may be wrong within its range.
-
-        A part of the range counts beside what is believed, so that no item is beyond doubt whose
-        truth matters.
-        """
-        reach = self.adds.max(axis=1) - self.adds.min(axis=1)
-        return np.asarray(self.spread(belief) + (part * reach) ** 2)
-
     def spread(self, belief: _Floats) -> _Floats:  # (item,)
-        """The variance of what each item adds, if beliefs are right."""
+        """Return the variance of what each item adds, if beliefs are right."""
         second = np.einsum("ik,ik->i", belief, self.adds**2)
         return np.asarray(np.maximum(second - self.expected(belief) ** 2, 0.0))
 
-    def known(self, item: NDArray[np.int64], truth: NDArray[np.int16]) -> _Floats:  # (gold,)
-        """What items of known truth add."""
-        return np.asarray(self.adds[item, truth])
+    def doubt(self, belief: _Floats, part: float = RANGE) -> _Floats:  # (item,)
+        """Return the same plus a part of each item's range, since beliefs may be wrong."""
+        reach = self.adds.max(axis=1) - self.adds.min(axis=1)
+        return np.asarray(self.spread(belief) + (part * reach) ** 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Target(ABC):
-    """What is to be estimated, about the items of a population."""
+    """What is estimated, about the items of a population."""
 
     name: str
-    bounds: tuple[float, float]  # what it cannot leave
-    item: NDArray[np.int64]  # (member,) the items it is about
-    topics: NDArray[np.int64] | None  # (member,) the topic of each, where there are any
-    judged: dict[str, float] = field(default_factory=dict)  # of each run's places that count
+    bounds: tuple[float, float]  # of its value
+    item: NDArray[np.int64]  # (member,)
+    topics: NDArray[np.int64] | None  # (member,)
+    judged: dict[str, float] = field(default_factory=dict)  # share of each run's top places
     notes: tuple[str, ...] = ()
-    is_sum: bool = False  # whether the expansion is exact, whatever it is made around
+    is_sum: bool = False  # whether the expansion is exact around any beliefs
     is_ratio: bool = False  # whether the expansion is around its own value
-    is_normalised: bool = False  # divided by what items add up to, which is believed, not seen
+    is_normalised: bool = False  # divided by a sum over items that is believed, not known
 
     def strata(self) -> NDArray[np.int64] | None:  # (member,)
-        """Kinds of members that count very differently; None where every item counts alike."""
+        """Return kinds of members that add very different amounts; None if all are alike."""
         return None
 
     @abstractmethod
     def expand(self, belief: _Floats, at: float | None, levels: Any = None) -> Expansion:
         """Expand around beliefs, a ratio around its value ``at``.
 
-        ``levels`` are how far whole topics may lie from the beliefs, for measures of rankings.
+        ``levels`` are how far entire topics may be from the beliefs, for measures of rankings.
         """
 
 
@@ -113,39 +105,35 @@ class Mean(Target):
         if self.of is not None:
             over, under = float((belief * self.worth).sum()), float((belief * self.of).sum())
             if not under > 0:
-                problem = f"{self.name}: no item is believed to be one that it speaks of"
+                problem = f"{self.name}: no item is expected to be of this kind"
                 raise BadData(problem, expected="such items")
             start, share = over / under if at is None else at, 0.0
             adds = (self.worth - start * self.of) / under
         each = np.einsum("ik,ik->i", belief, adds)
-        value = start + float(each.sum())
-        if self.topics is None:
-            return Expansion(value=value, adds=adds)
-        items = np.bincount(self.topics)
-        return Expansion(
-            value=value,
-            adds=adds,
-            of_topic=np.asarray(np.bincount(self.topics, weights=each), dtype=np.float64),
-            share=share * items / items.sum(),
-        )
+        parts: dict[str, Any] = {}
+        if self.topics is not None:
+            items = np.bincount(self.topics)
+            parts["of_topic"] = np.bincount(self.topics, weights=each).astype(np.float64)
+            parts["share"] = share * items / items.sum()
+        return Expansion(value=start + float(each.sum()), adds=adds, **parts)
 
 
 def plain_target(name: str, consensus: Consensus, judged: NDArray[np.bool_]) -> Mean | None:
-    """The target of that name, if it is no measure of rankings."""
+    """Return the target of that name; None for a measure of rankings."""
     kind, _, rest = name.partition(":")
     if kind not in PLAIN:
         return None
     scale, items = consensus.scale, np.flatnonzero(judged)
     if kind in ("agreement", "error"):
         return _about_judge(name, kind, rest, consensus, items)
+    bounds = 0.0, 1.0
     if kind == "mean-grade":
-        values, bounds = _grades(scale, rest, name)
+        values = _grades(scale, rest, name)
+        bounds = float(values.min()), float(values.max())
     else:
-        values = _labels(scale, rest)
-        bounds = (0.0, 1.0)
-        if not rest:  # a share of the relevant labels, by their names
-            chosen = zip(scale.truths, values, strict=True)
-            name = f"share:{','.join(truth for truth, counts in chosen if counts)}"
+        values = _chosen(scale, rest)
+        chosen = [truth for truth, counts in zip(scale.truths, values, strict=True) if counts]
+        name = name if rest else f"share:{','.join(chosen)}"
     worth = np.broadcast_to(values, (len(items), len(values)))
     topics = _topics(consensus, items)
     return Mean(name=name, bounds=bounds, item=items, topics=topics, worth=worth, is_sum=True)
@@ -158,7 +146,7 @@ def _topics(consensus: Consensus, items: NDArray[np.int64]) -> NDArray[np.int64]
     return np.unique(topic[items], return_inverse=True)[1].astype(np.int64)
 
 
-def _grades(scale: Scale, rest: str, name: str) -> tuple[_Floats, tuple[float, float]]:
+def _grades(scale: Scale, rest: str, name: str) -> _Floats:  # (truth,)
     if rest:
         raise BadSetting("target", name, "mean-grade alone; a share of labels is share:LABEL,...")
     if not scale.ordinal:
@@ -169,23 +157,22 @@ def _grades(scale: Scale, rest: str, name: str) -> tuple[_Floats, tuple[float, f
             code="no-grades",
             remedies=(Remedy("labels", "<".join(scale.labels[:3])),),
         )
-    values = scale.truth_values
-    return values, (float(values.min()), float(values.max()))
+    return scale.truth_values
 
 
-def _labels(scale: Scale, rest: str) -> _Floats:  # (truth,)
-    chosen = np.zeros(len(scale.truths))
+def _chosen(scale: Scale, rest: str) -> _Floats:  # (truth,)
+    """Return 1 for each truth that a share counts."""
     if not rest:
         relevant = scale.truth_relevant
         if relevant is None:
             raise BadData(
-                f"which of the labels {scale} the share is of is not known; name them, such as "
+                f"the scale {scale} does not say which labels are relevant; name them, such as "
                 f"share:{scale.labels[-1]}",
                 expected="labels of the scale",
             )
         return relevant.astype(np.float64)
-    for label in rest.split(","):
-        chosen[_truth(scale, label.strip())] = 1.0
+    chosen = np.zeros(len(scale.truths))
+    chosen[[_truth(scale, label.strip()) for label in rest.split(",")]] = 1.0
     if chosen.all():
         raise BadSetting("target", f"share:{rest}", "fewer than all labels, whose share is 1")
     return chosen
@@ -201,22 +188,21 @@ def _truth(scale: Scale, label: str) -> int:
 def _about_judge(
     name: str, kind: str, rest: str, consensus: Consensus, items: NDArray[np.int64]
 ) -> Mean:
-    """Agreement with the truth, or an error rate, of a judge or of the consensus."""
+    """Return agreement with the truth, or an error rate, of a judge or of the consensus."""
     scale = consensus.scale
-    parts = rest.split(":") if rest else []
-    judge, conditions = _judge_named(parts, consensus)
+    judge, conditions = _judge_named(rest.split(":") if rest else [], consensus)
     if kind == "agreement" and conditions:
         raise BadSetting("target", name, "agreement, or agreement:JUDGE")
     if len(conditions) > 2:
-        wanted = "error:JUDGE, error:JUDGE:TRUTH or error:JUDGE:TRUTH:LABEL"
-        raise BadSetting("target", name, wanted)
+        expected = "error:JUDGE, error:JUDGE:TRUTH or error:JUDGE:TRUTH:LABEL"
+        raise BadSetting("target", name, expected)
     if judge is None:
-        given = scale.stands.argmax(axis=1)[consensus.choice[items]]  # a label that stands for each
+        given = scale.stands.argmax(axis=1)[consensus.choice[items]]  # a label for each truth
     else:
         judgments = consensus.judgments
         rows = np.flatnonzero(judgments.judge == judge)
         items, first = np.unique(judgments.item[rows].astype(np.int64), return_index=True)
-        given = judgments.label[rows[first]].astype(np.int64)  # their first label of each item
+        given = judgments.label[rows[first]].astype(np.int64)  # the first label of each item
     same = scale.stands.T[given]
     topics = _topics(consensus, items)
     shared: dict[str, Any] = {"name": name, "bounds": (0.0, 1.0), "item": items, "topics": topics}
@@ -236,7 +222,7 @@ def _about_judge(
 
 
 def _judge_named(parts: list[str], consensus: Consensus) -> tuple[int | None, list[str]]:
-    """The judge whom the first parts name, who may have colons in their name, and the rest."""
+    """Return the judge that the first parts name, and the rest; names may have colons."""
     if not parts:
         return None, []
     judges = consensus.judgments.judges

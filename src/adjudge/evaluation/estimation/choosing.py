@@ -1,25 +1,24 @@
-"""Which items people should label next for a target: drawn, with chances that are written down.
+"""Items to label next for a target: drawn with inclusion probabilities that are written down.
 
-An item is worth labelling for a target if its truth is in doubt and matters: the spread of what it
-may add, sigma_i = sd of adds[i, truth] under what is believed of it. Drawing items with chances in
-proportion to their spread makes the variance of the estimate least (Neyman 1934; for predictions,
-Zrnic and Candes 2024, arXiv:2403.03208). Beliefs may be wrong, so that a part of an item's range
-counts beside it: two fifths as long as no gold has calibrated beliefs, an eighth once it has. No
-item that matters goes without a chance, and none gets a weight that its range does not bound.
-Because the chances are known, the estimate stays valid whatever they are.
+An item is worth labelling for a target if its truth is uncertain and matters: the spread of what it
+may add, sigma_i = sd of adds[i, truth] under the beliefs. Inclusion probabilities in proportion to
+the spread make the variance of the estimate least (Neyman 1934; for predictions, Zrnic and Candes
+2024, arXiv:2403.03208). Beliefs may be wrong, so a part of an item's range counts next to it: two
+fifths until gold has calibrated beliefs, an eighth after that. So every item that matters can be
+drawn, and its weight is bounded by its range. Because the probabilities are known, the estimate
+stays valid whatever they are.
 
-A batch has a fixed size. For a mean or a share items stand in a row, topic by topic, and in a topic
-from what is believed to add least to what adds most, and neighbours contend for their chances (the
-ordered pivotal method, Deville and Tille 1998, doi:10.1093/biomet/85.1.89): every topic and every
-kind of item has its part, and what neighbours have in common is no error. Even steps from one start
-would hit the same place of every topic where topics are of one size, and no spread would show it.
-Two that follow each other are a stratum, by whose difference the variance is told. For a ranking
-the row is shuffled, taken at even steps along the sum of the chances (Madow 1949), and at least a
-fifth of the chances go to documents in no place that counts, since what the best ranking could have
-hangs on them. A later batch is drawn among the items that have no gold, as a round of its own.
+A batch has a fixed size. For a mean or a share items are ordered by topic, and within a topic by
+what they are expected to add, and neighbours compete (the ordered pivotal method, Deville and Tille
+1998, doi:10.1093/biomet/85.1.89): every topic and every kind of item has its part, and what
+neighbours have in common is no error. Even steps from one start would hit the same place of every
+topic where topics are of one size, and no spread would show it. Two consecutive drawn items are a
+stratum, whose difference gives the variance. For a ranking the order is random, and at least a
+fifth of the probabilities go to documents in no place that counts, since they decide what the best
+ranking could have. A later batch is drawn among the items without gold, as a round of its own.
 
-What a choice is worth is known before anybody labels: with chances pi the variance is expected to
-be sum (1 - pi) / pi sigma^2, and as many items drawn at random as would have the same are told.
+The worth of a draw is known in advance: with probabilities pi the expected variance is
+sum (1 - pi) / pi sigma^2, and the table reports how many items drawn at random would have the same.
 
 ``draw_gold`` draws items for no particular target: at random, or stratified by doubt about their
 labels. Its rows are in random order, so that rows filled in from the top are a random sample too.
@@ -65,11 +64,11 @@ def choose_items(
     runs: Sequence[Run] = (),
     plan: Plan | None = None,
 ) -> Any:
-    """A table of the items to label, with the chance of each; earlier gold stands before them.
+    """Return a table of the items to label, after those with gold.
 
-    Columns: item, topic and document if known, gold (empty where it is asked for), label and
+    Columns: item, topic and document if known, gold (empty for items to label), label and
     probability by the consensus, sampling_probability, sampling_round, sampling_stratum. The
-    schema's metadata tells ``labels_at_random``, how many items drawn at random would tell as much.
+    schema's metadata has ``labels_at_random``: how many items drawn at random are worth as much.
     """
     how = plan if plan is not None else Plan()
     target = how.target(name, fit.consensus, runs)
@@ -129,32 +128,32 @@ def draw_gold(
 
 
 def _at_random(chance: _Floats, variance: _Floats) -> int:  # (member,), (member,)
-    """How many items drawn at random are expected to tell as much as items of these chances."""
+    """Return how many items drawn at random have the same expected variance as this draw."""
     able = chance > 0
-    whole = float(variance[able].sum())
-    if not whole > 0:
+    total = float(variance[able].sum())
+    if not total > 0:
         return round(float(chance.sum()))
     left = float(((1.0 / chance[able] - 1.0) * variance[able]).sum())
-    return round(float(able.sum()) / (1.0 + left / whole))
+    return round(float(able.sum()) / (1.0 + left / total))
 
 
 def _chances(
     fit: CrossFit, target: Target, known: NDArray[np.int16], budget: int, plan: Plan
 ) -> tuple[_Floats, _Floats | None, _Floats]:  # (member,), (key, member), (member,)
-    """The chance of each of the target's items to be drawn, 0 where gold is known; and their row.
+    """Return the inclusion probability of each of the target's items, 0 for those with gold.
 
-    The row is as keys to sort by, none where it is to be shuffled. Last, the variance of what each
-    item adds, as the chances are made for it.
+    Then the keys to order items by, None for a random order, and the variance of what each item
+    adds that the probabilities are based on.
     """
     have = known[target.item] >= 0
     belief = fit.consensus.posterior
     if have.sum() >= plan.folds:
         belief = fit.beliefs(known, folds=plan.folds, seed=plan.seed)
     belief = np.array(belief[target.item])
-    told = belief.copy()
-    told[have] = np.eye(belief.shape[1])[known[target.item][have]]
+    given = belief.copy()
+    given[have] = np.eye(belief.shape[1])[known[target.item][have]]
     sure = target.is_sum and have.sum() >= _CALIBRATED
-    expansion = target.expand(told, None)
+    expansion = target.expand(given, None)
     variance = expansion.doubt(belief, _SURE if sure else RANGE)
     size = np.where(have, 0.0, np.sqrt(variance))
     able = int((size > 0).sum())
@@ -163,7 +162,7 @@ def _chances(
     if able < budget:
         raise BadData(
             f"{count_of(able, 'item', 'matters', 'matter')} to {target.name} without having gold; "
-            f"wanted at least the budget of {budget:,}"
+            f"expected at least the budget of {budget:,}"
         )
     kind = target.strata()
     if kind is not None:
@@ -175,7 +174,7 @@ def _chances(
 
 
 def _spared(size: _Floats, kind: NDArray[np.int64]) -> _Floats:  # (member,)
-    """Sizes of which those of documents in no place that counts are a fifth, or more."""
+    """Return sizes of which documents in no place that counts have at least a fifth."""
     others, counted = float(size[kind == 0].sum()), float(size[kind == 1].sum())
     if not others > 0:
         return size
@@ -184,7 +183,7 @@ def _spared(size: _Floats, kind: NDArray[np.int64]) -> _Floats:  # (member,)
 
 
 def _share_out(size: _Floats, budget: int) -> _Floats:  # (member,)
-    """Chances in proportion to sizes that add up to the budget, none above 1."""
+    """Return probabilities in proportion to sizes that add up to the budget, at most 1."""
     chance = np.zeros(len(size))
     sure = np.zeros(len(size), dtype=np.bool_)
     while True:
@@ -201,9 +200,9 @@ def _draw(
     seed: int,
     row: _Floats | None = None,  # (key, member) topics first
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # (drawn,), (drawn,)
-    """Items drawn with their chances, as many as these add up to, and the stratum of each, from 1.
+    """Draw as many items as the probabilities add up to, and return the stratum of each, from 1.
 
-    In a row, two that follow each other are a stratum; without one, all are.
+    In an order, two consecutive items are a stratum; in a random order, all are one.
     """
     random = np.random.default_rng([seed, 7])
     sure = np.flatnonzero(chance >= 1.0)
@@ -211,9 +210,7 @@ def _draw(
     if row is not None:
         topic = random.permutation(int(row[0].max(initial=0)) + 1)[row[0].astype(np.int64)]
         order = order[np.lexsort((row[1][order], topic[order]))]
-    taken = order[
-        _along(chance[order], random) if row is not None else _even(chance[order], random)
-    ]
+    taken = order[_along(chance[order], random)]
     count = len(taken)
     part = np.ones(count, dtype=np.int64)
     if row is not None:
@@ -224,21 +221,10 @@ def _draw(
     return item[by], part[by]
 
 
-def _even(chance: _Floats, random: np.random.Generator) -> NDArray[np.int64]:  # (drawn,)
-    """Places in a row that means nothing, drawn at even steps along the sum of their chances."""
-    ends = np.cumsum(chance)
-    count = round(float(ends[-1])) if len(ends) else 0
-    if not count:
-        return np.zeros(0, dtype=np.int64)
-    steps = random.random() + np.arange(count)
-    at = np.searchsorted(ends * (count / ends[-1]), steps, side="right")
-    return np.minimum(at, len(chance) - 1).astype(np.int64)
-
-
 def _along(chance: _Floats, random: np.random.Generator) -> NDArray[np.int64]:  # (drawn,)
-    """Places in a row drawn with their chances, neighbours seldom both: the ordered pivotal method.
+    """Draw places, neighbours seldom both, by the ordered pivotal method.
 
-    Two items at a time contend, until one is drawn or out; the other goes on to the next.
+    Two items at a time compete until one is drawn or out; the other goes on to the next.
     """
     drawn: list[int] = []
     held, mine = -1, 0.0
@@ -265,7 +251,7 @@ def _with_earlier(
     size: int,
     drawn: tuple[NDArray[np.int64], _Floats, NDArray[np.int64]],  # items, chances, strata
 ) -> _Rows:
-    """Earlier gold, a random draw of all where it has no chances, then the drawn as a round."""
+    """Return earlier gold, a random draw unless it has probabilities, then the drawn as a round."""
     item = np.flatnonzero(align_judged(gold, judgments) >= 0)
     ones = np.ones(len(item), dtype=np.int64)
     chance, turn, stratum = np.full(len(item), len(item) / max(size, 1)), ones, ones
@@ -290,7 +276,7 @@ def _table(
     rows: _Rows,
     believed: dict[str, Any] | None = None,
 ) -> Any:
-    """The table that people fill in; ``believed`` are columns to put after gold."""
+    """Return the table to fill in; ``believed`` are columns to put after gold."""
     item, chance, rounds, strata = rows
     at = pa.array(item)
     columns = {name: column.take(at) for name, column in judgments.item_columns.items()}
@@ -306,7 +292,7 @@ def _table(
 
 
 def _texts(judgments: Judgments, at: Any, taken: list[str]) -> dict[str, Any]:
-    """What the judgments file says of items, except what would be read as a label or a judge."""
+    """Return the columns on items of the judgments file, but no label or judge."""
     if judgments.fields is None:
         return {}
     names = judgments.fields.column_names
