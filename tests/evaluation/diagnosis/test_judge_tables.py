@@ -179,7 +179,7 @@ GOOD: dict[str, Any] = {
 
 def advice_on(limits: Limits, **changed: Any) -> tuple[str, str]:
     """The advice on a good judge of whom something is changed."""
-    case = {"told": changed.get("judgments", 40), **GOOD, **changed}
+    case = {"shared": changed.get("judgments", 40), **GOOD, **changed}
     column = {name: np.array(value, dtype=np.float64)[..., None] for name, value in case.items()}
     value, low, high = column.pop("skill")
     chances = {name: column.pop(name) for name in ("p_chance", "p_useless")}
@@ -200,8 +200,8 @@ LAZY = {"skill": (0.12, 0.0, 0.2), "p_useless": 0.4, "p_chance": 0.01, "favoured
 REVERSE = {"skill": (-0.5, -0.6, -0.4), "p_useless": 1.0, "p_chance": 1.0}
 OFTEN = {"mistake": (0.31, 0.22, 0.4)}
 WEAK = {"skill": (0.12, 0.02, 0.22), "p_useless": 0.4}
-FEW = {"gold": 163, "gold_right": (0.17, 0.13, 0.23), "told": 0}
-MOST = {"gold": 31, "gold_right": (0.94, 0.84, 0.98), "told": 0}
+FEW = {"gold": 163, "gold_right": (0.17, 0.13, 0.23), "shared": 0}
+MOST = {"gold": 31, "gold_right": (0.94, 0.84, 0.98), "shared": 0}
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ MOST = {"gold": 31, "gold_right": (0.94, 0.84, 0.98), "told": 0}
         ({}, {}, "keep", "86% (81% to 91%)"),
         ({}, {"judgments": 1}, "watch", "1 judgment"),
         ({}, {"judgments": 9}, "watch", "9 judgments"),
-        ({}, {"judgments": 200, "told": 9}, "watch", "200 judgments, 9 of them"),
+        ({}, {"judgments": 200, "shared": 9}, "watch", "200 judgments, 9 of them"),
         ({}, {"judgments": 10}, "keep", ""),
         ({}, NEAR, "watch", "skill 0.15 (-0.02 to 0.30)"),
         ({}, SPAM, "drop", "skill 0.00 (-0.10 to 0.10)"),

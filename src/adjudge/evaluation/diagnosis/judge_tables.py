@@ -1,8 +1,7 @@
 """The table of judges with the advice on each, and the table of their features.
 
-The features are those of ``adjudge.models.weighting``, which votes use; here they get intervals,
-and measures that no vote uses: shares of labels, agreement with the majority beyond chance,
-seconds, and bits per judgment.
+The features are those of ``adjudge.models.weighting``, which votes use. Here they get intervals,
+and further measures: shares of labels, kappa with the majority, seconds, and bits per judgment.
 """
 
 from __future__ import annotations
@@ -45,39 +44,45 @@ from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.weighting import available, measure_features
 
 _ONE_LABEL = Limits().single
-_MOSTLY = 0.5  # of their gold judgments, beyond doubt
-_BY_CHANCE = 0.001  # an average judge would do so on the same items once in a thousand times
+_MOSTLY = 0.5  # of their gold judgments, at least
+_BY_CHANCE = 0.001  # probability that an average judge would do so on the same items
+_REACH = float(ndtri((1.0 + LEVEL) / 2))
+_VOTES = ("majority-vote", "vote", "pmf")  # models in which a judge's own vote makes them right
+_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Evidence:
-    """What the advice on every judge rests on: gold judgments alone, where there are enough."""
+    """The basis of the advice on every judge: gold judgments only, where there are enough."""
 
     gold: NDArray[np.int64]  # (judge,) judgments of gold items
-    gold_right: NDArray[np.float64]  # (3, judge) share of them that is right, low, high
+    gold_right: _Floats  # (3, judge) share of them that is right, low, high
     judgments: NDArray[np.int64]  # (judge,)
-    told: NDArray[np.int64]  # (judge,) those on items that others judged too, or on gold
-    accuracy: NDArray[np.float64]  # (3, judge) value, low, high
-    bits: NDArray[np.float64]  # (judge,)
+    shared: NDArray[np.int64]  # (judge,) on items that others judged too, or on gold
+    accuracy: _Floats  # (3, judge) value, low, high
+    bits: _Floats  # (judge,)
     skill: Skill
-    bias: NDArray[np.float64]  # (3, judge) NaN where grades have no order
-    mistake: NDArray[np.float64]  # (3, judge) rate of the commonest, NaN where there is none
-    usual: NDArray[np.float64]  # (judge,) rate of that mistake over all judges together
+    bias: _Floats  # (3, judge) NaN where grades have no order
+    mistake: _Floats  # (3, judge) rate of the commonest, NaN where there is none
+    usual: _Floats  # (judge,) rate of that mistake over all judges together
     confused: list[tuple[str, str]]  # (judge,) its truth and label
     favourite: list[str]  # (judge,) the label they give most often
-    favoured: NDArray[np.float64]  # (judge,) how often they give it, as a share
-    deserved: NDArray[np.float64]  # (judge,) how often an average judge would, on the same items
+    favoured: _Floats  # (judge,) how often they give it, as a share
+    deserved: _Floats  # (judge,) how often an average judge would, on the same items
+
+
+_ADVICE = ("watch", "drop", "train", "train", "watch", "keep")  # case by case
 
 
 def _advise(found: _Evidence, limits: Limits) -> tuple[list[str], list[str]]:  # (judge,), (judge,)
     """Return the advice on each judge, and a sentence that says why.
 
-    Gold decides on who has ``least`` gold judgments or more. Nobody who is right on most of them is
-    dropped, even if their labels say nothing: always giving the commonest label does no harm.
+    With ``least`` gold judgments or more, gold decides. Judges who are right on most of them are
+    never dropped, even if their labels say nothing: always giving the commonest label does no harm.
     """
     skill = found.skill
     decided = found.gold >= max(limits.least, 1)
-    few = (found.told < limits.least) & ~decided
+    few = (found.shared < limits.least) & ~decided
     unsure = skill.p_useless > limits.doubt
     drop = skill.p_useless >= limits.drop
     with np.errstate(invalid="ignore"):
@@ -88,23 +93,21 @@ def _advise(found: _Evidence, limits: Limits) -> tuple[list[str], list[str]]:  #
         value, below, above = found.bias
         leans = (np.abs(value) >= limits.bias) & ((below > 0) | (above < 0))
     able = skill.p_chance <= limits.sure
-    case = np.select([few, drop, wrong & able, leans & able, unsure], range(5), 5).tolist()
-    advice: list[str] = []
+    cases = np.select([few, drop, wrong & able, leans & able, unsure], range(5), 5).tolist()
     why: list[str] = []
-    for judge, which in enumerate(case):
-        word, reason = _CASES[which]
-        advice.append(word)
-        reason = _skill if decided[judge] and word == "keep" else reason
-        on_gold = ""
-        if decided[judge]:
-            share = _interval(found.gold_right[:, judge], "{:.0%}")
-            on_gold = f"right on {share} of {count_of(int(found.gold[judge]), 'gold item')}; "
-        why.append(f"{on_gold}{reason(found, judge)}")
-    return advice, why
+    for judge, case in enumerate(cases):
+        if not decided[judge]:
+            why.append(_explain(found, judge, case))
+            continue
+        share = _interval(found.gold_right[:, judge], "{:.0%}")
+        on_gold = f"right on {share} of {count_of(int(found.gold[judge]), 'gold item')}"
+        reason = _skill(found, judge) if case == 5 else _explain(found, judge, case)
+        why.append(f"{on_gold}; {reason}")
+    return [_ADVICE[case] for case in cases], why
 
 
 def _single(found: _Evidence, limits: Limits) -> NDArray[np.bool_]:  # (judge,)
-    """Who gives one label only, where an average judge on the same items would not."""
+    """Return who gives one label only, where an average judge on the same items would not."""
     hits = found.favoured * found.judgments
     misses = found.judgments - hits
     with np.errstate(invalid="ignore"):
@@ -112,42 +115,36 @@ def _single(found: _Evidence, limits: Limits) -> NDArray[np.bool_]:  # (judge,)
     return np.asarray((found.favoured >= limits.single) & (chance <= _BY_CHANCE))
 
 
-def _few(found: _Evidence, judge: int) -> str:
-    return f"{_count(found, judge)}: too few to say"
-
-
-def _drop(found: _Evidence, judge: int) -> str:
-    if found.skill.high[judge] < 0:
+def _explain(found: _Evidence, judge: int, case: int) -> str:
+    """Say why a judge gets the advice of a case."""
+    number, shared = int(found.judgments[judge]), int(found.shared[judge])
+    count, skill = count_of(number, "judgment"), _skill(found, judge)
+    if shared < number:
+        count += f", {f'{shared:,}' if shared else 'none'} of them on items that others judged"
+    if case == 0:
+        return f"{count}: too few to say"
+    if case == 1 and found.skill.high[judge] < 0:
         return (
-            f"worse than chance: {_skill(found, judge)}; {_count(found, judge)}; "
-            "the scale may have been read the wrong way round: ask before you drop"
+            f"worse than chance: {skill}; {count}; the scale may have been read the wrong way "
+            "round: ask before you drop"
         )
-    text = f"hardly better than chance: {_skill(found, judge)}"
-    if found.favoured[judge] >= _ONE_LABEL:
-        text += f"; gave {found.favourite[judge]} in {found.favoured[judge]:.0%} of judgments"
-    return f"{text}; {_count(found, judge)}"
-
-
-def _unsure(found: _Evidence, judge: int) -> str:
-    return f"too near to chance to say: {_skill(found, judge)}; {_count(found, judge)}"
-
-
-def _wrong(found: _Evidence, judge: int) -> str:
-    truth, label = found.confused[judge]
-    how = _interval(found.mistake[:, judge], "{:.0%}")
-    return (
-        f"rates {truth} as {label} in {how} of cases; "
-        f"all judges together in {found.usual[judge]:.0%}"
-    )
-
-
-def _leans(found: _Evidence, judge: int) -> str:
-    value, *ends = found.bias[:, judge]
-    how = _interval(np.abs([value, *sorted(ends, key=abs)]), "{:.2f}")
-    return f"rates {how} grades too {'high' if value > 0 else 'low'} on average"
-
-
-def _keep(found: _Evidence, judge: int) -> str:
+    if case == 1:
+        most = f"; gave {found.favourite[judge]} in {found.favoured[judge]:.0%} of judgments"
+        most = most if found.favoured[judge] >= _ONE_LABEL else ""
+        return f"hardly better than chance: {skill}{most}; {count}"
+    if case == 2:
+        truth, label = found.confused[judge]
+        how = _interval(found.mistake[:, judge], "{:.0%}")
+        return (
+            f"rates {truth} as {label} in {how} of cases; all judges together in "
+            f"{found.usual[judge]:.0%}"
+        )
+    if case == 3:
+        value, *ends = found.bias[:, judge]
+        how = _interval(np.abs([value, *sorted(ends, key=abs)]), "{:.2f}")
+        return f"rates {how} grades too {'high' if value > 0 else 'low'} on average"
+    if case == 4:
+        return f"too near to chance to say: {skill}; {count}"
     right = _interval(found.accuracy[:, judge], "{:.0%}")
     return f"right in {right}; {found.bits[judge]:.2f} bits per judgment"
 
@@ -157,26 +154,9 @@ def _skill(found: _Evidence, judge: int) -> str:
     return f"skill {how}, where 0 is chance and 1 perfect"
 
 
-def _count(found: _Evidence, judge: int) -> str:
-    number, told = int(found.judgments[judge]), int(found.told[judge])
-    text = count_of(number, "judgment")
-    if told < number:
-        text += f", {f'{told:,}' if told else 'none'} of them on items that others judged"
-    return text
-
-
-def _interval(values: Sequence[float] | NDArray[np.float64], form: str) -> str:
+def _interval(values: Sequence[float] | _Floats, form: str) -> str:
     value, low, high = map(form.format, values)
     return f"{value} ({low} to {high})".replace("-0.00", "0.00")
-
-
-_CASES = (
-    *(("watch", _few), ("drop", _drop), ("train", _wrong), ("train", _leans)),
-    *(("watch", _unsure), ("keep", _keep)),
-)
-_REACH = float(ndtri((1.0 + LEVEL) / 2))
-_VOTES = ("majority-vote", "vote", "pmf")  # models in which a judge's own vote makes them right
-_Floats = NDArray[np.float64]
 
 
 def list_judges(
@@ -187,7 +167,7 @@ def list_judges(
     limits: Limits,
     flags: Mapping[str, Sequence[str]],
 ) -> tuple[Any, tuple[str, ...]]:
-    """The table of judges, and notes on what it lacks."""
+    """Return the table of judges, and notes on what it lacks."""
     table = consensus.judges
     evidence = weigh_gold(consensus, gold, limits.least)
     skill = measure_skill(consensus, evidence, limits.useful)
@@ -203,7 +183,7 @@ def list_judges(
     if consensus.judgments.seconds is not None:
         new["seconds"] = median_seconds(consensus.judgments)
     else:
-        notes.append("no seconds: how long judges take is not known; a column 'seconds' adds it")
+        notes.append("no seconds: time per judgment is not known; a column 'seconds' adds it")
     new |= _on_gold(consensus, gold, notes)
     found = _gather_evidence(consensus, table, evidence, skill, bias, mistake, commonest)
     advice = zip(*_advise(found, limits), consensus.judgments.judges.to_pylist(), strict=True)
@@ -212,13 +192,13 @@ def list_judges(
         new[name] = pa.array([row[at] for row in heeded], pa.large_string())
     if consensus.draws is None:
         notes.append(
-            "no draws: intervals know how few judgments there are, not how unsure the truth is; "
-            "a sampled model such as hierarchical-confusion adds that"
+            "no draws: intervals account for the number of judgments, not for the uncertainty of "
+            "the truth; a sampled model such as hierarchical-confusion adds that"
         )
     if consensus.model in _VOTES:
         notes.append(
-            f"in {consensus.model} a judge's own judgment counts towards what is held for true, "
-            "which flatters judges; a model of confusion such as item-types does not"
+            f"in {consensus.model} a judge's own judgment counts towards the label, which makes "
+            "judges look too good; a model of confusion such as item-types avoids that"
         )
     for name, column in new.items():
         if name not in table.column_names:
@@ -227,7 +207,7 @@ def list_judges(
 
 
 def _rate_mistakes(commonest: Commonest, confusions: Confusions) -> _Floats:  # (3, judge)
-    """The rate of each judge's commonest mistake with its interval; NaN where there is none."""
+    """Return the rate of each judge's commonest mistake with its interval; NaN for no mistake."""
     parts = (confusions.mean, confusions.low, confusions.high)
     rates = np.stack([commonest.of(part) for part in parts])
     rates[:, ~commonest.known] = np.nan
@@ -243,7 +223,7 @@ def _gather_evidence(
     mistake: _Floats,
     commonest: Commonest,
 ) -> _Evidence:
-    """What the advice rests on; where gold decides, bias and mistakes are those on gold."""
+    """Gather the basis of the advice; where gold decides, bias and mistakes are those on gold."""
     scale, golds, decides = consensus.scale, evidence.golds, evidence.decides
     given = consensus.counts.sum(axis=1)  # (judge, label)
     total = np.maximum(given.sum(axis=1), 1e-300)
@@ -258,14 +238,14 @@ def _gather_evidence(
         mistake = np.where(decides, _rate_mistakes(own, confusions_from(golds)), mistake)
         usual = np.where(decides, own.of(np.broadcast_to(pool_rates(golds), golds.shape)), usual)
         bias = np.where(decides, _bias_from_counts(golds, scale), bias)
-    told = np.where(decides[:, None, None], consensus.evidence, evidence.counts)
+    shared = np.where(decides[:, None, None], consensus.evidence, evidence.counts)
     seen = golds.sum(axis=(1, 2))
     right = np.einsum("jkl,kl->j", golds, scale.stands)
     return _Evidence(
         gold=np.rint(seen).astype(np.int64),
         gold_right=np.stack([right / np.maximum(seen, 1), *jeffreys(right, seen, LEVEL)]),
         judgments=consensus.judgments.counts_per_judge,
-        told=np.rint(told.sum(axis=(1, 2))).astype(np.int64),
+        shared=np.rint(shared.sum(axis=(1, 2))).astype(np.int64),
         accuracy=np.stack([_floats(table[f"accuracy{part}"]) for part in ("", "_low", "_high")]),
         bits=_floats(table["bits"]),
         skill=skill,
@@ -283,15 +263,14 @@ def _gather_evidence(
 
 
 def _floats(column: Any) -> _Floats:
-    """An Arrow column as numbers, NaN where it is null."""
+    """Return an Arrow column as numbers, NaN for null."""
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
 def _measure_bias(consensus: Consensus) -> _Floats:  # (3, judge)
-    """The mean of label minus truth, in grades, and its interval; NaN without an order.
+    """Return the mean of label minus truth, in grades, and its interval; NaN without an order.
 
-    A label that stands for no truth is no grade and is left out. Two truths are taken as lower and
-    higher.
+    A label that means no truth has no grade and is left out. Two truths count as lower and higher.
     """
     scale = consensus.scale
     drawn = keep_draws(consensus)
@@ -306,19 +285,19 @@ def _measure_bias(consensus: Consensus) -> _Floats:  # (3, judge)
 
 
 def _shift(scale: Scale) -> tuple[_Floats, _Floats]:  # (truth, label), (label,)
-    """Grades between truth and label, NaN without an order, and which labels stand for a truth."""
-    stands, truths = np.array(scale.truth_of), len(scale.truths)
-    graded = (stands >= 0).astype(np.float64)
+    """Return grades between truth and label, NaN without an order, and graded labels."""
+    truth_of, truths = np.array(scale.truth_of), len(scale.truths)
+    graded = (truth_of >= 0).astype(np.float64)
     if truths < 2 or (truths > 2 and not scale.ordinal):
-        return np.full((truths, len(stands)), np.nan), graded
-    return (stands - np.arange(truths)[:, None]) * graded, graded
+        return np.full((truths, len(truth_of)), np.nan), graded
+    return (truth_of - np.arange(truths)[:, None]) * graded, graded
 
 
 def _bias_from_counts(every: _Floats, scale: Scale) -> _Floats:  # (3, judge)
-    """Mean shift of the counts (judge, truth, label), give or take its error.
+    """Return the mean shift of the counts (judge, truth, label), and its interval.
 
-    The error is that of a mean, as if half a judgment a grade too high and half a one too low had
-    been seen too: a judge of three judgments, all right, may still be biased.
+    The error is that of a mean with half a judgment one grade too high and half a judgment one
+    grade too low added: a judge of three judgments, all right, may still be biased.
     """
     shift, graded = _shift(scale)
     counts = every * graded
@@ -334,17 +313,17 @@ def _bias_from_counts(every: _Floats, scale: Scale) -> _Floats:  # (3, judge)
 
 
 def _on_gold(consensus: Consensus, gold: Gold | None, notes: list[str]) -> dict[str, Any]:
-    """How each judge did on gold and on honeypots, where there are any."""
+    """Measure each judge on gold and on honeypots, if there are any."""
     judgments = consensus.judgments
-    wanted = {"graded-accuracy-gold": "gold", "honeypot-accuracy": "honeypot"}
-    able = tuple(name for name in wanted if name in available(judgments, gold))
+    kinds = {"graded-accuracy-gold": "gold", "honeypot-accuracy": "honeypot"}
+    able = tuple(name for name in kinds if name in available(judgments, gold))
     if not able:
-        notes.append("no gold: how judges do on items of known truth is not known; gold adds it")
+        notes.append("no gold: accuracy on items of known truth is not known; gold adds it")
         return {}
     found = measure_features(judgments, gold, names=able)
     columns: dict[str, Any] = {}
     for name in able:
-        value, count, kind = found[name], found.counts[name], wanted[name]
+        value, count, kind = found[name], found.counts[name], kinds[name]
         columns[f"{kind}_judgments"] = pa.array(count.astype(np.int64))
         bounds = jeffreys(value * count, count, LEVEL)  # NaN where the share is
         columns |= interval_columns(kind, (value, *bounds), first=f"{kind}_accuracy")
@@ -369,15 +348,15 @@ def feature_table(
     priors: tuple[float, ...] | None = None,
     seed: int = 0,
 ) -> Any:
-    """Return one row per judge: the features named (all that the data allow), and further ones.
+    """Return one row per judge: the features named (by default all possible ones), and more.
 
     Shares have 90% intervals under Jeffreys' prior, in columns ``<feature>_low`` and ``_high``, and
-    the judgments they rest on in ``<feature>_count``.
+    the number of judgments behind them in ``<feature>_count``.
     """
-    wanted = available(judgments, gold) if names is None else names
-    found = measure_features(judgments, gold, names=wanted, priors=priors, seed=seed)
+    chosen = available(judgments, gold) if names is None else names
+    found = measure_features(judgments, gold, names=chosen, priors=priors, seed=seed)
     columns = {"judge": judgments.judges, "judgments": pa.array(judgments.counts_per_judge)}
-    for name in wanted:
+    for name in chosen:
         value, count = found[name], found.counts[name]
         columns[name] = reals(value)
         columns[f"{name}_count"] = pa.array(count.astype(np.int64))
@@ -388,7 +367,7 @@ def feature_table(
 
 
 def _beyond(judgments: Judgments, gold: Gold | None, seed: int) -> dict[str, Any]:
-    """What the paper does not have: kappa with the majority, bits, label shares, seconds."""
+    """Return further features: kappa with the majority, bits, label shares, seconds."""
     vote = MajorityVote(seed=seed).fit(judgments)
     against = count_known(vote, vote.choice)  # (judge, truth, label)
     columns: dict[str, Any] = {"kappa-majority": _kappa(judgments, against)}
@@ -406,7 +385,7 @@ def _beyond(judgments: Judgments, gold: Gold | None, seed: int) -> dict[str, Any
 
 
 def _kappa(judgments: Judgments, counts: NDArray[np.float64]) -> Any:
-    """Cohen's kappa of each judge with the majority; null where chance alone would agree."""
+    """Return Cohen's kappa of each judge with the majority; null where chance alone agrees."""
     own = counts @ judgments.scale.stands.T
     total = own.sum(axis=(1, 2))
     safe = np.where(total > 0, total, 1.0)
