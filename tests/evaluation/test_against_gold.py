@@ -226,7 +226,7 @@ def test_a_consensus_and_its_table_score_alike(judged: tuple[Judgments, Gold]) -
     direct = evaluate(consensus, gold, resamples=50)
     read = evaluate(consensus.labels, gold, GRADES, resamples=50)
     assert direct.to_table().equals(read.to_table())
-    assert (direct.told, direct.unjudged, read.told, read.unjudged) == (None, 0, None, 0)
+    assert (direct.in_fit, direct.unjudged, read.in_fit, read.unjudged) == (None, 0, None, 0)
     truth = [int(text) for text in gold.texts()]
     by_name = dict(
         zip(judgments.items.to_pylist(), consensus.labels["label"].to_pylist(), strict=True)
@@ -239,7 +239,7 @@ def test_gold_that_the_model_was_told_is_counted(judged: tuple[Judgments, Gold])
     judgments, gold = judged
     half = gold.select(np.arange(len(gold)) < 20)
     found = evaluate(MajorityVote().fit(judgments, half), gold)
-    assert found.told == 20
+    assert found.in_fit == 20
     assert found.notes[1] == "the model had been given the truth of 20 of them"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from adjudge import Consensus, DawidSkene, Gold, Judgments, model
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation import beside_vote, compare_models, cross_validate, entrants
+from adjudge.evaluation import compare_models, compare_with_vote, cross_validate, entrants
 from adjudge.evaluation.comparison import _UNKNOWN, Entrant, _ModelResult, _pick
 from adjudge.evaluation.crossvalidation import held_out_score
 from adjudge.models.calibrated import with_calibration
@@ -96,7 +96,7 @@ def test_scores_by_gold_are_those_of_cross_validation() -> None:
     assert compared.recommendation.startswith(f"Take {compared.chosen}: log loss 0.")
     assert "ranked by log loss" in compared.notes[0]
     assert set(compared.calibrated) == set(FEW)
-    vote = beside_vote(crossed, MADE.judgments)
+    vote = compare_with_vote(crossed, MADE.judgments)
     assert vote is not None
     assert f"has a log loss of {vote.vote:.3f}" in compared.notes[2]
     assert [(step.done, step.total) for step in steps][-1] == (12, 12)

@@ -89,8 +89,8 @@ def test_held_out_items_are_never_told() -> None:
     # A parrot that had been told would always be right.
     truth = np.array([int(text) for text in gold.texts()])
     assert found.pooled["accuracy"].value == pytest.approx(np.bincount(truth).max() / len(truth))
-    assert [fold.told for fold in found.folds] == [0] * 5
-    assert found.pooled.told == 0
+    assert [fold.in_fit for fold in found.folds] == [0] * 5
+    assert found.pooled.in_fit == 0
     assert found.pooled.fallback == len(gold)
     assert found.model == "parrot"
 

@@ -107,7 +107,7 @@ def test_labels_calibrated_by_gold_are_scored_across_its_folds() -> None:
     results = gather(told, gold=gold, blind=blind, crossed=cross_validate(model, table, gold))
     found, before = results.evaluation, evaluate(blind, gold)
     assert found is not None
-    assert not found.told
+    assert not found.in_fit
     assert float(before["log_loss"]) > 0.9
     assert float(found["log_loss"]) < 0.7  # H(.3) = .61
     unknown = told.known < 0

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from adjudge import Judgments, MajorityVote
-from adjudge.evaluation import BesideVote
+from adjudge.evaluation import VoteComparison
 from adjudge.report import Results, gather
 from adjudge.report.page import _describe_data
 from adjudge.report.words import (
@@ -98,8 +98,8 @@ def test_no_error_is_less_than_none(sampled: Results) -> None:
 
 
 def test_probabilities_worse_than_the_votes_are_not_to_be_believed(sampled: Results) -> None:
-    better = replace(sampled, beside_vote=BesideVote(items=80, model=0.3, vote=0.5))
-    worse = replace(sampled, beside_vote=BesideVote(items=80, model=0.9, vote=0.5))
+    better = replace(sampled, vote_comparison=VoteComparison(items=80, model=0.3, vote=0.5))
+    worse = replace(sampled, vote_comparison=VoteComparison(items=80, model=0.9, vote=0.5))
     said = (
         "Its probabilities are worse than the plain vote's: log loss 0.900 on 80 gold items, where "
         "the vote share (half a judgment added to each label) has 0.500."

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def summarise(consensus: Consensus, read: Input) -> dict[str, Any]:
     """The run as data: what went in and what was left out, which model, how it ended."""
-    from adjudge.evaluation.diagnosis.voices import FamilyVoices
+    from adjudge.evaluation.diagnosis.families import FamilySummary
 
     judgments, scale = consensus.judgments, consensus.scale
     prevalence = zip(scale.truths, consensus.overall_prevalence.tolist(), strict=True)
@@ -41,7 +41,7 @@ def summarise(consensus: Consensus, read: Input) -> dict[str, Any]:
         "log_likelihood": consensus.trace[-1] if consensus.trace else None,
         "prevalence": dict(prevalence),
         "notes": consensus.notes,
-        **FamilyVoices.of(consensus).to_json(),
+        **FamilySummary.of(consensus).to_json(),
         **_describe_draws(consensus),
         **read.omissions,
     }
@@ -95,7 +95,7 @@ def diagnose_fit(consensus: Consensus, gold: Gold | None, *, pairs: bool) -> Dia
 
 def tell_scores(consensus: Consensus, gold: Gold, judgments: Judgments) -> dict[str, Any]:
     """Return the scores of labels on gold that the fit did not use, and say what is notable."""
-    from adjudge.evaluation.against_gold import beside_vote, evaluate
+    from adjudge.evaluation.against_gold import compare_with_vote, evaluate
 
     result = evaluate(consensus, gold)
     score = result["accuracy"]
@@ -105,7 +105,7 @@ def tell_scores(consensus: Consensus, gold: Gold, judgments: Judgments) -> dict[
         for words, other in others.items():
             detail(f"  {words} {other.shown.value:.3f}")
         detail("  the fit did not use the gold of the file (--use-gold would)")
-    beside = beside_vote(result, judgments)
+    beside = compare_with_vote(result, judgments)
     if beside is not None and beside.warning is not None:
         warn(beside.warning)
     return {

@@ -171,9 +171,9 @@ def _score_judgments(
 
 def _compare_with_vote(result: Evaluation, judgments: Judgments) -> dict[str, Any]:
     """What the plain vote would have had, and a warning where that is better."""
-    from adjudge.evaluation.against_gold import beside_vote
+    from adjudge.evaluation.against_gold import compare_with_vote
 
-    found = beside_vote(result, judgments)
+    found = compare_with_vote(result, judgments)
     return {} if found is None else {"vote_log_loss": found.vote, "warning": found.warning}
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments
     from adjudge.evaluation.diagnosis.diagnose import Diagnosis
-    from adjudge.evaluation.diagnosis.voices import FamilyVoices
+    from adjudge.evaluation.diagnosis.families import FamilySummary
 
 _VIEWS = ("judges", "mistakes", "common", "drift", "history", "pairs", "families")
 
@@ -128,10 +128,10 @@ def _deliver_numbers(
 
 def _get_view(found: Diagnosis, show: str, source: str, consensus: Consensus) -> Any:
     """The table that is asked for."""
-    from adjudge.evaluation.diagnosis.voices import FamilyVoices
+    from adjudge.evaluation.diagnosis.families import FamilySummary
 
     if show == "families":
-        return FamilyVoices.of(consensus).table
+        return FamilySummary.of(consensus).table
     if show in ("drift", "history") and found.drift is None:
         raise BadData(
             f"there are no times, so --show {show} has nothing to look at; "
@@ -143,12 +143,12 @@ def _get_view(found: Diagnosis, show: str, source: str, consensus: Consensus) ->
 
 def _show_view(found: Diagnosis, show: str, table: Any, count: int, consensus: Consensus) -> Any:
     """The page of a view."""
-    from adjudge.evaluation.diagnosis.voices import FamilyVoices
+    from adjudge.evaluation.diagnosis.families import FamilySummary
 
     if show == "judges":
-        return _show_judges(found, count, FamilyVoices.of(consensus))
+        return _show_judges(found, count, FamilySummary.of(consensus))
     if show == "families":
-        return _show_families(FamilyVoices.of(consensus), table, count)
+        return _show_families(FamilySummary.of(consensus), table, count)
     if show == "pairs" and not len(table):
         return "No two judges agree more than expected."
     title, columns = _TABLES[show]
@@ -175,7 +175,7 @@ def _show_features(table: Any, count: int) -> Any:
     return show_rows(title, _sort(table).slice(0, count or len(table)).to_pylist(), *columns)
 
 
-def _show_judges(found: Diagnosis, count: int, voices: FamilyVoices) -> Any:
+def _show_judges(found: Diagnosis, count: int, voices: FamilySummary) -> Any:
     """The judges with most judgments, whom to look at and why, and who counts as one."""
     from rich.console import Group
     from rich.text import Text
@@ -213,7 +213,7 @@ def _show_judges(found: Diagnosis, count: int, voices: FamilyVoices) -> Any:
     )
 
 
-def _show_families(voices: FamilyVoices, table: Any, count: int) -> Any:
+def _show_families(voices: FamilySummary, table: Any, count: int) -> Any:
     """Who counts as one judge, and who may be one source."""
     from rich.console import Group
     from rich.text import Text

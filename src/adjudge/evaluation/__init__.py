@@ -12,7 +12,7 @@
 - ``may_replace`` says whether models may stand in for people: a ``Replacement``.
 - ``audit`` gives a verdict on every LLM judge: an ``Audit``; ``Card`` binds it, and ``gate`` checks
   new judgments against it: a ``Gate``. ``soft_judgments`` makes shares of several samples.
-- ``beside_vote`` says whether a model's probabilities are worth more than the plain vote's.
+- ``compare_with_vote`` says whether a model's probabilities are worth more than the plain vote's.
 - ``paired_t_test``, ``sign_test`` and ``rank_methods`` compare methods.
 
 ``MEASURES`` lists the scores by name. Depends on models, engines and data only; nothing is imported
@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING
 from adjudge.lazy import export
 
 if TYPE_CHECKING:
-    from adjudge.evaluation.against_gold import BesideVote as BesideVote
     from adjudge.evaluation.against_gold import Evaluation as Evaluation
-    from adjudge.evaluation.against_gold import beside_vote as beside_vote
+    from adjudge.evaluation.against_gold import VoteComparison as VoteComparison
+    from adjudge.evaluation.against_gold import compare_with_vote as compare_with_vote
     from adjudge.evaluation.against_gold import evaluate as evaluate
     from adjudge.evaluation.agreement import Agreement as Agreement
     from adjudge.evaluation.agreement import cohen_kappa as cohen_kappa

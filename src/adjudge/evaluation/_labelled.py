@@ -31,7 +31,7 @@ class Labelled:
     choice: NDArray[np.int16]  # (item,) -1 where there is no label
     posterior: NDArray[np.float64] | None = None  # (item, truth)
     judged: NDArray[np.bool_] | None = None  # (item,) has judgments
-    told: NDArray[np.bool_] | None = None  # (item,) its truth was given to the model
+    in_fit: NDArray[np.bool_] | None = None  # (item,) its truth was given to the model
     fallback: NDArray[np.bool_] | None = None  # (item,)
 
 
@@ -65,7 +65,7 @@ def _of_consensus(consensus: Consensus, scale: Scale) -> Labelled:
         choice=choice,
         posterior=posterior,
         judged=judgments.counts_per_item > 0,
-        told=None if consensus.known is None else consensus.known >= 0,
+        in_fit=None if consensus.known is None else consensus.known >= 0,
         fallback=consensus.fallback,
     )
 

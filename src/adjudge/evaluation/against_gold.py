@@ -150,7 +150,7 @@ class Evaluation(Result):
     gold: int  # gold items
     scored: int  # of these, how many have a label
     unjudged: int | None  # scored, but nobody judged them; None where it is not known
-    told: int | None  # scored, but the model had been given their truth
+    in_fit: int | None  # scored, but the model had been given their truth
     fallback: int | None  # scored, but no judge was left by the filter
     confusion: _ConfusionMatrix
     fractional_confusion: _ConfusionMatrix | None  # None without probabilities
@@ -204,8 +204,8 @@ class Evaluation(Result):
             f"{self.scored:,} of {count_of(self.gold, 'gold item')} "
             f"{'has a label and is' if self.scored == 1 else 'have a label and are'} scored"
         ]
-        if self.told:
-            found.append(f"the model had been given the truth of {self.told:,} of them")
+        if self.in_fit:
+            found.append(f"the model had been given the truth of {self.in_fit:,} of them")
         if self.unjudged:
             found.append(f"nobody judged {self.unjudged:,} of them")
         if self.fallback:
@@ -280,7 +280,7 @@ def evaluate(
         gold=len(gold),
         scored=len(sample),
         unjudged=count(None if given.judged is None else ~given.judged),
-        told=count(given.told),
+        in_fit=count(given.in_fit),
         fallback=count(given.fallback),
         level=level,
         resamples=resamples,
@@ -366,7 +366,7 @@ _SMOOTHING = 0.5  # judgments added to each truth: Krichevsky and Trofimov (1981
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BesideVote:
+class VoteComparison:
     """The log loss of a model and of the smoothed vote share, on the same items."""
 
     items: int
@@ -405,19 +405,19 @@ def _smoothed_vote_share(judgments: Judgments) -> NDArray[np.float64]:  # (item,
 
 
 @takes_tables
-def beside_vote(found: Evaluation, judgments: JudgmentsLike) -> BesideVote | None:
+def compare_with_vote(found: Evaluation, judgments: JudgmentsLike) -> VoteComparison | None:
     """A model's log loss beside the vote's; None where there is nothing fair to compare.
 
     That is without probabilities, without scored items, or where the model had been told gold.
     """
-    if found.posterior is None or not found.scored or found.told:
+    if found.posterior is None or not found.scored or found.in_fit:
         return None
     if found.scale.truths != judgments.scale.truths:
         return None
     place = look_up(found.items, judgments.items)
     even = np.full((1, len(found.scale.truths)), 1 / len(found.scale.truths))
     shares = np.concatenate([_smoothed_vote_share(judgments), even])[place]  # -1: nobody judged it
-    return BesideVote(
+    return VoteComparison(
         items=found.scored,
         model=float(scores.log_loss(found.truth, found.posterior, clip=found.clip)),
         vote=float(scores.log_loss(found.truth, shares, clip=found.clip)),

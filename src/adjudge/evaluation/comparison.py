@@ -23,7 +23,7 @@ from adjudge.data.results import Result
 from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine
 from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
-from adjudge.evaluation.against_gold import beside_vote
+from adjudge.evaluation.against_gold import compare_with_vote
 from adjudge.evaluation.crossvalidation import (
     CrossValidation,
     HeldOut,
@@ -241,7 +241,7 @@ def _by_gold(
     accurate = {place.method for place in close if place.rank == 1}
     chosen, spared = _pick([row.name for row in alike if row.name in accurate], results)
     scores = pooled[chosen.name]
-    beside = beside_vote(scores, judgments)
+    beside = compare_with_vote(scores, judgments)
     notes = [
         f"cross-validated by {folds} folds over {count_of(len(gold), 'gold item')}, "
         f"ranked by log loss; {_describe_ranks(level)}",

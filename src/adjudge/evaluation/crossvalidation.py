@@ -165,7 +165,7 @@ def cross_validate(
         choice=choice,
         posterior=posterior,
         judged=counts[look_up(gold.items, judgments.items)] > 0,
-        told=np.zeros(len(gold), dtype=np.bool_),
+        in_fit=np.zeros(len(gold), dtype=np.bool_),
         fallback=fallback,
     )
     order = np.asarray(pc.sort_indices(gold.items), dtype=np.int64)

@@ -12,7 +12,7 @@ from adjudge.data.names import look_up
 from adjudge.data.results import DOUBT, SURE, inferred_probability
 from adjudge.data.source import count_of
 from adjudge.evaluation.against_gold import Evaluation
-from adjudge.evaluation.diagnosis.voices import FamilyVoices
+from adjudge.evaluation.diagnosis.families import FamilySummary
 from adjudge.report.results import Results
 from adjudge.report.words import join_names, percent, worth_judging
 
@@ -184,7 +184,7 @@ def _list_actions(results: Results) -> list[Action]:
                 f"adjudge judges {file} -o judges.csv",
             )
         )
-    suspected = len(FamilyVoices.of(results.consensus).suspected)
+    suspected = len(FamilySummary.of(results.consensus).suspected)
     if suspected:
         found.append(
             Action(

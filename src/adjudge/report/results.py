@@ -9,7 +9,13 @@ from typing import Any
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import MODEL
-from adjudge.evaluation.against_gold import BesideVote, Evaluation, MoreGold, beside_vote, evaluate
+from adjudge.evaluation.against_gold import (
+    Evaluation,
+    MoreGold,
+    VoteComparison,
+    compare_with_vote,
+    evaluate,
+)
 from adjudge.evaluation.agreement import Agreement, measure_agreement
 from adjudge.evaluation.crossvalidation import CrossValidation
 from adjudge.evaluation.diagnosis.diagnose import Diagnosis, diagnose
@@ -49,7 +55,7 @@ class Results:
     gold: Gold | None = None
     evaluation: Evaluation | None = None
     vote: Consensus | None = None  # the majority vote on the same judgments, where there is gold
-    beside_vote: BesideVote | None = None  # log loss next to the plain vote's
+    vote_comparison: VoteComparison | None = None  # log loss next to the plain vote's
     folds: int = 0  # of the gold, if each was scored by fits that were told the others
     blind: bool = False  # scored by a second fit that was not told the gold
     curve: Any | None = None  # table of accuracy by number of judgments
@@ -116,7 +122,7 @@ def gather(
         gold=gold,
         evaluation=evaluation if evaluation is None or evaluation.scored else None,
         vote=None if evaluation is None else MajorityVote(seed=seed).fit(judgments),
-        beside_vote=None if evaluation is None else beside_vote(evaluation, judgments),
+        vote_comparison=None if evaluation is None else compare_with_vote(evaluation, judgments),
         folds=folds,
         blind=told and not folds,
         curve=curve if curve is not None and len(curve) else None,

@@ -15,7 +15,7 @@ from adjudge.data.names import as_names, look_up
 from adjudge.data.results import DOUBT, SURE, inferred_probability
 from adjudge.data.source import count_of
 from adjudge.evaluation.against_gold import Evaluation, MoreGold
-from adjudge.evaluation.diagnosis.voices import FamilyVoices
+from adjudge.evaluation.diagnosis.families import FamilySummary
 from adjudge.evaluation.model_judges.audit import Audit
 from adjudge.evaluation.model_judges.judge_audit import NO_GOLD, NOT_READY, READY, WITH_CORRECTION
 from adjudge.report.results import Results
@@ -139,7 +139,7 @@ def _believable(results: Results, found: Evaluation) -> tuple[list[str], str]:
         f"Log loss {float(scores['log_loss']):.3f}, Brier {float(scores['brier']):.3f}, "
         f"calibration error {corrected:.3f} (bias corrected)."
     ]
-    warning = None if results.beside_vote is None else results.beside_vote.warning
+    warning = None if results.vote_comparison is None else results.vote_comparison.warning
     if warning is not None:
         said.append(warning)
     mean = float(found.posterior.max(axis=1).mean()) if found.posterior is not None else 0.0
@@ -201,7 +201,7 @@ def _judges_found(results: Results) -> _Finding:
 
 def _voices_found(results: Results) -> _Finding | None:
     """Families, suspected groups, and the effective number of judges."""
-    voices = FamilyVoices.of(results.consensus)
+    voices = FamilySummary.of(results.consensus)
     answer = voices.sentences
     if results.diagnosis.few is not None:
         answer.append(str(results.diagnosis.few))

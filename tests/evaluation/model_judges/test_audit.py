@@ -20,7 +20,7 @@ from adjudge.evaluation.model_judges.audit import Audit, audit
 from adjudge.evaluation.model_judges.soft_judgments import (
     apply_curve,
     fit_curve,
-    honesty,
+    measure_calibration,
     recalibrated,
     soft_judgments,
 )
@@ -115,7 +115,7 @@ def test_accuracy_kappa_and_cost_by_version() -> None:
     assert small.cost == pytest.approx(400 * 0.002)
     assert found["large/v1"].cost_per_item == pytest.approx(5 * 0.002)
     sure = np.array([row["confidence"] for row in rows])
-    assert small.before == honesty(sure, np.array(right))
+    assert small.before == measure_calibration(sure, np.array(right))
     assert small.after is not None
     assert small.after.log_loss < small.before.log_loss
     table = found.to_table()
@@ -313,10 +313,12 @@ def test_recalibration_is_cross_fitted_and_helps_who_is_too_sure() -> None:
     right = rng.random(300) < 0.6
     after = recalibrated(sure, right)
     assert after is not None
-    assert honesty(after, right).log_loss < honesty(sure, right).log_loss - 0.1
-    error = honesty(sure, right).calibration_error
+    assert (
+        measure_calibration(after, right).log_loss < measure_calibration(sure, right).log_loss - 0.1
+    )
+    error = measure_calibration(sure, right).calibration_error
     assert error > 0.25
-    assert honesty(after, right).calibration_error < 0.3 * error
+    assert measure_calibration(after, right).calibration_error < 0.3 * error
     assert recalibrated(sure[:19], right[:19]) is None
     assert recalibrated(sure, np.ones(300, dtype=np.bool_)) is None
 

@@ -19,9 +19,9 @@ from adjudge.evaluation.model_judges.panel import Company
 from adjudge.evaluation.model_judges.rates import Rates, tell_need
 from adjudge.evaluation.model_judges.replacement import Replacement
 from adjudge.evaluation.model_judges.soft_judgments import (
-    Honesty,
+    Calibration,
     SoftJudgments,
-    honesty,
+    measure_calibration,
     recalibrated,
     soft_judgments,
 )
@@ -55,8 +55,8 @@ class JudgeAudit:
     items: int
     rates: Rates
     scores: Mapping[str, Score]  # accuracy, kappa or weighted-kappa, over-rating, tpr, tnr
-    before: Honesty | None  # calibration of its confidence
-    after: Honesty | None  # the same, recalibrated by gold, cross-fitted
+    before: Calibration | None  # calibration of its confidence
+    after: Calibration | None  # the same, recalibrated by gold, cross-fitted
     samples: float  # per item, on average
     agreement: float  # of two samples of one item; NaN where there is one each
     alpha: float
@@ -185,7 +185,7 @@ class JudgeAuditor:
 
     def _calibration(
         self, scored: NDArray[np.intp], missing: list[str]
-    ) -> tuple[Honesty | None, Honesty | None]:
+    ) -> tuple[Calibration | None, Calibration | None]:
         """The calibration of stated confidences, before and after gold recalibrated them."""
         sure = self.confidence[scored]
         stated = ~np.isnan(sure)
@@ -195,7 +195,9 @@ class JudgeAuditor:
             return None, None
         right = (self._truths_of(scored) == self.known[self.soft.item[scored]])[stated]
         later = recalibrated(sure[stated], right, self.seed)
-        return honesty(sure[stated], right), None if later is None else honesty(later, right)
+        return measure_calibration(
+            sure[stated], right
+        ), None if later is None else measure_calibration(later, right)
 
     def _truths_of(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return the truth that each row's label means, -1 for none."""

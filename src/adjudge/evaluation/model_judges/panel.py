@@ -11,8 +11,8 @@ from adjudge.data.consensus import Families
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.evaluation.agreement import pairs_of_judgments
+from adjudge.evaluation.diagnosis.families import FamilySummary
 from adjudge.evaluation.diagnosis.next_judges import FewJudges, find_few_judges
-from adjudge.evaluation.diagnosis.voices import FamilyVoices
 from adjudge.evaluation.estimation._sampling import align_judged
 from adjudge.evaluation.scores import Score, jeffreys
 from adjudge.models.cross_calibration import CrossFit
@@ -110,7 +110,7 @@ def measure_worth(judgments: Judgments, gold: Gold | None, *, seed: int = 0) -> 
     consensus = build_model(DEFAULT, seed=seed).fit(judgments)
     families = consensus.families or Families.none(judgments.judge_count)
     dependence = measure_dependence(judgments, known, families)
-    voices = FamilyVoices.of(consensus)
+    voices = FamilySummary.of(consensus)
     many = float(families.voices()) if voices.judgments > 1 else 1.0
     ends = [many] * 3
     if dependence is not None:

@@ -116,7 +116,7 @@ _MEAN = np.array([0.0, 1.0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Honesty:
+class Calibration:
     """Calibration of stated confidences: mean log loss, Brier score, calibration error."""
 
     log_loss: float
@@ -155,10 +155,10 @@ def recalibrated(confidence: _Floats, right: NDArray[np.bool_], seed: int = 0) -
     return after
 
 
-def honesty(confidence: _Floats, right: NDArray[np.bool_]) -> Honesty:
+def measure_calibration(confidence: _Floats, right: NDArray[np.bool_]) -> Calibration:
     """Measure the calibration of confidences."""
     p = np.clip(confidence, _CLIP, 1 - _CLIP)
-    return Honesty(
+    return Calibration(
         log_loss=float(-np.log(np.where(right, p, 1 - p)).mean()),
         brier=float(((confidence - right) ** 2).mean()),
         calibration_error=float(corrected_calibration_error(confidence, right)),

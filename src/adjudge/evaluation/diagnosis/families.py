@@ -33,7 +33,7 @@ class _Kin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FamilyVoices:
+class FamilySummary:
     """The families of a consensus, and how much independent information its judges carry."""
 
     judges: int
@@ -45,7 +45,7 @@ class FamilyVoices:
     effective: float | None  # effective number of judgments per judged item, on average
 
     @classmethod
-    def of(cls, consensus: Consensus) -> FamilyVoices:
+    def of(cls, consensus: Consensus) -> FamilySummary:
         """The families and the effective number of judges of a consensus."""
         counts = consensus.judgments.counts_per_item
         judged = counts > 0

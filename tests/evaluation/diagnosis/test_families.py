@@ -11,7 +11,7 @@ import pytest
 
 from adjudge import Judgments, MajorityVote
 from adjudge.data.consensus import Consensus, Families, LookAlikes
-from adjudge.evaluation.diagnosis.voices import FamilyVoices
+from adjudge.evaluation.diagnosis.families import FamilySummary
 from adjudge.models.item_types import ItemTypes
 from adjudge.simulation import demo
 
@@ -30,7 +30,7 @@ def fit() -> Consensus:
 
 
 def test_a_copy_is_one_voice_with_what_it_copies(fit: Consensus) -> None:
-    found = FamilyVoices.of(fit)
+    found = FamilySummary.of(fit)
     (family,) = found.families
     assert (family.kind, set(family.judges)) == ("found", {"llm-judge-8b", "llm-copy"})
     assert family.excess == pytest.approx(1.0)
@@ -57,7 +57,7 @@ def test_what_is_only_suspected_is_asked_and_what_is_declared_is_told() -> None:
     declared[[1, 2]] = True
     alike = LookAlikes((5, 6, 7), 0.81, 33)
     given = replace(none, family=family, declared=declared, suspected=(alike,))
-    found = FamilyVoices.of(replace(vote, families=given))
+    found = FamilySummary.of(replace(vote, families=given))
     assert [kin.kind for kin in found.kin] == ["declared", "suspected"]
     names = vote.judgments.judges
     said = found.sentences
@@ -73,6 +73,6 @@ def test_what_is_only_suspected_is_asked_and_what_is_declared_is_told() -> None:
 
 def test_a_model_that_looked_for_nothing_says_nothing() -> None:
     vote = replace(MajorityVote().fit(demo().judgments), families=None)
-    assert FamilyVoices.of(vote).sentences == []
-    assert FamilyVoices.of(vote).voices is None
-    assert np.isfinite(FamilyVoices.of(vote).judgments)
+    assert FamilySummary.of(vote).sentences == []
+    assert FamilySummary.of(vote).voices is None
+    assert np.isfinite(FamilySummary.of(vote).judgments)

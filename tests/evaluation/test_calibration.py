@@ -12,8 +12,8 @@ import pytest
 import adjudge
 from adjudge import Gold, Judgments, MajorityVote
 from adjudge.data.scale import Scale
-from adjudge.evaluation import beside_vote, evaluate
-from adjudge.evaluation.against_gold import BesideVote, MoreGold, _smoothed_vote_share
+from adjudge.evaluation import compare_with_vote, evaluate
+from adjudge.evaluation.against_gold import MoreGold, VoteComparison, _smoothed_vote_share
 from adjudge.evaluation.scores import wilson
 from gold_panels import drawn, made_panel
 
@@ -43,7 +43,7 @@ def test_labels_count_for_the_truths_that_they_stand_for() -> None:
 
 def test_a_model_is_beside_the_vote_on_the_same_items() -> None:
     judgments = Judgments.from_table(TABLE)
-    found = beside_vote(evaluate(MajorityVote().fit(judgments), GOLD), judgments)
+    found = compare_with_vote(evaluate(MajorityVote().fit(judgments), GOLD), judgments)
     assert found is not None
     assert found.items == 3
     given = (2.5 / 4.5, 0.5 / 2.5, 1.5 / 2.5)  # the shares of the truths of a, b and c
@@ -58,18 +58,18 @@ def test_a_model_is_beside_the_vote_on_the_same_items() -> None:
 
 
 def test_a_model_that_is_better_says_nothing() -> None:
-    assert BesideVote(items=5, model=0.4, vote=0.5).warning is None
-    assert BesideVote(items=5, model=0.5, vote=0.5).warning is None
+    assert VoteComparison(items=5, model=0.4, vote=0.5).warning is None
+    assert VoteComparison(items=5, model=0.5, vote=0.5).warning is None
 
 
 def test_nothing_is_compared_where_it_would_not_be_fair() -> None:
     judgments = Judgments.from_table(TABLE)
     told = evaluate(MajorityVote().fit(judgments, GOLD), GOLD)
-    assert beside_vote(told, judgments) is None
+    assert compare_with_vote(told, judgments) is None
     bare = evaluate(pa.table({"item": ["a", "b"], "label": ["1", "0"]}), GOLD, judgments.scale)
-    assert beside_vote(bare, judgments) is None
+    assert compare_with_vote(bare, judgments) is None
     nobody = evaluate(MajorityVote().fit(judgments), Gold.of({"z": "1"}))
-    assert beside_vote(nobody, judgments) is None
+    assert compare_with_vote(nobody, judgments) is None
 
 
 def test_without_gold_the_margin_is_that_of_fifty_labels() -> None:
