@@ -15,7 +15,9 @@ from sites import LABELS, REASON, Site
 from sizes import FULL
 
 SHOTS = os.environ.get("ADJUDGE_SHOTS")  # a folder, where somebody wants to look at the pages
-PATIENCE = 120_000  # milliseconds, for what will never be: on a busy machine much takes long
+PATIENCE = int(
+    os.environ.get("ADJUDGE_PATIENCE", "120000")
+)  # milliseconds, for what will never be: on a busy machine much takes long
 
 
 class Watched:
@@ -92,6 +94,12 @@ def follow(link: Locator) -> None:
     """
     with link.page.expect_navigation():
         link.click()
+
+
+def open_row(page: Page) -> None:
+    """Open the first row of a table in the drawer, and from there as a page of its own."""
+    page.locator("tbody a[data-drawer]").first.click()
+    follow(page.get_by_role("link", name="Open as a page"))
 
 
 def send(page: Page) -> None:

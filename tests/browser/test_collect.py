@@ -17,6 +17,7 @@ from visitors import (
     fits,
     follow,
     judge,
+    open_row,
     other,
     right_keys,
     train,
@@ -74,32 +75,27 @@ def test_a_judge_is_trained_misses_is_warned_and_blocked_and_the_requester_undoe
     ada.get_by_role("button", name="Set up").click()
     ada.get_by_role("link", name="Lamps").click()
     expect(ada.get_by_text("judged by blocked judges only")).to_be_visible()
-    for tab in (
-        "Overview",
-        "Judges",
-        "Disagreements",
-        "Gold",
-        "Consensus",
-        "Arms",
-        "Export",
-        "Log",
-        "Settings",
-    ):
-        follow(ada.get_by_role("navigation", name="Project").get_by_role("link", name=tab))
-        check_again(ada, f"requester-{tab.lower()}")
+    pages = {"Results": ("Disagreements", "Export"), "Settings": ("Gold", "Experiments", "Log")}
+    for section in ("Overview", "Items", "Judges", *pages):
+        follow(ada.get_by_role("navigation", name="Project").get_by_role("link", name=section))
+        check_again(ada, f"requester-{section.lower()}")
+        for tab in pages.get(section, ()):
+            follow(ada.get_by_role("navigation", name=section).get_by_role("link", name=tab))
+            check_again(ada, f"requester-{tab.lower()}")
     follow(ada.get_by_role("link", name="ada", exact=True))
     check_again(ada, "requester-account")
-    ada.goto(f"{site.url}/projects/{slug}/gold")
+    ada.goto(f"{site.url}/projects/{slug}/settings/gold")
     follow(ada.get_by_role("link", name="Edit gold").first)
     check_again(ada, "requester-gold-edit")
     ada.goto(f"{site.url}/projects/new")
     check_again(ada, "requester-new")
     ada.goto(f"{site.url}/projects/{slug}/judges")
-    follow(ada.locator("tbody a").first)
+    open_row(ada)
     check_again(ada, "requester-judge")
     ada.get_by_role("button", name="Unblock").click()
     expect(ada.get_by_text("The judge is unblocked")).to_be_visible()
-    ada.goto(f"{site.url}/projects/{slug}/export")
+    ada.goto(f"{site.url}/projects/{slug}/results/export")
+    ada.locator("#more summary").click()
     with ada.expect_download() as download:
         ada.get_by_role("link", name="in format answers", exact=False).first.click()
     text = Path(download.value.path()).read_text(encoding="utf-8")
@@ -199,7 +195,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(
             }
         ]
     )
-    for tab in ("", "/judges", "/gold", "/log", "/settings", "/export", "/consensus"):
+    for tab in ("", "/judges", "/settings/gold", "/settings", "/results/export", "/results"):
         page.goto(f"{site.url}/projects/{slug}{tab}")
         fits(page, f"phone-requester{tab.replace('/', '-')}-{scheme}", check_again)
 

@@ -173,8 +173,10 @@ def compare_all(judge: Browser, slug: str) -> None:
 def plan(site: Site, slug: str) -> None:
     """A plan as if it had been made in the background."""
     ada = log_in(site)
-    ada.get(f"/projects/{slug}/plan")
-    ada.post(f"/projects/{slug}/plan", accuracy="0.8", pay_per_page="0.25", gold_share="0.25")
+    ada.get(f"/projects/{slug}/results/plan")
+    ada.post(
+        f"/projects/{slug}/results/plan", accuracy="0.8", pay_per_page="0.25", gold_share="0.25"
+    )
     asked = planner.read_asked(site.services, slug)
     assert asked is not None
     rows = tuple(
@@ -268,39 +270,58 @@ REQUESTERS: dict[str, tuple[str, ...] | None] = {
     "/projects/{project}/progress": None,
     "/projects/{project}/begin": ("/projects/{draft}/begin", "/projects/{empty}/begin"),
     "/projects/{project}/items": ("/projects/{slug}/items", "/projects/{empty}/items"),
+    "/projects/{project}/items/adjudicate": (
+        "/projects/{slug}/items/adjudicate",
+        "/projects/{empty}/items/adjudicate",
+    ),
     "/projects/{project}/item": ("/projects/{slug}/item?item={item}",),
     "/projects/{project}/judges": ("/projects/{slug}/judges", "/projects/{empty}/judges"),
+    "/projects/{project}/judges/models": ("/projects/{slug}/judges/models",),
     "/projects/{project}/judges/table": None,
     "/projects/{project}/judges/groups": ("/projects/{slug}/judges/groups",),
     "/projects/{project}/judges/links.csv": None,
     "/projects/{project}/judges/{judge}": ("/projects/{slug}/judges/{judge}",),
-    "/projects/{project}/disagreements": (
-        "/projects/{slug}/disagreements",
-        "/projects/{empty}/disagreements",
+    "/projects/{project}/results/disagreements": (
+        "/projects/{slug}/results/disagreements",
+        "/projects/{empty}/results/disagreements",
     ),
-    "/projects/{project}/gold": ("/projects/{slug}/gold", "/projects/{empty}/gold"),
-    "/projects/{project}/gold/edit": ("/projects/{slug}/gold/edit?item=g0",),
-    "/projects/{project}/gold/design": ("/projects/{slug}/gold/design",),
-    "/projects/{project}/gold/suggestions": ("/projects/{slug}/gold/suggestions",),
-    "/projects/{project}/ranking": ("/projects/{pairs}/ranking",),
-    "/projects/{project}/ranking/report": ("/projects/{pairs}/ranking/report",),
-    "/projects/{project}/consensus": (
-        "/projects/{slug}/consensus",
-        "/projects/{slug}/consensus?question=freshness&model=majority-vote",
-        "/projects/{empty}/consensus",
+    "/projects/{project}/settings/gold": (
+        "/projects/{slug}/settings/gold",
+        "/projects/{empty}/settings/gold",
     ),
-    "/projects/{project}/consensus/fits": None,
-    "/projects/{project}/consensus/report": (
-        "/projects/{slug}/consensus/report?model=" + refit.DEFAULT,
-        "/projects/{empty}/consensus/report?model=" + refit.DEFAULT,
+    "/projects/{project}/settings/gold/edit": ("/projects/{slug}/settings/gold/edit?item=g0",),
+    "/projects/{project}/settings/gold/design": ("/projects/{slug}/settings/gold/design",),
+    "/projects/{project}/settings/gold/suggestions": (
+        "/projects/{slug}/settings/gold/suggestions",
     ),
-    "/projects/{project}/arms": ("/projects/{slug}/arms", "/projects/{empty}/arms"),
-    "/projects/{project}/plan": ("/projects/{slug}/plan", "/projects/{empty}/plan"),
-    "/projects/{project}/export": ("/projects/{slug}/export", "/projects/{empty}/export"),
-    "/projects/{project}/export/{format}": None,
-    "/projects/{project}/log": ("/projects/{slug}/log",),
-    "/projects/{project}/members": ("/projects/{slug}/members",),
-    "/projects/{project}/notices": ("/projects/{slug}/notices",),
+    "/projects/{project}/results/ranking": ("/projects/{pairs}/results/ranking",),
+    "/projects/{project}/results/ranking/report": ("/projects/{pairs}/results/ranking/report",),
+    "/projects/{project}/results": (
+        "/projects/{slug}/results",
+        "/projects/{slug}/results?question=freshness&model=majority-vote",
+        "/projects/{empty}/results",
+    ),
+    "/projects/{project}/results/fits": None,
+    "/projects/{project}/results/report": (
+        "/projects/{slug}/results/report?model=" + refit.DEFAULT,
+        "/projects/{empty}/results/report?model=" + refit.DEFAULT,
+    ),
+    "/projects/{project}/settings/experiments": (
+        "/projects/{slug}/settings/experiments",
+        "/projects/{empty}/settings/experiments",
+    ),
+    "/projects/{project}/results/plan": (
+        "/projects/{slug}/results/plan",
+        "/projects/{empty}/results/plan",
+    ),
+    "/projects/{project}/results/export": (
+        "/projects/{slug}/results/export",
+        "/projects/{empty}/results/export",
+    ),
+    "/projects/{project}/results/export/{format}": None,
+    "/projects/{project}/settings/log": ("/projects/{slug}/settings/log",),
+    "/projects/{project}/settings/members": ("/projects/{slug}/settings/members",),
+    "/projects/{project}/settings/notifications": ("/projects/{slug}/settings/notifications",),
     "/projects/{project}/settings": ("/projects/{slug}/settings",),
 }
 
@@ -354,7 +375,7 @@ OFFERED = """() => {
         .map(form => [new URL(form.action).pathname, (form.elements.do || {}).value || ""]);
     const strays = [...document.querySelectorAll(some)].filter(
         one => seen(one) && !one.form && !one.dataset.copy
-            && !one.closest(".result"));
+            && !one.closest(".result, .toolbar, thead"));
     const hollow = [...document.querySelectorAll("main .card, main details, main .pair")].filter(
         one => one.checkVisibility() && one.innerText.replace(
             (one.querySelector("summary, h2") || {innerText: ""}).innerText, "").trim() === "");
@@ -363,15 +384,16 @@ OFFERED = """() => {
             edits: [...document.querySelectorAll("a[href*='/gold/edit'], a[href$='/begin']")]
                 .filter(seen).map(one => one.href)};
 }"""
-VIEWERS = {("/logout", ""), ("/members/x/remove", "")}
+VIEWERS = {("/logout", ""), ("/dismiss", ""), ("/settings/members/x/remove", "")}
 REVIEWERS = {
     *VIEWERS,
     ("/item", "adjudicate"),
     ("/item", "reopen"),
-    ("/contests/x", ""),
-    ("/consensus", ""),
-    ("/gold/suggestions/fit", ""),
-    ("/plan", ""),
+    ("/items/adjudicate", "adjudicate"),
+    ("/settings/gold/contests/x", ""),
+    ("/results", ""),
+    ("/settings/gold/suggestions/fit", ""),
+    ("/results/plan", ""),
     ("/dry-run", ""),
 }
 
@@ -393,7 +415,7 @@ def test_a_role_is_offered_what_it_may_do_and_nothing_else(
     seen: set[tuple[str, str]] = set()
     own = ("/account", "/login", "/member", "/mail", "/projects/new")
     for address in ADDRESSES:
-        if address.startswith(own) or "notices" in address or "/report" in address:
+        if address.startswith(own) or "notifications" in address or "/report" in address:
             continue  # their own account, or refused whole
         if "{empty}" in address and role == "reviewer" and not FULL:
             continue  # as a viewer, who is offered less, sees them

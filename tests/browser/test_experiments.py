@@ -60,7 +60,7 @@ def test_a_contest_leads_to_an_edit_which_unblocks_and_tells_the_judge(
     assert site.services.projects.get_progress(slug).trusted == 0
 
     ada = requester(site, visitors)
-    ada.goto(f"{site.url}/projects/{slug}/gold")
+    ada.goto(f"{site.url}/projects/{slug}/settings/gold")
     contest = site.services.gold.get_contests(slug)[0]
     expect(ada.get_by_text("I saw it shine, and it is lovely.")).to_be_visible()
     first = ada.locator("table tbody tr").first
@@ -106,7 +106,7 @@ def report_arms(site: Site, visitors: Visitors) -> tuple[Page, str]:
     """A project with arms, what is told of them, and who looks at it."""
     slug = site.open_project(queries=8, screening_golds=2, least_golds=50, judgments_per_item=4)
     ada = requester(site, visitors)
-    ada.goto(f"{site.url}/projects/{slug}/arms")
+    ada.goto(f"{site.url}/projects/{slug}/settings/experiments")
     ada.get_by_text("Set the arms").first.click()
     ada.get_by_label("Preset").select_option("feedback-or-none")
     ada.get_by_role("button", name="Use the preset").click()
@@ -116,7 +116,7 @@ def report_arms(site: Site, visitors: Visitors) -> tuple[Page, str]:
         for _ in range(4):
             if person.is_judging:
                 person.answer(slug, wrong=number == 3).go_on(slug)
-    ada.goto(f"{site.url}/projects/{slug}/arms")
+    ada.goto(f"{site.url}/projects/{slug}/settings/experiments")
     funnel = ada.get_by_role("region", name="Who came through")
     for arm in ("feedback", "no-feedback"):
         expect(funnel.get_by_role("row", name=arm, exact=False).first).to_be_visible()
@@ -134,7 +134,7 @@ def report_arms(site: Site, visitors: Visitors) -> tuple[Page, str]:
 
 def suggest(site: Site, ada: Page, slug: str) -> None:
     """From judgments to gold that is suggested."""
-    ada.goto(f"{site.url}/projects/{slug}/gold/suggestions")
+    ada.goto(f"{site.url}/projects/{slug}/settings/gold/suggestions")
     follow(ada.get_by_role("button", name="Fit the consensus"))
     expect(ada.get_by_text("The consensus is being fitted")).to_be_visible()
     refit._fit_one(site.services, slug, refit.DEFAULT)  # as the background does: test_refit
@@ -161,7 +161,7 @@ def suggest(site: Site, ada: Page, slug: str) -> None:
 
 def make_plan(site: Site, ada: Page, slug: str) -> None:
     """A plan that the background makes, and its use."""
-    ada.goto(f"{site.url}/projects/{slug}/plan")
+    ada.goto(f"{site.url}/projects/{slug}/results/plan")
     ada.get_by_label("Wanted accuracy").fill("0.6")
     ada.get_by_role("button", name="Plan", exact=True).click()
     expect(

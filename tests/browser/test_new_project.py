@@ -16,7 +16,7 @@ from adjudge.collect.consensus import refit
 from adjudge.data.formats import read
 from sites import PASSWORD, Site
 from sizes import FULL
-from visitors import Visitors, check, check_again, follow, send
+from visitors import Visitors, check, check_again, follow, open_row, send
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "collect" / "images"
 REFRESH = bool(os.environ.get("ADJUDGE_REFRESH"))  # of the pictures in the docs
@@ -117,7 +117,7 @@ def test_from_a_file_to_labels(
     here = f"{site.url}/projects/{slug}"
     ada.goto(f"{here}/items?filter=disputed&sort=unsure")
     look(ada, f"{kind}-4-items")
-    follow(ada.locator("tbody a").first)
+    open_row(ada)
     look(ada, f"{kind}-5-item")
     item = site.services.items.get_all(slug, which="disputed", sort="unsure")[0][0].item
     ada.locator("#decide ~ form label", has_text="Partly relevant").click()
@@ -126,18 +126,20 @@ def test_from_a_file_to_labels(
     refit._fit_one(site.services, slug, refit.DEFAULT, with_report=True)
     ada.goto(f"{here}/item?item={item}")
     expect(ada.locator(".figures")).to_contain_text("Partly relevant")
-    ada.goto(f"{here}/consensus")
+    ada.goto(f"{here}/results")
     look(ada, f"{kind}-6-consensus")
     follow(ada.get_by_role("link", name="Open the report", exact=True))
-    expect(ada.locator("h1")).to_contain_text("Lamps")
+    expect(ada.locator("body")).to_contain_text("Lamps")
     look(ada, f"{kind}-7-report")
 
-    ada.goto(f"{here}/export")
+    ada.goto(f"{here}/results/export")
     look(ada, f"{kind}-8-export")
     labels = refit.read_table(site.services, slug, refit.DEFAULT)
     known = {row["document"]: LABELS.index(row["label"]) for row in labels.to_pylist()}
     assert len(known) == 60
-    names = ada.eval_on_selector_all("td a", "links => links.map(one => one.getAttribute('href'))")
+    ada.locator("#more summary").click()
+    files = ".offers a[href*='/export/'], td a[href*='/export/']"
+    names = ada.eval_on_selector_all(files, "all => all.map(one => one.getAttribute('href'))")
     assert len(names) > 25
     for number, name in enumerate(names):
         path = download(ada, name, tmp_path, by_hand=FULL or number % 8 == 0)
@@ -152,7 +154,7 @@ def download(page: Page, link: str, folder: Path, *, by_hand: bool) -> Path:
     """The file that a link leads to, by a click or as the browser would ask for it."""
     if by_hand:
         with page.expect_download() as given:
-            page.locator(f'td a[href="{link}"]').click()
+            page.locator(f'a[href="{link}"]').first.click()
         path = folder / given.value.suggested_filename
         given.value.save_as(path)
         return path
@@ -267,7 +269,10 @@ def test_the_requesters_path_by_keys_alone(site: Site, visitors: Visitors, tmp_p
     tab_to(ada, "Items")
     send(ada)
     ada.wait_for_url("**/items")
-    tab_to(ada, "Lamp")
+    tab_to(ada, "Choose")  # the row; its link comes next
+    ada.keyboard.press("Tab")
+    ada.keyboard.press("Enter")  # in the drawer, where the link to the page has the focus
+    expect(ada.get_by_role("link", name="Open as a page")).to_be_focused()
     send(ada)
     ada.wait_for_url("**/item?item=*")
     tab_to(ada, "Spam")
@@ -279,6 +284,8 @@ def test_the_requesters_path_by_keys_alone(site: Site, visitors: Visitors, tmp_p
     expect(ada.get_by_text("the fit takes it for gold")).to_be_visible()
     ((final),) = site.services.items.get_final(slug).values()
     assert final.reason == "Seen by hand"
+    tab_to(ada, "Settings")
+    send(ada)
     tab_to(ada, "Members")
     send(ada)
     ada.wait_for_url("**/members")
@@ -287,6 +294,8 @@ def test_the_requesters_path_by_keys_alone(site: Site, visitors: Visitors, tmp_p
     tab_to(ada, "Make a link")
     send(ada)
     expect(ada.get_by_text("send it to one person")).to_be_visible()
+    tab_to(ada, "Results")
+    send(ada)
     tab_to(ada, "Export")
     send(ada)
     ada.wait_for_url("**/export")

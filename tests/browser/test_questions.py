@@ -115,6 +115,6 @@ def test_a_reviewer_sees_what_they_may(site: Site, visitors: Visitors) -> None:
     ada.get_by_label("Password").fill(PASSWORD)
     ada.get_by_role("button", name="Log in").click()
     ada.wait_for_url("**/projects")
-    ada.goto(f"{site.url}/projects/{slug}/members")
+    ada.goto(f"{site.url}/projects/{slug}/settings/members")
     fits(ada, "members-phone", check_again)
     assert not visitors.said

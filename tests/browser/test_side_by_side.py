@@ -24,7 +24,7 @@ from adjudge.data.comparisons import Comparisons
 from adjudge.models.pairs.bradley_terry import BradleyTerry
 from compared import ENGINES, better, paired_project, pairs_csv
 from sites import PASSWORD, Site
-from visitors import Visitors, arrive, check, check_again, follow, send
+from visitors import Visitors, arrive, check, check_again, follow, open_row, send
 
 pytestmark = pytest.mark.slow
 _KEYS = {"left": "l", "right": "r"}
@@ -131,6 +131,7 @@ def test_from_a_file_of_pairs_to_a_ranking(
     assert site.services.projects.get_progress(slug).open == 0
 
     refit._fit_one(site.services, slug, refit.DEFAULT)
+    follow(ada.get_by_role("link", name="Results", exact=True))
     follow(ada.get_by_role("link", name="Ranking", exact=True))
     expect(ada.locator("h2", has_text="Ranking")).to_be_visible()
     check_again(ada, "pairs-4-ranking")
@@ -153,7 +154,7 @@ def test_from_a_file_of_pairs_to_a_ranking(
     answers = site.services.exports.get_table(slug).to_pylist()
     shown = next(row for row in answers if row["right"])  # nobody need have seen the first gold
     ada.goto(f"{site.url}/projects/{slug}/items?search={quote(shown['query'])}")
-    follow(ada.locator("tbody a").first)
+    open_row(ada)
     expect(ada.locator(".side")).to_have_count(2)
     expect(ada.locator("main")).to_contain_text("is better")  # "left" beside "right" misleads
     expect(ada.locator("tbody .tag", has_text="correct").first).to_be_visible()

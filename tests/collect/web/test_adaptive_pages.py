@@ -30,8 +30,8 @@ def test_savings_and_budget_are_shown_to_who_pays(site: Site) -> None:
     shown = " ".join(unescape(re.sub(r"<[^>]+>", " ", overview)).split())
     assert "The budget is spent, or in judges' hands" in shown
     assert "Budget 1.20 USD 1.20 USD earned, 0.00 USD in judges' hands" in shown
-    assert "Judgments a closed item" in shown
+    assert "Judgments per closed item" in shown
     assert re.search(r"Saved so far \d+% \d+ judgments, \d\.\d\d USD", shown)
-    assert "As the fit of " in shown
+    assert "From the fit of " in shown
     late = site.browser().join(slug)
     assert "budget of this project was spent" in late.get(f"/j/{slug}").text

@@ -11,15 +11,15 @@ from sites import Site
 def test_arms_are_set_and_reported_in_the_page(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project(queries=8, screening_golds=2, least_golds=50, judgments_per_item=10)
-    ada.get(f"/projects/{slug}/arms")
+    ada.get(f"/projects/{slug}/settings/experiments")
     assert "No answer of known truth yet" in ada.words
-    assert "<svg" not in ada.text
-    ada.post(f"/projects/{slug}/arms", preset="feedback-or-none")
-    ada.get(f"/projects/{slug}/arms?done=arms")
+    assert '<svg class="chart"' not in ada.text
+    ada.post(f"/projects/{slug}/settings/experiments", preset="feedback-or-none")
+    ada.get(f"/projects/{slug}/settings/experiments?done=arms")
     assert "The arms are set" in ada.words
     assert [arm.name for arm in site.services.arms.get_all(slug)] == ["feedback", "no-feedback"]
     written = '[{"name": "a<b", "training_mix": {"Good": 1}}, {"name": "two", "feedback": false}]'
-    ada.post(f"/projects/{slug}/arms", preset="", arms=written)
+    ada.post(f"/projects/{slug}/settings/experiments", preset="", arms=written)
     assert [arm.name for arm in site.services.arms.get_all(slug)] == ["a<b", "two"]
 
     for number in range(4):
@@ -28,12 +28,12 @@ def test_arms_are_set_and_reported_in_the_page(site: Site) -> None:
         judge.answer(slug, wrong=arm == "two").go_on(slug)
         if number == 0:
             site.browser().join(slug)  # comes, and goes
-    ada.get(f"/projects/{slug}/arms")
+    ada.get(f"/projects/{slug}/settings/experiments")
     report = site.services.arms.report(slug, resamples=0)
     assert sum(row.came for row in report.funnel) == 5
     assert {row.arm: row.worked for row in report.funnel} != {"a<b": 0, "two": 0}
     assert "a<b" in ada.words
-    assert "<svg" in ada.text
+    assert '<svg class="chart"' in ada.text
     assert "&lt;b, mean judge: 1.000" in ada.text
     assert "two, majority vote: 0.000" in ada.text
     for words in ("Who came through", "Left in training", "Majority vote, against the project's",
@@ -45,9 +45,9 @@ def test_arms_are_set_and_reported_in_the_page(site: Site) -> None:
 def test_settings_are_said_as_the_page_of_settings_says_them(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project(judgments_per_item=4)
-    ada.get(f"/projects/{slug}/arms")
-    ada.post(f"/projects/{slug}/arms", preset="feedback-or-none")
-    ada.get(f"/projects/{slug}/arms")
+    ada.get(f"/projects/{slug}/settings/experiments")
+    ada.post(f"/projects/{slug}/settings/experiments", preset="feedback-or-none")
+    ada.get(f"/projects/{slug}/settings/experiments")
     assert "set “Trusted judgments per item” to 5 and “Count judgments per arm”" in ada.words
     known = dict(re.findall(r"<dt><code>(\w+)</code></dt><dd>([^<]*)</dd>", ada.text))
     assert set(known) == set(Arm.__dataclass_fields__)
@@ -71,24 +71,26 @@ def test_what_cannot_be_set_is_said_and_nothing_is_stored(site: Site) -> None:
         ({"arms": '[{"name": "a"}, {"name": "a"}]'}, "a name that no other arm has"),
         ({}, "arms is missing"),
     ):
-        ada.get(f"/projects/{slug}/arms")
-        response = ada.client.post(f"/projects/{slug}/arms", data={"proof": ada.proof, **form})
+        ada.get(f"/projects/{slug}/settings/experiments")
+        response = ada.client.post(
+            f"/projects/{slug}/settings/experiments", data={"proof": ada.proof, **form}
+        )
         assert 400 <= response.status_code < 500, (form, response.status_code)
         ada._see(response)
         assert words.casefold() in ada.words.casefold(), (words, ada.words)
     assert [arm.name for arm in site.services.arms.get_all(slug)] == ["all"]
     site.browser().join(slug)
-    ada.get(f"/projects/{slug}/arms")
-    ada.post(f"/projects/{slug}/arms", arms='[{"name": "other"}]', expect=409)
+    ada.get(f"/projects/{slug}/settings/experiments")
+    ada.post(f"/projects/{slug}/settings/experiments", arms='[{"name": "other"}]', expect=409)
     assert "you can only add arms" in ada.words
     other = site.browser()
-    other.get(f"/projects/{slug}/arms", expect=303)
+    other.get(f"/projects/{slug}/settings/experiments", expect=303)
 
 
 def test_arms_are_set_by_a_form_and_what_was_typed_stays(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project(pay_per_page="0.20")
-    here = f"/projects/{slug}/arms"
+    here = f"/projects/{slug}/settings/experiments"
     ada.get(here)
     assert ada.words.count("as in the settings: yes") == 3, "one arm, and room for two more"
     assert 'placeholder="as in the settings: 0.20"' in ada.text

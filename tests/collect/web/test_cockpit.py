@@ -86,7 +86,7 @@ def test_the_consensus_page_has_the_same_figures_on_gold(crowd: Crowd) -> None:
     """A scale without grades, gold that is hidden among the work: as on the page of judges."""
     site, slug, ada, _ = crowd
     refit._fit_one(site.services, slug, "dawid-skene")
-    ada.get(f"/projects/{slug}/consensus?model=dawid-skene")
+    ada.get(f"/projects/{slug}/results?model=dawid-skene")
     told = {row.name: row for row in site.services.judges.get_all(slug)}
     for name, row in told.items():
         assert row.gold_seen

@@ -21,20 +21,22 @@ def judged(site: Site) -> tuple[Browser, str]:
 
 def test_every_link_is_a_file_and_what_cannot_be_made_says_why(site: Site) -> None:
     requester, slug = judged(site)
-    requester.get(f"/projects/{slug}/export")
-    assert "No pair has a label yet." in requester.words
+    requester.get(f"/projects/{slug}/results/export")
+    assert "No item has a label yet." in requester.words
     assert "a consensus has to be fitted first" in requester.words
     assert not [link for link in links(requester) if "/export/labels-" in link]
     refit._fit_one(site.services, slug, "majority-vote")
-    requester.get(f"/projects/{slug}/export")
+    requester.get(f"/projects/{slug}/results/export")
     assert "give each label a grade, below" in requester.words
     assert '<a href="#grades">' in requester.text
-    labels = re.findall(r"<code>(labels-[^<]+)", requester.text)
-    assert labels[:3] == ["labels-consensus", "labels-consensus-jsonl", "labels-consensus-parquet"]
+    first = requester.words.partition("More formats")[0]
+    assert re.search("Labels as CSV.*qrels.*Missing.*Quepid.*Missing.*JSON Lines", first)
     assert "download>" not in requester.text  # a link that fails has to show what it was told
     assert not [link for link in links(requester) if "qrels" in link]
-    requester.post(f"/projects/{slug}/export/grades", label=["Good", "Bad"], grade=["1", "0"])
-    requester.get(f"/projects/{slug}/export")
+    requester.post(
+        f"/projects/{slug}/results/export/grades", label=["Good", "Bad"], grade=["1", "0"]
+    )
+    requester.get(f"/projects/{slug}/results/export")
     offered = links(requester)
     assert any("labels-qrels?model=majority-vote" in link for link in offered)
     assert len(offered) > 35
@@ -42,26 +44,30 @@ def test_every_link_is_a_file_and_what_cannot_be_made_says_why(site: Site) -> No
         answer = requester.client.get(link)
         assert answer.status_code == 200, (link, answer.text[-500:])
         assert answer.headers["content-disposition"].startswith("attachment"), link
-    assert requester.client.get(f"/projects/{slug}/export/no-such").status_code == 404
+    assert requester.client.get(f"/projects/{slug}/results/export/no-such").status_code == 404
 
 
 def test_what_labels_leave_out_is_counted(site: Site) -> None:
     requester, slug = judged(site)
     refit._fit_one(site.services, slug, "majority-vote")
-    requester.get(f"/projects/{slug}/export")
+    requester.get(f"/projects/{slug}/results/export")
     found = re.search(
-        r"(\d+) pairs have a label by majority-vote\. (\d+) pairs that nobody", requester.words
+        r"(\d+) items have a label by majority-vote\. (\d+) items? without judgments",
+        requester.words,
     )
     assert found, requester.words
     assert int(found[1]) + int(found[2]) == 12
-    assert "16 gold pairs are exported as gold" in requester.words
+    assert "16 gold items are exported as gold" in requester.words
 
 
 def test_a_grade_that_is_no_number_is_named(site: Site) -> None:
     requester, slug = judged(site)
-    requester.get(f"/projects/{slug}/export")
+    requester.get(f"/projects/{slug}/results/export")
     requester.post(
-        f"/projects/{slug}/export/grades", label=["Good", "Bad"], grade=["1", "x"], expect=422
+        f"/projects/{slug}/results/export/grades",
+        label=["Good", "Bad"],
+        grade=["1", "x"],
+        expect=422,
     )
     assert "wanted a number as the grade of Bad" in requester.words
 

@@ -58,7 +58,7 @@ def test_who_is_invited_is_told_that_their_name_stands_beside_their_answers(site
 def test_the_way_of_a_model_stands_on_the_page_of_judges(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project()
-    ada.get(f"/projects/{slug}/judges")
+    ada.get(f"/projects/{slug}/judges/models")
     assert f"adjudge judge-with-model {slug} --server {site.url} " in ada.words
     ada.get(f"/account?project={slug}")
     assert re.search(f'<option value="{slug}" selected>', ada.text)
@@ -75,10 +75,10 @@ def test_the_way_of_a_model_stands_on_the_page_of_judges(site: Site) -> None:
     )
     assert came.status_code in (200, 201), came.text
     ada.get(f"/projects/{slug}/judges")
-    assert re.search(r"llama3:8b model", ada.words)
+    assert re.search(r"llama3:8b LLM", ada.words)
     assert not re.search(r"\S:llama3:8b", ada.words)
     site.services.projects.set_policy(slug, {"channels": ["open"]})
-    ada.get(f"/projects/{slug}/judges")
+    ada.get(f"/projects/{slug}/judges/models")
     assert "Scripts and models may not judge here" in ada.words
 
 
@@ -87,7 +87,7 @@ def test_an_accuracy_on_gold_has_its_interval_and_its_golds_their_titles(site: S
     slug = site.open_project(queries=8, training=False, least_golds=50)
     ada.get(f"/projects/{slug}/items")
     assert "open 0 of 2" in ada.words
-    ada.get(f"/projects/{slug}/gold")
+    ada.get(f"/projects/{slug}/settings/gold")
     assert "0%" not in ada.words, "nobody answered: there is no doubt to speak of"
     judge = site.browser().join(slug)
     for _ in range(2):
@@ -111,7 +111,7 @@ def test_the_archive_of_a_project_makes_it_again(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project(judgments_per_item=4)
     site.services.arms.set_all(slug, [Arm(name="one"), Arm(name="two", feedback=False)])
-    archive = ada.client.get(f"/projects/{slug}/export/archive").content
+    archive = ada.client.get(f"/projects/{slug}/results/export/archive").content
     ada.get("/projects/new")
     made = ada.post(
         "/projects/upload", name="Lamps again", files={"files": ("lamps.zip", archive)}
@@ -218,7 +218,7 @@ def test_gold_drawn_from_exported_judgments_comes_back_as_gold(site: Site) -> No
     judge = site.browser().join(slug)
     for _ in range(3):
         judge.answer(slug).go_on(slug)
-    exported = ada.get(f"/projects/{slug}/export/judgments-csv").text
+    exported = ada.get(f"/projects/{slug}/results/export/judgments-csv").text
     judgments = Judgments.from_table(csv.read_csv(io.BytesIO(exported.encode())))
     table = draw_gold(judgments, 3)
     column = pa.array(["Good", "Bad", None])
@@ -245,7 +245,7 @@ def test_the_consensus_says_how_good_it_is_and_knows_models_from_people(site: Si
                 judge.answer(slug, wrong=number == 2).go_on(slug)
     change = update(judges).where(judges.c.id == 1).values(kind="model", name="a model")
     site.services.judges.caller.database.write(lambda on: on.execute(change))
-    ada.get(f"/projects/{slug}/consensus")
+    ada.get(f"/projects/{slug}/results")
     offered = re.findall(r'<option value="([\w-]+)"[^>]*>\1: [^<]+</option>', ada.text)
     assert tuple(offered) == tuple(MODELS), "each with a word on what it is"
     refit._fit_one(site.services, slug, refit.DEFAULT, with_report=True)
@@ -253,7 +253,7 @@ def test_the_consensus_says_how_good_it_is_and_knows_models_from_people(site: Si
     assert report is not None
     assert not report.problem
     assert "no judge is known as a model" not in report.html
-    ada.get(f"/projects/{slug}/consensus")
+    ada.get(f"/projects/{slug}/results")
     assert "How sure?" in ada.words, report.sure
     more = report.more_gold
     assert more is not None

@@ -17,7 +17,7 @@ def test_who_answers_faster_than_anyone_reads_stands_on_the_judges_page(site: Si
     ada.get(f"/projects/{slug}/judges")
     assert "1 judge to look at, by the rules in the settings" in ada.words
     assert "too fast to have read them" in ada.words
-    assert "Nothing follows from it by itself." in ada.words
+    assert "Flags alone do not block anybody." in ada.words
     (row,) = site.services.judges.get_all(slug)
     ada.get(f"/projects/{slug}/judges/{row.judge}")
     assert "speed : " in ada.words
@@ -39,7 +39,7 @@ def test_the_advice_on_who_is_flagged_is_to_watch(site: Site) -> None:
     project = refit._project(site.services, slug)
     advised = [{**kept, "advice": "keep", "why": "always right"}]
     refit._put(site.services, project, "majority-vote", judges=advised)
-    for page in ("judges", f"judges/{row.judge}", "consensus?model=majority-vote"):
+    for page in ("judges", f"judges/{row.judge}", "results?model=majority-vote"):
         ada.get(f"/projects/{slug}/{page}")
         assert "watch" in ada.words
         assert f"{row.flags[0].reason}; always right" in ada.words

@@ -27,7 +27,7 @@ def judged(site: Site) -> str:
 
 def test_gold_is_suggested_approved_and_declined(site: Site, ada: Browser) -> None:
     slug = judged(site)
-    here = f"/projects/{slug}/gold/suggestions"
+    here = f"/projects/{slug}/settings/gold/suggestions"
     ada.get(here)
     assert "There is no consensus yet to suggest anything." in ada.words
     ada.post(f"{here}/fit")
@@ -104,7 +104,7 @@ def test_a_judge_who_judged_an_item_is_not_screened_with_it(site: Site) -> None:
 
 def test_gold_is_forecast_and_split_by_design(site: Site, ada: Browser) -> None:
     slug = site.open_project(queries=8, training_mix="uniform")
-    here = f"/projects/{slug}/gold/design"
+    here = f"/projects/{slug}/settings/gold/design"
     ada.get(f"{here}?judges=3")
     made = site.services.gold.forecast(slug, judges=3)
     assert f"Needed for a typical judge {made.typical}" in ada.words
@@ -139,7 +139,7 @@ def test_only_its_requester_sees_and_changes_the_gold(site: Site, ada: Browser) 
     eve.get("/login")
     eve.post("/login", name="eve", password=PASSWORD)
     eve.get("/account")
-    for page in ("gold/design", "gold/suggestions", "plan"):
+    for page in ("settings/gold/design", "settings/gold/suggestions", "results/plan"):
         here = f"/projects/{slug}/{page}"
         eve.get(here, expect=404)
         stranger.get(here, expect=303)

@@ -167,7 +167,7 @@ def test_no_text_of_anybody_runs_on_any_page(site: Site) -> None:
              files={"files": (f"{SCRIPT}.csv", table.encode())})  # fmt: skip
     seen.append(("new", ada.text))
     assert sum("&lt;script&gt;alert(" in text for _, text in seen) > 10
-    assert any(path.endswith("/consensus/report") and len(text) > 50_000 for path, text in seen)
+    assert any(path.endswith("/results/report") and len(text) > 50_000 for path, text in seen)
     for where, text in seen:
         check_harmless(text, where)
 
@@ -320,8 +320,8 @@ def test_the_server_is_no_machine_for_mail(site: Site) -> None:
     sent = [one for one in messages(site) if one.due is not None]
     assert len(sent) == 60
     assert sum(one.target == "a0@example.com" for one in sent) <= 12
-    ada.get(f"/projects/{slugs[1]}/notices")
-    ada.post(f"/projects/{slugs[1]}/notices/test", expect=429)
+    ada.get(f"/projects/{slugs[1]}/settings/notifications")
+    ada.post(f"/projects/{slugs[1]}/settings/notifications/test", expect=429)
     assert "please wait an hour" in ada.words
 
 

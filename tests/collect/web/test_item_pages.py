@@ -53,7 +53,7 @@ def test_items_are_found_and_decided(site: Site) -> None:
     assert found.gold
     requester.post(f"/projects/{slug}/item", **act, do="skip", expect=422)
     assert "edit the gold instead" in requester.words
-    requester.get(f"/projects/{slug}/disagreements")
+    requester.get(f"/projects/{slug}/results/disagreements")
     requester.get(f"/projects/{slug}/item?item=nothing", expect=404)
 
 
@@ -76,15 +76,17 @@ def test_who_said_what_stands_beside_each_disagreement(site: Site) -> None:
         site.services.judges.rename(slug, row.judge, f"Judge number {number}")
     item = site.services.items.get(slug, first_disputed(site, slug))
     names = site.services.judges.get_names(slug)
-    requester.get(f"/projects/{slug}/disagreements")
-    said = [f"{one.label}: 1 {names[one.judge]}" for one in item.judgments]
+    requester.get(f"/projects/{slug}/results/disagreements")
+    said = [f"{one.label} : {names[one.judge]}" for one in item.judgments]
     assert len(said) == 2
     start = requester.words.index(item.title)
     for words in said:
         assert words in requester.words[start : start + 200]
 
 
-_LINKED = re.compile(r'<a href="[^"]*/(?:item|gold/edit)\?item=[^"]*">.*?</a>', re.DOTALL)
+_LINKED = re.compile(
+    r'<a (?:data-drawer )?href="[^"]*/(?:item|gold/edit)\?item=[^"]*">.*?</a>', re.DOTALL
+)
 
 
 def test_every_item_that_is_named_leads_to_its_page(site: Site) -> None:
@@ -96,8 +98,11 @@ def test_every_item_that_is_named_leads_to_its_page(site: Site) -> None:
     judge = site.services.judges.get_all(slug)[0].judge
     items = site.services.projects.read(slug).items
     told = 0
-    for path in ("items", "disagreements", "consensus", "gold", "gold/suggestions", "log",
-                 f"judges/{judge}", "gold/edit?item=g0"):  # fmt: skip
+    paths = ("items", "results/disagreements", "results", f"judges/{judge}", "settings/log")
+    for path in (
+        *paths,
+        *(f"settings/gold{part}" for part in ("", "/suggestions", "/edit?item=g0")),
+    ):
         requester.get(f"/projects/{slug}/{path}")
         shown = re.sub(r"<input[^>]*>|<(script|style).*?</\1>", "", requester.text)
         told += len(_LINKED.findall(shown))
@@ -109,14 +114,14 @@ def test_every_item_that_is_named_leads_to_its_page(site: Site) -> None:
 
 def test_the_report_opens_in_the_app(site: Site) -> None:
     requester, slug = judged(site)
-    requester.get(f"/projects/{slug}/consensus/report?model=majority-vote")
-    assert "There is no report of majority-vote yet" in requester.words
+    requester.get(f"/projects/{slug}/results/report?model=majority-vote")
+    assert "No report of majority-vote yet" in requester.words
     item = first_disputed(site, slug)
     site.services.items.adjudicate(slug, item, "Bad")
     refit._fit_one(site.services, slug, "majority-vote", with_report=True)
-    requester.get(f"/projects/{slug}/consensus?model=majority-vote")
+    requester.get(f"/projects/{slug}/results?model=majority-vote")
     assert "Open the report" in requester.words
-    answer = requester.get(f"/projects/{slug}/consensus/report?model=majority-vote")
+    answer = requester.get(f"/projects/{slug}/results/report?model=majority-vote")
     assert "<svg" in answer.text
     told = re.sub(r"<[^>]+>", " ", answer.text)
     assert re.search(r"\s16\s+gold items", told), "not by what was adjudicated: that was disputed"

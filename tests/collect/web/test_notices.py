@@ -106,9 +106,9 @@ def tell(site: Site) -> None:
 def test_a_webhook_gets_each_event_once_and_signed(told: Site, hook: Hook) -> None:
     ada = told.set_up()
     slug = told.open_project(judgments_per_item=1, screening_golds=2, least_golds=50)
-    ada.get(f"/projects/{slug}/notices")
+    ada.get(f"/projects/{slug}/settings/notifications")
     events = ["done", "judge-blocked", "contest"]
-    ada.post(f"/projects/{slug}/notices", webhook=hook.url, event=events)
+    ada.post(f"/projects/{slug}/settings/notifications", webhook=hook.url, event=events)
     judge = told.browser().join(slug).train(slug)
     page = judge.page
     judge.answer(slug, wrong=True)
@@ -143,17 +143,17 @@ def test_a_webhook_gets_each_event_once_and_signed(told: Site, hook: Hook) -> No
     tell(told)
     assert len(hook.got) == 3, "nothing is told twice"
     ada.get(f"/projects/{slug}")
-    assert "Everything is judged." in ada.words
-    assert ada.words.index("Everything is judged.") < ada.words.index("Dry run"), "before all else"
+    assert "Everything is judged" in ada.words
+    assert ada.words.index("Everything is judged") < ada.words.index("Dry run"), "before all else"
     assert "Judgments over time" in ada.words
 
 
 def test_what_fails_is_tried_again_and_outlives_the_process(told: Site, hook: Hook) -> None:
     ada = told.set_up()
     slug = told.open_project()
-    ada.get(f"/projects/{slug}/notices")
-    ada.post(f"/projects/{slug}/notices", webhook=hook.url, event=["done"])
-    ada.post(f"/projects/{slug}/notices/test")
+    ada.get(f"/projects/{slug}/settings/notifications")
+    ada.post(f"/projects/{slug}/settings/notifications", webhook=hook.url, event=["done"])
+    ada.post(f"/projects/{slug}/settings/notifications/test")
     hook.fail = 1
     tell(told)
     (delivery,) = told.services.notices.get_deliveries(slug)
@@ -166,15 +166,15 @@ def test_what_fails_is_tried_again_and_outlives_the_process(told: Site, hook: Ho
     Messenger(told.settings, later).look()
     assert hook.events == ["test"]
     assert json.loads(hook.got[0][1])["id"] == delivery.delivery, "the same message"
-    ada.get(f"/projects/{slug}/notices")
+    ada.get(f"/projects/{slug}/settings/notifications")
     assert "sent" in ada.words
 
 
 def test_mail_arrives_at_a_real_server(told: Site, post: tuple[Box, str]) -> None:
     ada = told.set_up()
     slug = told.open_project(budget_judgments=4)
-    ada.get(f"/projects/{slug}/notices")
-    ada.post(f"/projects/{slug}/notices", emails="a@example.com, b@example.com",
+    ada.get(f"/projects/{slug}/settings/notifications")
+    ada.post(f"/projects/{slug}/settings/notifications", emails="a@example.com, b@example.com",
              event=["budget-reached"])  # fmt: skip
     told.confirm_mail(slug)
     judge = told.browser().join(slug).train(slug)
@@ -266,9 +266,9 @@ def test_earlier_recipients_get_mail_until_an_owner_decides(
     told.services.notices.test(slug)
     tell(told)
     assert b"evil" not in post[0].letters[0].content
-    ada.get(f"/projects/{slug}/notices")
+    ada.get(f"/projects/{slug}/settings/notifications")
     assert "not confirmed, gets mail" in ada.words
-    ada.post(f"/projects/{slug}/notices/ask", email="a@example.com")
+    ada.post(f"/projects/{slug}/settings/notifications/ask", email="a@example.com")
     with refused("bad-form"):
         told.services.notices.test(slug)
 
@@ -315,16 +315,16 @@ def test_the_server_is_not_led_to_itself_or_its_neighbours(site: Site, hook: Hoo
 def test_what_cannot_be_told_is_refused_with_words(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project()
-    ada.get(f"/projects/{slug}/notices")
+    ada.get(f"/projects/{slug}/settings/notifications")
     for form, said in (
         ({"webhook": "ftp://example.com"}, "wanted an address such as"),
         ({"webhook": "https://me:secret@example.com/"}, "wanted an address such as"),
         ({"emails": "nobody"}, "is no mail address"),
         ({"event": "weather"}, "wanted done"),
     ):
-        ada.post(f"/projects/{slug}/notices", expect=422, **form)
+        ada.post(f"/projects/{slug}/settings/notifications", expect=422, **form)
         assert said in ada.words
-    ada.post(f"/projects/{slug}/notices/test", expect=422)
+    ada.post(f"/projects/{slug}/settings/notifications/test", expect=422)
     assert "nobody to send a message to" in ada.words
     with pytest.raises(BadSetting, match="mail_from"):
         Settings(smtp="smtp://host", mail_from="")

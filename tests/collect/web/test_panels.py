@@ -8,7 +8,7 @@ from html import unescape
 import httpx
 import pytest
 
-from adjudge.collect.web._joining import _place_of
+from adjudge.collect.web._joining import place_of
 from sites import Site, small_project
 
 PROLIFIC = "PROLIFIC_PID={}&STUDY_ID=st1&SESSION_ID=se+1%26x"
@@ -56,7 +56,7 @@ def test_a_project_for_prolific_from_settings_to_the_link_back(site: Site) -> No
     assert "evil" not in judge.text
     ada.get(f"/projects/{slug}/judges/{acting.judges.get_all(slug)[0].judge}")
     assert "Participant p1 STUDY_ID: st1 SESSION_ID: se 1&x" in ada.words
-    export = ada.client.get(f"/projects/{slug}/export/panel-outcomes").text
+    export = ada.client.get(f"/projects/{slug}/results/export/panel-outcomes").text
     first = acting.judges.get_all(slug)[0].judge
     assert f"p1,se 1&x,st1,{first},failed,{policy.code_failed},0.30,USD," in export
     assert "screen-out payment" in export
@@ -130,7 +130,7 @@ def test_only_so_many_come_from_one_address_and_who_came_stays(site: Site) -> No
     ],
 )
 def test_what_counts_as_one_address(address: str, place: str) -> None:
-    assert _place_of(address) == place
+    assert place_of(address) == place
 
 
 def test_a_requester_tries_a_draft_out_and_nothing_counts(site: Site) -> None:
@@ -180,5 +180,5 @@ def test_a_refresher_says_why_and_what_is_right(site: Site) -> None:
     ada = site.set_up()
     ada.get(f"/projects/{slug}/judges/{site.services.judges.get_all(slug)[0].judge}")
     assert "Refreshers" in ada.words
-    ada.get(f"/projects/{slug}/arms")
+    ada.get(f"/projects/{slug}/settings/experiments")
     assert "Accuracy before" in ada.words

@@ -21,7 +21,7 @@ def row(number: int, accuracy: float) -> PlanRow:
 def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project(queries=8)
-    here = f"/projects/{slug}/plan"
+    here = f"/projects/{slug}/results/plan"
     ada.get(here)
     assert "It needs a pilot" in ada.words
     form = {"accuracy": "0.8", "pay_per_page": "0.25", "gold_share": "0.25"}

@@ -33,5 +33,5 @@ def test_judge_and_requester_on_postgresql(postgres: str, tmp_path: Path) -> Non
         assert site.services.projects.get_progress(slug).trusted == 0
         ada.post(f"/projects/{slug}/judges/{row.judge}/unblock")
         assert site.services.projects.get_progress(slug).trusted == 12
-        assert len(ada.get(f"/projects/{slug}/export/answers").text.splitlines()) > 12
+        assert len(ada.get(f"/projects/{slug}/results/export/answers").text.splitlines()) > 12
         assert ada.client.get("/readyz").status_code == 200

@@ -51,22 +51,22 @@ def test_a_judge_answers_every_question_without_scripts(asked: tuple[Site, str, 
             judge.get(response.headers["location"])
             judge.go_on(slug)
     refit._fit_one(site.services, slug, "majority-vote@freshness", with_report=True)
-    ada.get(f"/projects/{slug}/consensus?question=freshness&model=majority-vote")
+    ada.get(f"/projects/{slug}/results?question=freshness&model=majority-vote")
     assert "How fresh?" in ada.words
-    assert re.search(r"<td>(Stale|Fresh)</td>", ada.text)
-    ada.get(f"/projects/{slug}/consensus/report?model=majority-vote&question=freshness")
+    assert re.search(r'class="label-of ">(Stale|Fresh)<', ada.text)
+    ada.get(f"/projects/{slug}/results/report?model=majority-vote&question=freshness")
     assert "Lamps: freshness" in ada.words
-    ada.get(f"/projects/{slug}/export?question=freshness")
+    ada.get(f"/projects/{slug}/results/export?question=freshness")
     links = re.findall(r'href="(/projects/[^"]+/export/[^"]+question=freshness)"', ada.text)
     assert len(links) > 5
     for link in links:
         response = ada.client.get(link.replace("&amp;", "&"))
         assert response.status_code == 200, (link, response.text)
-    table = ada.client.get(f"/projects/{slug}/export/labels-consensus?model=majority-vote"
+    table = ada.client.get(f"/projects/{slug}/results/export/labels-consensus?model=majority-vote"
                            "&question=freshness")  # fmt: skip
     assert "freshness" in table.headers["content-disposition"]
     assert set(re.findall(r"Stale|Fresh|Good|Bad", table.text)) <= {"Stale", "Fresh"}
-    ada.get(f"/projects/{slug}/consensus?question=colour", expect=404)
+    ada.get(f"/projects/{slug}/results?question=colour", expect=404)
     ada.get(f"/projects/{slug}/item?item=q0/d0")
     assert "freshness : Fresh" in ada.words
 

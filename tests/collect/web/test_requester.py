@@ -73,7 +73,7 @@ def test_files_that_were_checked_are_imported_without_being_sent_again(
     assert [item.name for item in site.services.projects.read("mine").items] == ["i1", "i2"]
     ada.get("/projects/mine")
     ada.post("/projects/mine/upload", do="create", kept=kept[1], expect=422)  # and no second time
-    assert "There is no file in what was sent" in ada.words
+    assert "Choose a file first." in ada.words
 
 
 def test_the_starter_project_is_one_click_away(site: Site, ada: Browser) -> None:
@@ -87,30 +87,33 @@ def test_the_overview_shows_progress_cost_and_why_items_are_open(ada: Browser, s
     assert "Cost so far 0.60 USD" in ada.words
     assert re.search(r"Untrusted [1-9]", ada.words)
     assert re.search(r"Why items are open .*(not judged yet|blocked judges|too few)", ada.words)
-    assert "Came Did training Passed Failed % passed" in ada.words
+    assert "Came Trained Passed Failed Working" in ada.words
     fragment = ada.client.get(f"/projects/{slug}/progress").text
     assert "<html" not in fragment
     assert "Cost so far" in fragment
-    assert '<svg class="chart bars"' in ada.text
-    assert re.search(r"Judgments over time .* Pace about [\d,]+ judgments a day", ada.words)
-    assert re.search(r"Wanted still \d+ trusted judgments Expected end 20", ada.words)
+    assert '<figure class="bars"' in ada.text
+    assert re.search(r"Judgments over time .* Pace about [\d,]+ judgments per day", ada.words)
+    assert re.search(r"Still needed \d+ trusted judgments Expected end 20", ada.words)
 
 
 def test_a_project_without_items_says_what_to_do(site: Site, ada: Browser) -> None:
     project = replace(small_project(), name="Empty", items=(), golds=())
     empty = site.services.projects.create(project).slug
     ada.get(f"/projects/{empty}")
-    assert "There is nothing to judge yet. Import items below." in ada.words
+    assert "Import what is to be judged" in ada.words
     assert "Link for judges, once it is open" in ada.words
     assert "There is no gold" not in ada.words, "there are no items to make it of"
     for page, words in (
-        ("items", "There are no items yet. Import some on the overview."),
+        ("items", "No items yet Items are what judges look at"),
         ("judges", "Nobody has come yet Open the project , then send judges its link, or invite"),
-        ("disagreements", "Items come here as soon as two of them give different labels."),
+        ("disagreements", "Items come here as soon as two trusted judges give different labels."),
         ("gold", "Import items with a gold column on the overview"),
-        ("consensus", "No model is fitted yet. One is, by itself, once there are judgments enough"),
+        (
+            "consensus",
+            "No consensus yet It is fitted in the background once there are enough judgments",
+        ),
         ("plan", "It needs a pilot: let some judges judge first."),
-        ("export", "Labels are made from the judgments in the background; the consensus says"),
+        ("export", "Labels are made from the judgments in the background: see the consensus"),
     ):
         ada.get(f"/projects/{empty}/{page}")
         assert words in ada.words, page
@@ -144,22 +147,24 @@ def test_what_a_page_says_was_done_cannot_be_made_up(ada: Browser, slug: str) ->
 def test_disagreements_are_listed_by_query(site: Site, ada: Browser) -> None:
     slug = site.open_project(queries=2, warn_below=0.0, block_below=0.0)
     for wrong in (False, True):
-        ada.get(f"/projects/{slug}/disagreements")
-        assert "There is no item on which trusted judges differ." in ada.words
+        ada.get(f"/projects/{slug}/results/disagreements")
+        assert "No disagreement" in ada.words
         judge = site.browser().join(slug).train(slug)
         while judge.is_judging:
             noted = {f"comment-{row}": "Too <dim>." for row in range(1, 9)} if wrong else {}
             given = judge.answers(wrong=wrong)
             judge.post(f"/j/{slug}/pages/{judge.page}", **given, **noted)
             judge.go_on(slug)
-    ada.get(f"/projects/{slug}/disagreements")
-    assert "lamp number 0 1.00 bits" in ada.words
+    ada.get(f"/projects/{slug}/results/disagreements")
+    assert "lamp number 0 disagreement 1.00" in ada.words
     right, wrong = sorted(site.services.judges.get_all(slug), key=lambda row: -(row.accuracy or 0))
     for title, good, bad in (("good", right, wrong), ("bad", wrong, right)):
-        said = rf"A {title} lamp, q\d d\d Good: 1 {good.judge} Bad: 1 {bad.judge} 1\.00"
+        said = (
+            rf"A {title} lamp, q\d d\d Good 1, Bad 1 Good : {good.judge} ; Bad : {bad.judge} 1\.00"
+        )
         assert len(re.findall(said, ada.words)) == 3, title
     assert ada.words.count(f"{wrong.judge} : Too <dim>.") == 6, "each comment with whose it is"
-    ada.get(f"/projects/{slug}/disagreements?search=nothing-like-it")
+    ada.get(f"/projects/{slug}/results/disagreements?search=nothing-like-it")
     assert "lamp number" not in ada.words
 
 
@@ -170,15 +175,23 @@ def test_gold_is_edited_and_contests_are_answered(site: Site, ada: Browser) -> N
     judge.answer(slug, wrong=True)
     row = re.search(r'name="row" value="(\d+)"', judge.text)[1]  # type: ignore[index]
     judge.post(f"/j/{slug}/pages/{page}/contest", row=row, text="It is fine.")
-    ada.get(f"/projects/{slug}/gold")
+    ada.get(f"/projects/{slug}/settings/gold")
     assert "It is fine." in ada.words
     contest = site.services.gold.get_contests(slug)[0]
-    ada.post(f"/projects/{slug}/contests/{contest.contest}", upheld="yes", answer="You are right.")
+    ada.post(
+        f"/projects/{slug}/settings/gold/contests/{contest.contest}",
+        upheld="yes",
+        answer="You are right.",
+    )
     assert not site.services.gold.get_contests(slug)
     ada.post(
-        f"/projects/{slug}/gold", item=contest.item, accepted=["Good", "Bad"], reason="Either.",
-        role="screening", active="yes",
-    )  # fmt: skip
+        f"/projects/{slug}/settings/gold",
+        item=contest.item,
+        accepted=["Good", "Bad"],
+        reason="Either.",
+        role="screening",
+        active="yes",
+    )
     gold = next(gold for gold in site.services.gold.get_all(slug) if gold.item == contest.item)
     assert gold.accepted == ("Good", "Bad")
     assert gold.missed == 0
@@ -187,7 +200,7 @@ def test_gold_is_edited_and_contests_are_answered(site: Site, ada: Browser) -> N
 
 
 def test_every_export_downloads(ada: Browser, slug: str) -> None:
-    ada.get(f"/projects/{slug}/export")
+    ada.get(f"/projects/{slug}/results/export")
     links = set(re.findall(r'href="([^"]*/export/[^"]+)"', ada.text))
     assert len(links) > 20
     for link in sorted(links):
@@ -198,16 +211,16 @@ def test_every_export_downloads(ada: Browser, slug: str) -> None:
     left = {entry.name for entry in exports.list_exports()}
     left -= {link.rpartition("/")[2].partition("?")[0] for link in links}
     for name in sorted(left):
-        response = ada.client.get(f"/projects/{slug}/export/{name}")
+        response = ada.client.get(f"/projects/{slug}/results/export/{name}")
         assert response.status_code == 422, name
-    archive = ada.client.get(f"/projects/{slug}/export/archive").content
+    archive = ada.client.get(f"/projects/{slug}/results/export/archive").content
     names = zipfile.ZipFile(io.BytesIO(archive)).namelist()
     assert {"project.json", "items.jsonl", "answers.csv", "log.jsonl"} <= set(names)
-    ada.get(f"/projects/{slug}/export/nothing", expect=404)
+    ada.get(f"/projects/{slug}/results/export/nothing", expect=404)
 
 
 def test_the_log_is_shown(ada: Browser, slug: str) -> None:
-    ada.get(f"/projects/{slug}/log")
+    ada.get(f"/projects/{slug}/settings/log")
     for event in ("blocked", "warned", "page answered", "arrived"):
         assert event in ada.words
     assert "ended yes" in ada.words
@@ -216,7 +229,7 @@ def test_the_log_is_shown(ada: Browser, slug: str) -> None:
         assert re.search(r'item\?item=g\d+"><bdi>g\d+</bdi></a> (Good|Bad)', answered) or (
             answered == "16 entries" or not answered
         )
-    ada.get(f"/projects/{slug}/log?before=2")
+    ada.get(f"/projects/{slug}/settings/log?before=2")
     assert "blocked" not in ada.words
     assert "Newest" in ada.words
 
@@ -288,27 +301,27 @@ def test_who_is_not_logged_in_is_led_to_the_login_and_back(site: Site, ada: Brow
 def test_a_consensus_is_asked_for_fitted_shown_and_exported(
     site: Site, ada: Browser, slug: str
 ) -> None:
-    ada.get(f"/projects/{slug}/consensus")
+    ada.get(f"/projects/{slug}/results")
     for name in MODELS:
         assert re.search(f'<option value="{name}"( selected)?>{name}: ', ada.text), name
-    ada.post(f"/projects/{slug}/consensus", model="majority-vote")
-    ada.get(f"/projects/{slug}/consensus")
+    ada.post(f"/projects/{slug}/results", model="majority-vote")
+    ada.get(f"/projects/{slug}/results")
     assert "majority-vote wanted" in ada.words
     assert (slug, "majority-vote") in refit.find_due(site.services)
     refit._fit_one(site.services, slug, "majority-vote")
     assert (slug, "majority-vote") not in refit.find_due(site.services)
-    ada.get(f"/projects/{slug}/consensus")
+    ada.get(f"/projects/{slug}/results")
     assert "majority-vote ready" in ada.words
     assert "Labels by majority-vote" in ada.words
-    assert re.search(r"lamp number \d A \w+ lamp, q\d d\d (Good|Bad) 1.000", ada.words)
-    path = f"/projects/{slug}/export/labels-consensus?model=majority-vote"
+    assert re.search(r"A \w+ lamp, q\d d\d lamp number \d (Good|Bad) 1.000", ada.words)
+    path = f"/projects/{slug}/results/export/labels-consensus?model=majority-vote"
     text = ada.client.get(path).text.replace('"', "")
     assert text.startswith("item,topic,document,label,probability,p_Good,p_Bad,judgments,")
     for entry in exports.list_exports():
         if entry.kind == "labels":
-            path = f"/projects/{slug}/export/{entry.name}?model=majority-vote"
+            path = f"/projects/{slug}/results/export/{entry.name}?model=majority-vote"
             assert ada.client.get(path).status_code in (200, 422), entry.name
-    fragment = ada.client.get(f"/projects/{slug}/consensus/fits").text
+    fragment = ada.client.get(f"/projects/{slug}/results/fits").text
     assert "<html" not in fragment
 
 
@@ -322,3 +335,25 @@ def test_health_and_metrics(site: Site, ada: Browser, slug: str) -> None:
     assert re.search(r'adjudge_events_total\{event="judgments"\} \d', text)
     assert "adjudge_database_up 1" in text
     assert re.search(r"adjudge_stored_judgments \d+", text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("consensus?model=pmf", "results?model=pmf"),
+        ("consensus/report", "results/report"),
+        ("ranking/report", "results/ranking/report"),
+        ("disagreements", "results/disagreements"),
+        ("plan", "results/plan"),
+        ("export/labels-qrels", "results/export/labels-qrels"),
+        ("gold/edit?item=a%2Fb", "settings/gold/edit?item=a%2Fb"),
+        ("arms", "settings/experiments"),
+        ("members", "settings/members"),
+        ("notices", "settings/notifications"),
+        ("log?before=9", "settings/log?before=9"),
+    ],
+)
+def test_old_addresses_lead_on(site: Site, old: str, new: str) -> None:
+    for send in (site.browser().client.get, site.browser().client.post):
+        answer = send(f"/projects/lamps/{old}")
+        assert (answer.status_code, answer.headers["location"]) == (308, f"/projects/lamps/{new}")

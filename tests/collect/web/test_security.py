@@ -194,7 +194,10 @@ def test_every_page_has_a_policy_without_inline_script_and_style(site: Site) -> 
         assert response.headers["cache-control"] == "no-store"
 
 
-_TABS = ("judges", "disagreements", "gold", "consensus", "export", "log", "settings")
+_TABS = (
+    *("judges", "results/disagreements", "settings/gold", "results", "results/export"),
+    *("settings/log", "settings"),
+)
 
 
 def test_html_and_script_in_every_text_is_shown_as_text(site: Site) -> None:
@@ -236,14 +239,16 @@ def test_a_requester_sees_nothing_of_anothers(site: Site) -> None:
     eve = log_in(site, "eve", PASSWORD)
     eve.get("/projects")
     assert "Lamps" not in eve.words
-    for path in ("", "/progress", "/judges", f"/judges/{known}", "/export/answers", "/log", "/gold",
-                 "/settings", "/consensus", "/consensus/fits", "/disagreements"):  # fmt: skip
+    for path in (
+        *("", "/progress", "/judges", f"/judges/{known}", "/results/export/answers", "/settings"),
+        *("/settings/log", "/settings/gold", "/results", "/results/fits", "/results/disagreements"),
+    ):
         eve.get(f"/projects/{slug}{path}", expect=404)
     for path in (
         f"/judges/{known}/block",
         "/delete",
         "/settings/guidelines",
-        "/consensus",
+        "/results",
         "/state",
     ):
         eve.post(f"/projects/{slug}{path}", state="closed", model="pmf", expect=404)
@@ -392,7 +397,7 @@ def test_exports_escape_formulas(site: Site) -> None:
     judge = site.browser().join(slug).train(slug)
     given = judge.answers() | {"comment-1": "=HYPERLINK(1)"}
     judge.post(f"/j/{slug}/pages/{judge.page}", **given)
-    text = ada.get(f"/projects/{slug}/export/answers").text
+    text = ada.get(f"/projects/{slug}/results/export/answers").text
     assert "HYPERLINK" in text
     for line in text.splitlines():
         for cell in re.split(r'[,"]', line):

@@ -199,6 +199,7 @@ def list_heads(
             row,
             owner=row.owner_name or "system",
             labels=tuple(row.scale["labels"]),
+            ordinal=bool(row.scale["ordinal"]),
             role="owner" if requester in (None, row.owner) else row.role,
         )
         for row in found

@@ -63,7 +63,9 @@ _COUNTS = {
     for event, what in _TRUST.items()
 }
 
-FILTERS = ("all", "open", "done", "disputed", "unsure", "unjudged", "gold", "skipped")
+FILTERS = (
+    *("all", "open", "done", "disputed", "unsure", "undecided", "unjudged", "gold", "skipped"),
+)
 SORTS = ("query", "unsure", "judgments", "newest")
 
 
@@ -92,6 +94,12 @@ class ItemService(Service):
         total = request.on.execute(count).scalar_one()
         chosen = wanted.order_by(*_order(sort)).limit(size).offset(page * size)
         return _list(request, request.on.execute(chosen).all()), total
+
+    @reads()
+    def list_undecided(self, request: Request) -> list[str]:
+        """The items that judges dispute or that the fit is unsure of, the least sure first."""
+        wanted = _filter(request, "undecided", "").order_by(*_order("unsure"))
+        return list(request.on.execute(wanted.with_only_columns(items.c.name)).scalars())
 
     @reads()
     def get(self, request: Request, item: str) -> ItemDetail:
@@ -224,6 +232,10 @@ def _filter(request: Request, which: str, search: str) -> Select[Any]:
         "done": (work, items.c.state.in_(DONE)),
         "disputed": (work, items.c.id.in_(split)),
         "unsure": (work, items.c.sure < UNSURE, items.c.state != "final"),
+        "undecided": (
+            *(work, items.c.state.not_in(("final", "skipped"))),
+            or_(items.c.id.in_(split), items.c.sure < UNSURE),
+        ),
         "unjudged": (work, items.c.state != "final", items.c.id.not_in(given)),
         "gold": (items.c.gold,),
         "skipped": (work, items.c.state.in_(("skipped", "set aside"))),

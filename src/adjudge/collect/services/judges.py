@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import ndimage
-from sqlalchemy import Select, insert, select, update
+from sqlalchemy import Select, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.closing import restore_trust, untrust
@@ -53,6 +53,7 @@ from adjudge.collect.values.requesting import (
     GoldAnswer,
     Invite,
     JudgeDetail,
+    JudgeElsewhere,
     JudgeGroup,
     JudgeRow,
 )
@@ -102,6 +103,38 @@ class JudgeService(Service):
     def get_groups(self, request: Request) -> list[JudgeGroup]:
         """Judges who arrived in bursts; those first who agree with each other, not with others."""
         return _list_groups(request)
+
+    @reads()
+    def find_elsewhere(self, request: Request, judge: str) -> list[JudgeElsewhere]:
+        """The same person in other projects that the caller may see.
+
+        They are known by their id at a panel, by the name of a script, or by the name they have.
+        """
+        here = _find_judge(request, judge)
+        name = name_of_judge(here, invited_names(request).get(here.id, ""))
+        same = [judges.c.name == name, invites.c.note == name]
+        if here.channel in ("panel", "api"):
+            same.append((judges.c.channel == here.channel) & (judges.c.key == here.key))
+        found = request.on.execute(
+            select(judges, projects.c.slug, projects.c.name.label("title"))
+            .join(projects, projects.c.id == judges.c.project)
+            .outerjoin(invites, invites.c.judge == judges.c.id)
+            .where(projects.c.id != request.project.id, self.caller.sees(request.on), is_real)
+            .where(or_(*same))
+            .order_by(judges.c.last.desc())
+        )
+        return [
+            from_row(
+                JudgeElsewhere,
+                row,
+                project=row.slug,
+                judge=row.public,
+                gold_seen=row.seen,
+                gold_right=row.right,
+                accuracy=accuracy_of(row.right, row.seen),
+            )
+            for row in found
+        ]
 
     @reads()
     def get_names(self, request: Request) -> dict[str, str]:

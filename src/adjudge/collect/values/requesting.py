@@ -124,6 +124,7 @@ class ProjectHead:
     labels: tuple[str, ...]
     policy_version: int
     role: MemberRole = "owner"  # the server itself and admins are owners
+    ordinal: bool = False  # whether the labels have an order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,6 +291,21 @@ class JudgeRow:
             return fitted
         advice, why = Limits.heed_flags(fitted["advice"], fitted["why"], self.reasons)
         return {**fitted, "advice": advice, "why": why}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeElsewhere:
+    """How the same person did in another project."""
+
+    project: str  # slug
+    title: str  # the project's name
+    judge: str
+    stage: str
+    judged: int
+    gold_seen: int
+    gold_right: int
+    accuracy: float | None
+    last: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

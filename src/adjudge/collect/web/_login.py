@@ -24,29 +24,33 @@ from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.requesting import MemberRole, ProjectHead, Requester, Token, may
 from adjudge.collect.values.sides import is_of_pairs
 from adjudge.collect.web._pages import go, root
+from adjudge.collect.web._sections import SECTIONS, find_section
 from adjudge.collect.web._state import state_of
 from adjudge.errors import AdjudgeError, NotFound, Refused, Unavailable
 
 # Forms of a project that take another role than a manager's; the services hold every role too.
 _LEAST: dict[str, MemberRole] = {
-    "/item": "reviewer",
-    "/contests/{contest}": "reviewer",
-    "/consensus": "reviewer",
-    "/gold/suggestions/fit": "reviewer",
-    "/plan": "reviewer",
+    "/dismiss": "viewer",  # for themselves
     "/dry-run": "reviewer",
-    "/notices/ask": "owner",
-    "/members/{member}/remove": "viewer",  # themselves
-    "/members/{member}": "owner",
-    "/members/links": "owner",
-    "/members/links/{link}/revoke": "owner",
-    "/members/tokens/{token}/revoke": "owner",
     "/delete": "owner",
+    "/item": "reviewer",
+    "/items/adjudicate": "reviewer",
+    "/results": "reviewer",
+    "/results/plan": "reviewer",
+    "/results/systems": "reviewer",
+    "/settings/gold/contests/{contest}": "reviewer",
+    "/settings/gold/suggestions/fit": "reviewer",
+    "/settings/notifications/ask": "owner",
+    "/settings/members/{member}/remove": "viewer",  # themselves
+    "/settings/members/{member}": "owner",
+    "/settings/members/links": "owner",
+    "/settings/members/links/{link}/revoke": "owner",
+    "/settings/members/tokens/{token}/revoke": "owner",
 }
 _ENDED = "session-ended:"  # a setting of this name, with the session's id, for each that ended
 _SECONDS = 5.0  # that a token is believed without asking the database again
 _MOST_TOKENS = 1_000
-_WITH_FITS = ("items", "judges", "gold", "ranking", "consensus", "export")  # tabs of fits
+_WITH_FITS = ("All items", "Adjudicate", "All judges", "Consensus", "Ranking", "Export", "Gold")
 
 
 class LoginNeeded(Exception):
@@ -140,19 +144,43 @@ class LoggedIn:
 
     def show_project(self, tab: str, template: str, slug: str, **context: Any) -> Response:
         """Return a page of one project of theirs."""
-        project: ProjectHead = context.pop("project", None) or self.services.projects.get_head(slug)
-        powers: tuple[MemberRole, ...] = ("reviewer", "manager", "owner")
+        given = self._about(slug, context)
+        section = find_section(tab)
         return self.show(
             template,
-            project=project,
-            here=f"{root(self.request)}/projects/{quote(slug)}",
             tab=tab,
-            may={least: may(project.role, least) for least in powers},
-            of_pairs=is_of_pairs(project.labels),
-            names=_NamesHere(self.services, slug),
-            outdated=tab.lower() in _WITH_FITS and is_outdated(self.services, slug),
-            **context,
+            section=section,
+            sections=SECTIONS,
+            pages_here=section.list_pages(of_pairs=given["of_pairs"]),
+            outdated=tab in _WITH_FITS and is_outdated(self.services, slug),
+            **given,
         )
+
+    def show_part(self, template: str, slug: str, **context: Any) -> Response:
+        """Return a part of such a page, which its script asks for."""
+        return self.show(template, **self._about(slug, context))
+
+    def _about(self, slug: str, context: dict[str, Any]) -> dict[str, Any]:
+        """What pages of a project have in common, and the values of one."""
+        project: ProjectHead = context.pop("project", None) or self.services.projects.get_head(slug)
+        powers: tuple[MemberRole, ...] = ("viewer", "reviewer", "manager", "owner")
+        return {
+            "project": project,
+            "here": f"{root(self.request)}/projects/{quote(slug)}",
+            "may": {least: may(project.role, least) for least in powers},
+            "of_pairs": is_of_pairs(project.labels),
+            "ramp": _ramp(project),
+            "names": _NamesHere(self.services, slug),
+            **context,
+        }
+
+
+def _ramp(project: ProjectHead) -> dict[str, str]:
+    """The colour of each label: of ordered ones a ramp from light to dark."""
+    last = max(len(project.labels) - 1, 1)
+    if not project.ordinal:
+        return {label: f"n{at % 5}" for at, label in enumerate(project.labels)}
+    return {label: f"r{round(4 * at / last)}" for at, label in enumerate(project.labels)}
 
 
 def require_login(request: Request) -> LoggedIn:

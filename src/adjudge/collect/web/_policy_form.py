@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -44,13 +44,19 @@ class _FormPart:
     fields: list[Field]
 
 
-_BASIC = ("judgments_per_item", "training_pairs", "pay_per_page", "budget", "channels")
+_BASIC = {
+    "judgments_per_item": "How many trusted judgments does each item need?",
+    "training_pairs": "On how many items are judges trained?",
+    "pay_per_page": "What is a page paid?",
+    "budget": "What may it cost at most?",
+    "channels": "How may judges come?",
+}
 
 
 def basics(policy: Policy) -> list[Field]:
-    """The five settings that everybody sets."""
+    """The five questions that everybody answers."""
     known = {field.name: field for field in fields(policy)}
-    return [known[name] for name in _BASIC]
+    return [replace(known[name], title=question) for name, question in _BASIC.items()]
 
 
 def parts(policy: Policy) -> list[_FormPart]:

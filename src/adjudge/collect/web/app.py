@@ -35,6 +35,7 @@ from adjudge.collect.web import (
     wizard_pages,
 )
 from adjudge.collect.web import _health as health
+from adjudge.collect.web import _sections as sections
 from adjudge.collect.web._background import Background, Messenger
 from adjudge.collect.web._login import Tokens
 from adjudge.collect.web._middleware import Around
@@ -105,7 +106,7 @@ def _routes() -> tuple[BaseRoute, ...]:
         router.include_router(api.router, prefix=API)
     for pages in (
         *(health, requester, wizard_pages, judges_pages, project_pages),
-        *(item_pages, consensus_pages, experiment_pages),
+        *(item_pages, consensus_pages, experiment_pages, sections),
     ):
         router.include_router(pages.router)
     return tuple(router.routes)

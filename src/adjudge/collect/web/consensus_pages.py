@@ -15,8 +15,6 @@ from adjudge.collect.consensus.reports import KeptReport, read_ranking, read_ran
 from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.collect.web._forms import SentForm, asked_number, read_grade
 from adjudge.collect.web._login import LoggedIn, Who, page_router
-from adjudge.collect.web._pages import root
-from adjudge.collect.web._state import state_of
 from adjudge.data.scale import as_number
 from adjudge.errors import BadSetting, NotFound
 from adjudge.models.registry import DEFAULT, TITLES
@@ -27,21 +25,28 @@ _OUTDATED = (
     '<p role="status"><strong>Out of date:</strong> judges, items or gold were decided on since. '
     "A new report is being made.</p>"
 )
-_KINDS = (
-    ("labels", "Labels", "The consensus: one label a pair."),
-    ("comparisons", "Comparisons", "For 'adjudge rank-pairs', without the answers to gold."),
-    ("judgments", "Judgments", "Who said what, without the answers to gold."),
-    ("answers", "Answers", "Everything that was answered, training and gold too."),
-    ("gold", "Gold", "The known labels."),
-    ("topics", "Topics", "The words behind the ids."),
-    ("items", "Items", "What is left out of labels."),
-    ("judges", "Judges", "One row per judge, with the parameters of their link."),
-    ("panel", "Panel", "Who is to be paid."),
-    ("everything", "The whole project", "To keep, or to make anew elsewhere."),
-)
+_HOLDS = {
+    "labels": "Labels",
+    "comparisons": "Comparisons",
+    "judgments": "Judgments",
+    "answers": "Answers",
+    "judges": "Judges",
+    "gold": "Gold",
+    "topics": "Topics",
+    "items": "Items",
+    "panel": "Panel",
+    "everything": "Project",
+}
+_FIRST = {  # what most people take out
+    "comparisons": ("Comparisons as CSV", "For adjudge rank-pairs, without the answers to gold."),
+    "labels-consensus": ("Labels as CSV", "Label, probability and votes per item."),
+    "labels-qrels": ("qrels", "For trec_eval, ir-measures and Pyserini."),
+    "labels-quepid-case": ("Quepid", "The ratings of a case."),
+    "labels-consensus-jsonl": ("JSON Lines", "One label per line, for scripts."),
+}
 
 
-@router.get("/consensus")
+@router.get("/results")
 def _consensus(request: Request, project: str, who: Who) -> Response:
     """The consensus by one model, and which models are fitted."""
     question, asked = question_of(who, project)
@@ -98,25 +103,23 @@ def question_of(who: LoggedIn, project: str) -> tuple[str, list[FurtherQuestion]
     return given, asked
 
 
-@router.get("/consensus/fits")
-def _fits(request: Request, project: str, who: Who) -> Response:
+@router.get("/results/fits")
+def _fits(project: str, who: Who) -> Response:
     """The part of the page that is asked for again and again."""
     question, _ = question_of(who, project)
     known = refit.list_fits(who.services, project, question=question)
-    here = f"{root(request)}/projects/{project}"
-    return state_of(request).pages.show(
-        request, "requester/fits.html", fits=known, here=here, question=question
-    )
+    return who.show_part("fits", project, fits=known, question=question)
 
 
-@router.get("/consensus/report")
+@router.get("/results/report")
 def _report(request: Request, project: str, who: Who) -> Response:
-    """The whole report of a fit."""
-    model = request.query_params.get("model", DEFAULT)
+    """The report of a fit."""
     question, _ = question_of(who, project)
+    ready = [fit.model for fit in refit.list_fits(who.services, project, question=question)]
+    model = request.query_params.get("model", next(iter(ready), DEFAULT))
     report = refit.read_report(who.services, project, model, question=question)
     if report is None or report.problem:
-        return who.show_project("Consensus", "no_report", project, model=model, report=report)
+        return who.show_project("Report", "no_report", project, model=model, report=report)
     outdated = refit.is_outdated(who.services, project, model, question=question)
     return _show_report(report, outdated=outdated)
 
@@ -129,17 +132,17 @@ def _show_report(report: KeptReport, *, outdated: bool) -> Response:
     return HTMLResponse(html, headers={"Content-Security-Policy": report.policy})
 
 
-@router.post("/consensus")
+@router.post("/results")
 def _ask(project: str, form: SentForm, who: Who) -> str:
     """Ask for a fit of a model."""
     model = form.need("model", most=100)
     question = form.text("question", most=100)
     refit.ask(who.services, project, model, question=question)
     about = f"&question={question}" if question else ""
-    return f"/projects/{project}/consensus?model={model}{about}&done=asked"
+    return f"/projects/{project}/results?model={model}{about}&done=asked"
 
 
-@router.get("/ranking")
+@router.get("/results/ranking")
 def _ranking(project: str, who: Who) -> Response:
     """The ranking by the last fit."""
     ranking = read_ranking(who.services, project)
@@ -155,19 +158,19 @@ def _ranking(project: str, who: Who) -> Response:
     )
 
 
-@router.get("/ranking/report")
+@router.get("/results/ranking/report")
 def _ranking_report(project: str, who: Who) -> Response | str:
-    """The whole report of the ranking."""
+    """The report of the ranking."""
     report = read_ranking_report(who.services, project)
     if report is None:  # there is none yet, and the page says why
-        return f"/projects/{project}/ranking"
+        return f"/projects/{project}/results/ranking"
     return _show_report(report, outdated=refit.is_outdated(who.services, project, DEFAULT))
 
 
 # -- exports
 
 
-@router.get("/export")
+@router.get("/results/export")
 def _exports(who: Who, project: str) -> Response:
     """What can be taken out, in every format."""
     question, asked = question_of(who, project)
@@ -181,12 +184,20 @@ def _exports(who: Who, project: str) -> Response:
     if not scale.ordinal:
         places = [as_number(label) for label in scale.labels]
     grades = list(scale.grades) or places
+    found = who.services.exports.get_offers(project, labels, question=question)
+    offers = {offer.name: offer for offer in found.offers}
     return who.show_project(
         "Export",
         "export",
         project,
-        kinds=_KINDS,
-        found=who.services.exports.get_offers(project, labels, question=question),
+        found=found,
+        first=[(offers[name], *words) for name, words in _FIRST.items() if name in offers],
+        more=[
+            (title, offer)
+            for kind, title in _HOLDS.items()
+            for offer in found.offers
+            if offer.kind == kind and offer.name not in _FIRST
+        ],
         fits=ready,
         model=model,
         grades=list(zip(scale.labels, grades, strict=True)),
@@ -195,7 +206,7 @@ def _exports(who: Who, project: str) -> Response:
     )
 
 
-@router.post("/export/grades")
+@router.post("/results/export/grades")
 def _set_grades(project: str, form: SentForm, who: Who) -> Response | str:
     """Give each label its grade."""
     try:
@@ -203,17 +214,17 @@ def _set_grades(project: str, form: SentForm, who: Who) -> Response | str:
         who.services.projects.set_grades(project, grades)
     except BadSetting as fault:
         return _exports(who.again(fault), project)
-    return f"/projects/{project}/export?done=grades"
+    return f"/projects/{project}/results/export?done=grades"
 
 
-@router.get("/export/{format}")
+@router.get("/results/export/{format}")
 def _export(who: Who, project: str, format: str) -> Response:
     """One file."""
     return send_export(who, project, format)
 
 
 def send_export(who: LoggedIn, project: str, format: str) -> Response:
-    """An export as a download, written whole before the first byte is sent."""
+    """An export as a download, complete before the first byte is sent."""
     from adjudge.collect.services import exports
 
     entry = next((entry for entry in exports.list_exports() if entry.name == format), None)

@@ -68,7 +68,7 @@ class _Axis:
         return [self.least + place * self.step for place in range(count + 1)]
 
 
-@router.get("/arms")
+@router.get("/settings/experiments")
 def _arms(who: Who, project: str) -> Response:
     """The arms, and how their judges and labels are."""
     report = who.services.arms.report(project, resamples=_RESAMPLES)
@@ -77,7 +77,7 @@ def _arms(who: Who, project: str) -> Response:
     found = [*report.found(JUDGES, "accuracy"), *report.found(VOTE, "accuracy")]
     ends = [end for one in found for end in (one.value, one.low, one.high) if end is not None]
     return who.show_project(
-        "Arms",
+        "Experiments",
         "arms",
         project,
         arms=known,
@@ -140,7 +140,7 @@ def _share(name: str, part: str) -> tuple[str, float]:
     return label.strip(), share
 
 
-@router.post("/arms")
+@router.post("/settings/experiments")
 def _set_arms(project: str, form: SentForm, who: Who) -> Response | str:
     """Set the arms, by a preset, by the fields of the form or as written."""
     labels = who.services.projects.get_head(project).labels
@@ -164,7 +164,7 @@ def _set_arms(project: str, form: SentForm, who: Who) -> Response | str:
     except AdjudgeError as fault:
         fixed = isinstance(fault, Refused) and fault.code == "arms-fixed"
         return _arms(who.again(fault, 409 if fixed else 422, **sent), project)
-    return f"/projects/{project}/arms?done=arms"
+    return f"/projects/{project}/settings/experiments?done=arms"
 
 
 def _read_json(text: str) -> Any:
@@ -174,7 +174,7 @@ def _read_json(text: str) -> Any:
         raise Refused("bad-form", "The arms are no JSON.") from None
 
 
-@router.get("/plan")
+@router.get("/results/plan")
 def _show_plan(who: Who, project: str) -> Response:
     """The last plan, what is asked for, and the form to ask."""
     policy, _ = who.services.projects.get_policy(project)
@@ -206,7 +206,7 @@ def _show_plan(who: Who, project: str) -> Response:
     )
 
 
-@router.post("/plan")
+@router.post("/results/plan")
 def _ask_for_plan(project: str, form: SentForm, who: Who) -> Response | str:
     """Ask for a plan."""
     given = {name: form.text(name, most=20) for name in ("accuracy", "pay_per_page", "gold_share")}
@@ -219,7 +219,7 @@ def _ask_for_plan(project: str, form: SentForm, who: Who) -> Response | str:
         planner.ask(who.services, project, wish)
     except (BadSetting, Refused) as fault:
         return _show_plan(who.again(fault, given=given), project)
-    return f"/projects/{project}/plan"
+    return f"/projects/{project}/results/plan"
 
 
 def _number(name: str, text: str) -> float:
@@ -229,7 +229,7 @@ def _number(name: str, text: str) -> float:
     return value
 
 
-@router.post("/plan/use", dependencies=[PROVEN])
+@router.post("/results/plan/use", dependencies=[PROVEN])
 def _use_plan(project: str, who: Who) -> str:
     """Change the policy to what the plan recommends."""
     plan = planner.read_plan(who.services, project)
@@ -239,4 +239,4 @@ def _use_plan(project: str, who: Who) -> str:
     changes = planner.list_changes(plan, policy)
     if changes:
         who.services.projects.set_policy(project, changes)
-    return f"/projects/{project}/plan?done=plan-used"
+    return f"/projects/{project}/results/plan?done=plan-used"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import Request
 from starlette.responses import Response
@@ -11,6 +11,7 @@ from starlette.responses import Response
 from adjudge.collect.consensus import refit
 from adjudge.collect.services.items import FILTERS, SORTS, UNSURE
 from adjudge.collect.values.project import ROLES, Mix
+from adjudge.collect.values.requesting import may
 from adjudge.collect.web._forms import PROVEN, Form, SentForm, asked_number, asked_word
 from adjudge.collect.web._login import LoggedIn, Who, page_router
 from adjudge.data.scale import as_number
@@ -29,6 +30,7 @@ _ABOUT = {
     "done": "Done",
     "disputed": "Disputed",
     "unsure": f"Unsure (below {UNSURE:.0%})",
+    "undecided": "To adjudicate",
     "unjudged": "Judged by nobody",
     "gold": "Gold",
     "skipped": "Skipped or set aside",
@@ -51,8 +53,9 @@ def _items(request: Request, project: str, who: Who) -> Response:
     found, total = who.services.items.get_all(
         project, which=which, search=search, sort=sort, page=page, size=_SIZE
     )
+    members = who.services.members.get_all(project)
     return who.show_project(
-        "Items",
+        "All items",
         "items",
         project,
         items=found,
@@ -64,7 +67,78 @@ def _items(request: Request, project: str, who: Who) -> Response:
         search=search,
         page=page,
         pages=-(-total // _SIZE),
+        reviewers={one.member: one.name for one in members if may(one.role, "reviewer")},
+        assigned=_read_assigned(who, project),
     )
+
+
+def _name_assigned(project: str) -> str:
+    """The setting with the items that reviewers are to adjudicate."""
+    return f"assigned:{project}"
+
+
+def _read_assigned(who: LoggedIn, project: str) -> dict[str, str]:
+    """The reviewer of each item that has one."""
+    return dict(who.services.settings.get(_name_assigned(project)) or {})
+
+
+@router.post("/items/assign")
+def _assign(project: str, form: SentForm, who: Who) -> Response | str:
+    """Assign items to a reviewer, or to nobody."""
+    chosen, reviewer = form.lists.get("item", []), form.text("reviewer", most=100)
+    members = who.services.members.get_all(project)
+    if not chosen:
+        return _items(who.request, project, who.showing(422, problem="Tick an item first."))
+    if reviewer and reviewer not in {one.member for one in members if may(one.role, "reviewer")}:
+        raise NotFound("reviewer", reviewer)
+    assigned = _read_assigned(who, project) | dict.fromkeys(chosen, reviewer)
+    kept = {item: one for item, one in assigned.items() if one}
+    who.services.settings.keep(_name_assigned(project), kept)
+    return f"/projects/{project}/items?filter=undecided&done=assigned"
+
+
+# -- the queue of items to adjudicate
+
+
+@router.get("/items/adjudicate")
+def _show_queue(request: Request, project: str, who: Who) -> Response:
+    """The next item that judges dispute or that the fit is unsure of."""
+    asked = request.query_params
+    left = who.services.items.list_undecided(project)
+    mine = asked.get("mine", "") == "1"
+    if mine:
+        assigned = _read_assigned(who, project)
+        left = [item for item in left if assigned.get(item) == who.requester.requester]
+    after, done = asked.get("after", ""), asked_number(request, "n") or 0
+    start = left.index(after) + 1 if after in left else 0
+    at = asked.get("at", "")
+    chosen = at if at in left else next(iter(left[start:] + left[:start]), "")
+    return who.show_project(
+        "Adjudicate",
+        "queue",
+        project,
+        item=who.services.items.get(project, chosen) if chosen else None,
+        left=len(left),
+        decided=done,
+        last=asked.get("last", ""),
+        mine=mine,
+    )
+
+
+@router.post("/items/adjudicate")
+def _decide_next(project: str, form: SentForm, who: Who) -> str:
+    """Decide an item of the queue, or take the last decision back, and go to the next."""
+    item, done = form.need("item", most=10_000), form.number("n")
+    known = {"mine": "1"} if form.text("mine") else {}
+    if form.text("do") == "reopen":
+        _do(who, project, item, form)
+        known |= {"at": item, "n": str(max(done - 1, 0))}
+    elif item not in who.services.items.list_undecided(project):
+        known |= {"n": str(done), "done": "decided-already"}
+    else:
+        _do(who, project, item, form)
+        known |= {"last": item, "n": str(done + 1)}
+    return f"/projects/{project}/items/adjudicate?{urlencode(known)}"
 
 
 @router.get("/item")
@@ -75,7 +149,7 @@ def _item(request: Request, project: str, who: Who) -> Response:
 
 def _show_item(who: LoggedIn, project: str, item: str) -> Response:
     found = who.services.items.get(project, item)
-    return who.show_project("Items", "item", project, item=found)
+    return who.show_project("All items", "item", project, item=found)
 
 
 @router.post("/item")
@@ -116,7 +190,7 @@ def _do(who: LoggedIn, project: str, item: str, form: Form) -> str:
 # -- gold
 
 
-@router.get("/gold")
+@router.get("/settings/gold")
 def _gold(project: str, who: Who) -> Response:
     """Every gold, the most doubtful first."""
     golds = who.services.gold.get_all(project)
@@ -126,7 +200,7 @@ def _gold(project: str, who: Who) -> Response:
     )
 
 
-@router.get("/gold/edit")
+@router.get("/settings/gold/edit")
 def _show_gold(request: Request, project: str, who: Who) -> Response:
     """One gold, to be changed."""
     item = request.query_params.get("item", "")
@@ -137,7 +211,7 @@ def _show_gold(request: Request, project: str, who: Who) -> Response:
     return who.show_project("Gold", "gold_edit", project, gold=found[0], contests=said)
 
 
-@router.post("/gold")
+@router.post("/settings/gold")
 def _edit_gold(project: str, form: SentForm, who: Who) -> str:
     """Change a gold; every answer to it is graded again."""
     who.services.gold.edit(
@@ -148,18 +222,18 @@ def _edit_gold(project: str, form: SentForm, who: Who) -> str:
         role=form.need("role", most=20),
         active=bool(form.text("active")),
     )
-    return f"/projects/{project}/gold?done=gold"
+    return f"/projects/{project}/settings/gold?done=gold"
 
 
-@router.post("/contests/{contest}")
+@router.post("/settings/gold/contests/{contest}")
 def _settle(project: str, contest: int, form: SentForm, who: Who) -> str:
     """Answer a judge who disagreed."""
     upheld, answer = form.need("upheld", most=5) == "yes", form.text("answer", most=2_000)
     who.services.gold.settle(project, contest, upheld=upheld, answer=answer)
-    return f"/projects/{project}/gold?done=settled"
+    return f"/projects/{project}/settings/gold?done=settled"
 
 
-@router.get("/gold/design")
+@router.get("/settings/gold/design")
 def _design(request: Request, project: str, who: Who) -> Response:
     """How much gold is needed, what there is, and how it could be split."""
     return _show_design(who, project, asked_number(request, "judges"))
@@ -180,7 +254,7 @@ def _show_design(who: LoggedIn, project: str, judges: int | None = None) -> Resp
     )
 
 
-@router.post("/gold/design")
+@router.post("/settings/gold/design")
 def _split(project: str, form: SentForm, who: Who) -> Response | str:
     """Split the gold into training and screening, or show what that would give."""
     labels = who.services.projects.get_head(project).labels
@@ -202,7 +276,7 @@ def _split(project: str, form: SentForm, who: Who) -> Response | str:
     except (BadSetting, Refused) as fault:
         return _show_design(who.again(fault, given=given), project)
     if store:
-        return f"/projects/{project}/gold/design?done=designed"
+        return f"/projects/{project}/settings/gold/design?done=designed"
     return _show_design(who.showing(given=given, preview=made), project)
 
 
@@ -223,7 +297,7 @@ def _mix(chosen: str, shares: dict[str, str]) -> Mix:
     return mix
 
 
-@router.get("/gold/suggestions")
+@router.get("/settings/gold/suggestions")
 def _suggestions(who: Who, project: str) -> Response:
     """Items that could become gold, for a person to look at."""
     fit, sure = refit.find_sure(who.services, project)
@@ -241,7 +315,7 @@ def _suggestions(who: Who, project: str) -> Response:
     )
 
 
-@router.post("/gold/suggestions")
+@router.post("/settings/gold/suggestions")
 def _decide(project: str, form: SentForm, who: Who) -> Response | str:
     """Approve a suggestion, decline it, or take a decline back."""
     item, what = form.need("item", most=10_000), form.need("do", most=20)
@@ -259,11 +333,11 @@ def _decide(project: str, form: SentForm, who: Who) -> Response | str:
     except AdjudgeError as fault:
         tried = {"item": item, "accepted": accepted, "reason": reason, "role": role}
         return _suggestions(who.again(fault, tried=tried), project)
-    return f"/projects/{project}/gold/suggestions?done={done[what]}"
+    return f"/projects/{project}/settings/gold/suggestions?done={done[what]}"
 
 
-@router.post("/gold/suggestions/fit", dependencies=[PROVEN])
+@router.post("/settings/gold/suggestions/fit", dependencies=[PROVEN])
 def _ask_for_fit(project: str, who: Who) -> str:
     """Ask for the consensus that suggestions come from."""
     refit.ask(who.services, project, DEFAULT)
-    return f"/projects/{project}/gold/suggestions?done=asked"
+    return f"/projects/{project}/settings/gold/suggestions?done=asked"

@@ -51,7 +51,7 @@ _ORDERS: dict[str, tuple[str, Callable[[_SeenJudge], Any], bool]] = {
     "judged": ("Judged", lambda one: one.row.judged, True),
     "gold": ("On gold", lambda one: _or(one.row.accuracy), True),
     "consensus": ("In the consensus", lambda one: _or(one.fitted.get("accuracy")), True),
-    "seconds": ("Seconds a pair", lambda one: _or(one.row.seconds), True),
+    "seconds": ("Seconds per item", lambda one: _or(one.row.seconds), True),
     "pay": ("Pay", lambda one: one.row.pay, True),
 }
 
@@ -71,32 +71,42 @@ def _judges(request: Request, project: str, who: Who) -> Response:
             for invite in who.services.judges.get_invites(project)
         ]
     return who.show_project(
-        "Judges",
+        "All judges",
         "judges",
         project,
         project=summary,
         policy=who.services.projects.get_policy(project)[0],
         invites=invites,
-        server=f"{origin(request)}{root(request)}",
         stages=_STAGES,
         orders={name: order[0] for name, order in _ORDERS.items()},
         **_listed(who, project, summary),
     )
 
 
+@router.get("/models")
+def _models(request: Request, project: str, who: Who) -> Response:
+    """How a language model judges here."""
+    return who.show_project(
+        "LLM judges",
+        "models",
+        project,
+        policy=who.services.projects.get_policy(project)[0],
+        server=f"{origin(request)}{root(request)}",
+    )
+
+
 @router.get("/table")
-def _table(request: Request, project: str, who: Who) -> Response:
+def _table(project: str, who: Who) -> Response:
     """The part of the page that is asked for again and again."""
     listed = _listed(who, project, who.services.projects.get_head(project))
-    here = f"{root(request)}/projects/{project}"
-    return state_of(request).pages.show(request, "requester/judges_table.html", here=here, **listed)
+    return who.show_part("judges_table", project, **listed)
 
 
 @router.get("/groups")
 def _groups(project: str, who: Who) -> Response:
     """Judges who arrived together: how alike they answer, and what would change without them."""
     found = who.services.judges.get_groups(project)
-    return who.show_project("Judges", "groups", project, groups=found)
+    return who.show_project("Arrivals", "groups", project, groups=found)
 
 
 def _listed(who: LoggedIn, project: str, head: ProjectHead) -> dict[str, Any]:
@@ -203,7 +213,7 @@ def _ask_before_block(
     """Ask whether judges are to be blocked, with what would follow."""
     rows = [row for row in who.services.judges.get_all(project) if row.judge in chosen]
     return who.show_project(
-        "Judges",
+        "All judges",
         "block",
         project,
         chosen=chosen,
@@ -216,11 +226,12 @@ def _ask_before_block(
 
 
 @router.post("/invites")
-def _invite(project: str, form: SentForm, who: Who) -> str:
+def _invite(project: str, form: SentForm, who: Who) -> Response | str:
     """Make an invitation for each line."""
-    notes = [line.strip()[:200] for line in form.need("notes").splitlines() if line.strip()]
-    if len(notes) > _MOST_INVITES:
-        raise Refused("bad-form", f"{len(notes):,} invitations; wanted at most {_MOST_INVITES:,}")
+    notes = [line.strip()[:200] for line in form.text("notes").splitlines() if line.strip()]
+    if not 1 <= len(notes) <= _MOST_INVITES:
+        problem = f"Invite 1 to {_MOST_INVITES:,} people, one name per line; {len(notes):,} given."
+        return _judges(who.request, project, who.showing(422, problem=problem))
     days = form.text("days", most=5)
     lasting = int(days) if days.isdecimal() else state_of(who.request).settings.join_days
     expires = datetime.now(UTC) + timedelta(days=lasting)
@@ -266,7 +277,14 @@ def _judge(project: str, judge: str, who: Who) -> Response:
     detail = who.services.judges.get(project, judge)
     fitted = {row["judge"]: row for row in _fit_of(who, project)}
     seen = _with_consensus(detail.row, fitted.get(judge, {}))
-    return who.show_project("Judges", "judge", project, judge=detail, seen=seen)
+    return who.show_project(
+        "All judges",
+        "judge",
+        project,
+        judge=detail,
+        seen=seen,
+        elsewhere=who.services.judges.find_elsewhere(project, judge),
+    )
 
 
 @router.post("/{judge}/name")

@@ -30,7 +30,7 @@ from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, Refused, Unavailable
 
 router = page_router()
-_MEMBERS = "/projects/{project}/members"
+_MEMBERS = "/projects/{project}/settings/members"
 _LONGEST_WAIT = 8.0  # seconds that a try at a password is held back
 _MOST_COUNTED = 100  # wrong tries at a name that are remembered
 _LONGEST = 3_650  # days that a link may last
@@ -339,14 +339,14 @@ def _invite_member(project: str, form: SentForm, who: Who) -> str:
         note=form.text("note", most=200),
         expires=datetime.now(UTC) + timedelta(days=days),
     )
-    return f"/projects/{project}/members?done=member-invited#links"
+    return f"/projects/{project}/settings/members?done=member-invited#links"
 
 
 @router.post(f"{_MEMBERS}/links/{{link}}/revoke", dependencies=[PROVEN])
 def _revoke_link(project: str, link: str, who: Who) -> str:
     """Revoke a link."""
     who.services.members.revoke_link(project, link)
-    return f"/projects/{project}/members?done=member-link-revoked#links"
+    return f"/projects/{project}/settings/members?done=member-link-revoked#links"
 
 
 @router.post(f"{_MEMBERS}/tokens/{{token}}/revoke", dependencies=[PROVEN])
@@ -354,14 +354,14 @@ def _revoke_project_token(project: str, token: str, who: Who) -> str:
     """Revoke a token that is bound to the project."""
     who.services.members.revoke_token(project, token)
     state_of(who.request).tokens.forget()
-    return f"/projects/{project}/members?done=token-revoked#tokens"
+    return f"/projects/{project}/settings/members?done=token-revoked#tokens"
 
 
 @router.post(f"{_MEMBERS}/{{member}}")
 def _set_role(project: str, member: str, form: SentForm, who: Who) -> str:
     """Give a member another role."""
     who.services.members.set_role(project, member, form.choice("role", MEMBER_ROLES))
-    return f"/projects/{project}/members?done=member-role"
+    return f"/projects/{project}/settings/members?done=member-role"
 
 
 @router.post(f"{_MEMBERS}/{{member}}/remove", dependencies=[PROVEN])
@@ -370,7 +370,7 @@ def _remove(project: str, member: str, who: Who) -> str:
     who.services.members.remove(project, member)
     if member == who.requester.requester:
         return "/projects?done=left"
-    return f"/projects/{project}/members?done=member-removed"
+    return f"/projects/{project}/settings/members?done=member-removed"
 
 
 # -- becoming a member

@@ -68,6 +68,14 @@ def _preset_policy(name: str, policy: Policy = _AT_FIRST, *, pairs: bool = False
     return {"training": True, "max_pages": None, **paired, **gone, **_SETTINGS[name]}
 
 
+def use_preset(who: LoggedIn, slug: str, preset: str) -> None:
+    """Set what a preset of who judges says."""
+    projects = who.services.projects
+    projects.set_policy(slug, _preset_policy(preset, projects.get_policy(slug)[0]))
+    if preset == "prolific":
+        projects.use_panel(slug, "prolific")
+
+
 def _words_for(scale: Scale) -> str:
     """Guidelines to begin with."""
     pairs = is_of_pairs(scale.labels)
@@ -349,10 +357,7 @@ def _do(who: LoggedIn, slug: str, form: Form) -> str:
             raise BadSetting("gold", "nothing", "a label for one item at least")
         projects.add_items(slug, (), entries)
     elif what == "preset":
-        preset = form.need("preset", most=20)
-        projects.set_policy(slug, _preset_policy(preset, projects.get_policy(slug)[0]))
-        if preset == "prolific":
-            projects.use_panel(slug, "prolific")
+        use_preset(who, slug, form.need("preset", most=20))
     elif what == "open":
         projects.set_state(slug, "open")
         who.services.uploads.forget(who.services.uploads.get_origin(slug)[0])
