@@ -15,12 +15,14 @@ SCRIPT = """
 import pandas as pd
 
 import adjudge
-from adjudge import Consensus, DawidSkene, Gold, Judgments
+from adjudge import Consensus, ContinuousConsensus, DawidSkene, Gold, Judgments
 from adjudge.evaluation import evaluate, measure_agreement
 
 frame = pd.DataFrame({"item": ["a"], "judge": ["x"], "label": [1]})
 judgments: Judgments = Judgments.from_table(frame)
-consensus: Consensus = adjudge.fit(frame, gold={"a": 1})
+either: Consensus | ContinuousConsensus = adjudge.fit(frame, gold={"a": 1})
+numbers: ContinuousConsensus = adjudge.fit(frame, model="continuous")
+consensus: Consensus = adjudge.fit(frame, gold={"a": 1}, model="item-types")
 again = DawidSkene(diagonal=2.0).fit(frame, Gold.of({"a": 1}))
 accuracy: float | None = evaluate(again, Gold.of({"a": 1}))["accuracy"].value
 measure_agreement(judgments)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+import warnings
+from collections.abc import Mapping
 from inspect import signature
+from pathlib import Path
 from typing import Any, Literal, overload
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold, take_gold
-from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, take_judgments
+from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, take_both
 from adjudge.data.progress import progress_bar
+from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine
-from adjudge.errors import BadSetting
+from adjudge.errors import BadSetting, ReadingWarning
 from adjudge.models.calibrated import with_calibration
 from adjudge.models.continuous import Continuous
 from adjudge.models.model import Model, Progress
@@ -25,8 +28,10 @@ def fit(  # type: ignore[overload-overlap]  # the first that fits is taken
     judgments: JudgmentsLike,
     gold: GoldLike = None,
     *,
-    model: Literal["continuous"],
+    model: Literal["continuous"] | Continuous,
     family: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
     engine: Engine | None = None,
     progress: Progress | bool | None = None,
     start: ContinuousConsensus | None = None,
@@ -39,91 +44,125 @@ def fit(
     judgments: JudgmentsLike,
     gold: GoldLike = None,
     *,
-    model: str | Model | None = None,
+    model: str | Model,
     family: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
+    engine: Engine | None = None,
+    progress: Progress | bool | None = None,
+    start: Consensus | None = None,
+    **settings: object,
+) -> Consensus: ...
+
+
+@overload
+def fit(
+    judgments: JudgmentsLike,
+    gold: GoldLike = None,
+    *,
+    model: None = None,
+    family: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
     engine: Engine | None = None,
     progress: Progress | bool | None = None,
     start: Consensus | ContinuousConsensus | None = None,
     **settings: object,
-) -> Consensus: ...
+) -> Consensus | ContinuousConsensus: ...
 
 
 def fit(
     judgments: JudgmentsLike,
     gold: GoldLike = None,
     *,
-    model: str | Model | None = None,
+    model: str | Model | Continuous | None = None,
     family: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
     engine: Engine | None = None,
     progress: Progress | bool | None = None,
     start: Consensus | ContinuousConsensus | None = None,
     **settings: object,
 ) -> Consensus | ContinuousConsensus:
-    """The consensus of judgments: a file, a table of any dataframe library, or Judgments.
+    """Fit the consensus of a file, a table of any dataframe library, or Judgments.
 
-    ``gold`` likewise, or a mapping; gold that stands in a column beside the judgments is used only
-    if their file is named as ``gold`` too.
-    ``model`` and ``settings`` are those of the command line, or ``model`` is one with its settings,
-    such as ``DawidSkene(iterations=20)``. Where labels are many different
-    numbers and no model is named, they are read as numbers, as on the command line, and the answer
-    is a ``ContinuousConsensus``; so is that of ``model="continuous"``. ``family`` is a pattern in
-    the names of judges: those who share what it finds are one source. ``start`` goes on from an
-    earlier fit.
-    Gold calibrates the answer, across folds where the model learns from it too; where a model is
-    sampled, which takes long, only with ``calibrate=True``. ``calibrate=False`` leaves it out.
-    ``progress`` is True, False or a function that takes steps; by default a bar appears on a
-    terminal and in a notebook after two seconds.
+    ``gold`` is a file, a table, a mapping of items to labels, a Series, pairs, or the name of the
+    column of the judgments that holds it; a gold column that is not named is not used.
+    ``columns`` and ``skip_bad`` are passed to the reader of the judgments. ``model`` is a name with
+    its ``settings``, or an instance such as ``DawidSkene(iterations=20)``. Without a model, many
+    different numeric labels are read as numbers and give a ``ContinuousConsensus``, as does
+    ``model="continuous"``. ``family`` is a pattern: judges whose names share what it finds count as
+    one source. ``start`` continues an earlier fit. Gold calibrates the result, across folds where
+    the model learns from it; for sampled models only with ``calibrate=True``, since that is slow.
+    ``calibrate=False`` leaves calibration out. ``progress`` is True, False or a function that takes
+    steps; by default a bar appears on a terminal and in a notebook after two seconds.
     """
-    table = take_judgments(judgments)
-    known = None if gold is None else take_gold(gold)
+    column = gold if isinstance(gold, str) and not Path(gold).exists() else None
+    table, own = _read(judgments, columns, column, skip_bad=skip_bad)
+    if own is not None and gold is None:
+        found = f"the judgments have gold for {count_of(len(own), 'item')}, which is not used"
+        warnings.warn(f"{found}; gold=COLUMN uses it", ReadingWarning, stacklevel=2)
+    known = own if column is not None else None if gold is None else take_gold(gold)
     if family is not None:
         table = table.with_family_rule(family)
-    if model == Continuous.name or (model is None and table.scale.has_many_grades):
-        return _fit_numbers(table, known, engine, progress, start, settings)
-    strange = (
-        isinstance(model, type) or not hasattr(model, "fit") or settings.keys() - {"calibrate"}
-    )
-    if model is not None and not isinstance(model, str) and strange:
-        raise BadSetting("model", model, "a name, or a model that is made, such as DawidSkene()")
-    named = model or DEFAULT
-    wanted = settings.pop("calibrate", None)
-    if wanted not in (None, True, False):
-        raise BadSetting("calibrate", wanted, "True or False")
-    built = build_model(named, **settings) if isinstance(named, str) else named
-    made: Any = with_calibration(built, wanted)
-    more = {} if start is None else {"start": _earlier(start, made)}
-    with progress_bar(f"fitting {made.name}", progress) as on_step:
-        consensus: Consensus = made.fit(table, known, engine=engine, progress=on_step, **more)
+    built = _build(model, settings, table)
+    if isinstance(built, Continuous):
+        if start is not None and not isinstance(start, ContinuousConsensus):
+            raise BadSetting("start", type(start).__name__, "an earlier fit of numbers")
+        with progress_bar("fitting numbers", progress) as on_step:
+            return built.fit(table, known, engine=engine, progress=on_step, start=start)
+    more = {} if start is None else {"start": _earlier(start, built)}
+    with progress_bar(f"fitting {built.name}", progress) as on_step:
+        consensus: Consensus = built.fit(table, known, engine=engine, progress=on_step, **more)
     return consensus
 
 
-def _earlier(start: object, model: Any) -> Consensus:
-    """An earlier fit, if it is one and the model goes on from it."""
-    if not isinstance(start, Consensus):
-        raise BadSetting("start", type(start).__name__, "an earlier consensus")
-    if "start" not in signature(model.fit).parameters:
-        wanted = "a model that goes on from an earlier fit: item-types, or continuous for numbers"
-        raise BadSetting("start", f"a consensus, and the model is {model.name}", wanted)
-    return start
+def _read(
+    given: JudgmentsLike, columns: Mapping[str, str] | None, gold: str | None, *, skip_bad: bool
+) -> tuple[Judgments, Gold | None]:
+    """Return the judgments, and the gold of the column that is named."""
+    if isinstance(given, Judgments) and gold is not None:
+        return given, take_gold(gold)  # a file that does not exist
+    named = {**(columns or {}), **({} if gold is None else {"gold": gold})}
+    reading: dict[str, Any] = {"columns": named} if named else {}
+    return take_both(given, **reading, **({"skip_bad": True} if skip_bad else {}))
 
 
-def _fit_numbers(
-    table: Judgments,
-    gold: Gold | None,
-    engine: Engine | None,
-    progress: Any,
-    start: Any,
-    settings: dict[str, Any],
-) -> ContinuousConsensus:
-    """The values of numbers, as the settings have it."""
-    known = [entry.name for entry in fields(Continuous)]
+def _build(
+    model: str | Model | Continuous | None, settings: dict[str, Any], table: Judgments
+) -> Any:
+    """Return the model with its settings, calibrated by gold unless that is not wanted."""
+    reading = signature(Judgments.from_table).parameters
     for setting, value in settings.items():
-        if setting not in known:
-            raise BadSetting(f"continuous {setting}", value, f"one of {', '.join(known)}")
-    if start is not None and not isinstance(start, ContinuousConsensus):
-        raise BadSetting("start", type(start).__name__, "an earlier fit of numbers")
-    model = Continuous(**settings)
-    found: ContinuousConsensus = model.fit(
-        table, gold, engine=engine, progress=progress, start=start
-    )
-    return found
+        if setting in reading:
+            raise BadSetting(setting, value, f"Judgments.from_table({setting}=...)")
+    if isinstance(model, type):
+        raise BadSetting("model", model, f"an instance, such as {model.__name__}()")
+    if model is None and table.scale.has_many_grades:
+        model = Continuous.name
+    if isinstance(model, str | None) and model == Continuous.name:
+        return build_model(model, **settings)
+    wanted = settings.pop("calibrate", None)
+    if wanted not in (None, True, False):
+        raise BadSetting("calibrate", wanted, "True or False")
+    if model is None or isinstance(model, str):
+        return with_calibration(build_model(model or DEFAULT, **settings), wanted)
+    if not hasattr(model, "fit"):
+        raise BadSetting("model", model, "a name, or an instance such as DawidSkene()")
+    if settings:
+        name, value = next(iter(settings.items()))
+        kind = type(model).__name__
+        raise BadSetting(name, value, f"settings in the model: {kind}({name}={value!r})")
+    return model if isinstance(model, Continuous) else with_calibration(model, wanted)
+
+
+def _earlier(start: object, model: Any) -> Consensus:
+    """Return an earlier fit, if it is one and the model continues it."""
+    inner = getattr(model, "model", model)
+    able = getattr(inner, "continues", "start" in signature(inner.fit).parameters)
+    if not able:
+        names = "item-types, dawid-skene, single-confusion, hybrid-confusion, or continuous"
+        raise BadSetting("start", f"a fit for {inner.name}", f"a model that continues: {names}")
+    if not isinstance(start, Consensus):
+        raise BadSetting("start", type(start).__name__, "an earlier Consensus")
+    return start

@@ -26,7 +26,7 @@ def test_labels_have_the_columns_of_a_consensus_table(table: Judgments) -> None:
         *("item", "topic", "document", "label", "probability", "p_0", "p_1"),
         *("judgments", "entropy", "rank", "fallback"),
     ]
-    row = ["q/b", "q", "b", "1", 0.5, 0.5, 0.5, 2, 1.0, 2, False]
+    row = ["q/b", "q", "b", 1, 0.5, 0.5, 0.5, 2, 1.0, 2, False]
     assert list(labels.to_pylist()[1].values()) == row
     assert labels["rank"].to_pylist() == [1, 2, 1, 2]
 

@@ -242,7 +242,7 @@ def test_gold_without_judgments_changes_no_calibrated_probability() -> None:
     one = fit_calibrated(MajorityVote(), table, Gold.of(known))
     two = fit_calibrated(MajorityVote(), table, Gold.of(known | unjudged))
     np.testing.assert_array_equal(one.posterior, two.posterior[: len(one.posterior)])
-    assert two.labels["label"].to_pylist()[-40:] == [str(n % 2) for n in range(40)]
+    assert two.labels["label"].to_pylist()[-40:] == [n % 2 for n in range(40)]
 
 
 def test_the_number_of_labels_that_change_is_that_of_the_labels_given() -> None:

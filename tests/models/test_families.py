@@ -154,7 +154,7 @@ def test_perfect_judges_are_no_copies() -> None:
     table = Judgments.from_table(rows)
     assert not found_in(table).any
     labels = ItemTypes().fit(table).labels["label"].to_pylist()
-    assert labels == [str(label) for label in truth]
+    assert labels == list(truth)
 
 
 def test_neither_order_nor_names_matter() -> None:

@@ -127,7 +127,7 @@ def test_an_item_without_a_kept_judge_falls_back_and_says_so() -> None:
         Judgments.from_table(rows), Gold.of({"g1": 1, "g2": 0})
     )
     assert fit.labels["fallback"].to_pylist() == [False, False, True]
-    assert fit.labels["label"].to_pylist() == ["1", "0", "1"]
+    assert fit.labels["label"].to_pylist() == [1, 0, 1]
     assert "1 item had no kept judge: the plain vote counts" in fit.notes
 
 

@@ -227,6 +227,8 @@ def read_content(
                 repeats=reading.repeats,
                 drop_labels=(labels.drop_label or ()) if labels is not None else (),
             )
+    if content.judgments is not None:  # ids are text in the files that are written
+        content = replace(content, judgments=replace(content.judgments, types={}))
     if labels is not None and len(files) == 1:
         _check_grades(content, labels, name)
     if labels is not None and labels.drop_label:  # what is dropped needs no note

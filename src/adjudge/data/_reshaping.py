@@ -300,6 +300,7 @@ def join_judgments(parts: Sequence[Judgments], *, scale: Scale | None = None) ->
         families=families,
         family=family,
         kind=join_kinds(parts, len(judges), judge_codes),
+        types=parts[0].types if all(part.types == parts[0].types for part in parts) else {},
     )
 
 

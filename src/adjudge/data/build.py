@@ -210,6 +210,7 @@ def _group(
         topics=items.topics,
         topic=items.topic,
         documents=items.documents,
+        types=_types_of(rows, where),
         **about,
     )
     if place.repeats:
@@ -217,6 +218,19 @@ def _group(
     from adjudge.data._repeats import settle_repeats
 
     return settle_repeats(judgments, items.by_row, rows, where, place)
+
+
+def _types_of(rows: Any, where: Mapping[str, str]) -> dict[str, str]:
+    """Return the types of ids and labels that are numbers or flags, by role."""
+    found = {}
+    for role in ("item", "topic", "document", "judge", "label"):
+        kind = rows.schema.field(where[role]).type if role in where else pa.null()
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+            found[role] = str(kind)
+    if "item" in where and where["item"] == where.get("document") and "document" in found:
+        found["item"] = found["document"]
+    return found
 
 
 def _runs(item: Codes, count: int) -> NDArray[np.int64] | None:  # (item + 1,)
@@ -265,8 +279,8 @@ def load_judgments(
     source: Source,
     named: Mapping[str, str],
     shape: Shape,
-) -> Judgments:
-    """Judgments from a program's table: columns as it names them, its categories in their order."""
+) -> tuple[Judgments, Gold | None]:
+    """Judgments and gold of a program's table: columns as it names them, categories in order."""
     rows = take_in(table, source)
     told = named_columns(named, rows.column_names, source.name)
     rows = join_item(rows, told, source)
@@ -274,7 +288,7 @@ def load_judgments(
     cells = first_texts(rows)
     if shape or (not {"judge", "label"} <= roles.keys() and is_wide(cells)):
         rows, roles = settle_shape(rows, shape, cells, source, told)
-        return load_table(rows, scale=scale, source=source, roles=roles)[0]
+        return load_table(rows, scale=scale, source=source, roles=roles)
     if scale is None and "label" in roles:
         scale = _ordered_scale(rows[roles["label"]])
     asked = "label" in told
@@ -282,9 +296,9 @@ def load_judgments(
         from adjudge.data._second_questions import tell_label
 
         tell_label(rows, roles, source, rows.column_names)
-    judgments = load_table(rows, scale=scale, source=source, roles=roles, asked=asked)[0]
+    judgments, gold = load_table(rows, scale=scale, source=source, roles=roles, asked=asked)
     remark_single(judgments, roles, source)
-    return judgments
+    return judgments, gold
 
 
 def remark_single(judgments: Judgments, roles: Mapping[str, str], place: Source) -> None:

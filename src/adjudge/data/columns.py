@@ -277,6 +277,10 @@ def _as_arrow(table: Any, place: Source) -> pa.Table:
     if isinstance(table, list) and table and all(isinstance(row, dict) for row in table):
         names = dict.fromkeys(name for row in table for name in row)
         table = {name: [row.get(name) for row in table] for name in names}
+    if hasattr(table, "iloc") and hasattr(table, "columns"):
+        table = table.reset_index() if any(table.index.names) else table  # ids come first
+        if not all(isinstance(name, str) for name in table.columns):
+            table = table.set_axis([str(name) for name in table.columns], axis="columns")
     try:
         return pa.table(table)
     except _FAULTS as fault:
@@ -301,7 +305,6 @@ def _columns(table: Any) -> list[tuple[str, Sequence[Any]]]:
     if isinstance(table, dict):
         held = list(table.items())
     elif hasattr(table, "columns") and hasattr(table, "iloc"):  # pandas, and what is like it
-        table = table.reset_index() if any(table.index.names) else table
         held = [(name, table.iloc[:, at]) for at, name in enumerate(table.columns)]
     else:
         return []

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from adjudge.data.draws import Draws, truths_for_arviz
 from adjudge.data.judges import share_held_against, tabulate_judges, tabulate_topics
 from adjudge.data.judgments import Judgments, take_judgments
-from adjudge.data.names import as_names, look_up
+from adjudge.data.names import as_names, look_up, restore
 from adjudge.data.results import ItemResult, Result
 from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale
@@ -213,11 +213,15 @@ class Consensus(Result, Saved):
         return places(self.score, group)
 
     @property
-    def labels(self) -> Any:
-        """One row an item: label, probability of every truth, judgments, entropy, rank."""
+    def labels(self) -> pa.Table:
+        """One row per item: label, probability of every truth, judgments, entropy, rank.
+
+        Items and labels have the types that they had in the table that was read.
+        """
         judgments, truths = self.judgments, self.scale.truths
-        columns = judgments.item_columns
-        columns["label"] = pa.array(truths, pa.large_string()).take(pa.array(self.choice))
+        columns = judgments.own_columns
+        names = restore(pa.array(truths, pa.large_string()), judgments.types.get("label"))
+        columns["label"] = names.take(pa.array(self.choice))
         columns["probability"] = pa.array(self.probability)
         for code, truth in enumerate(truths):
             columns[f"p_{truth}"] = pa.array(np.ascontiguousarray(self.posterior[:, code]))
@@ -242,13 +246,13 @@ class Consensus(Result, Saved):
         return self.counts * share_held_against(self)[:, None, None]
 
     @property
-    def judges(self) -> Any:
-        """One row a judge: how many judgments, accuracy, bits a judgment, rates, with intervals."""
+    def judges(self) -> pa.Table:
+        """One row per judge: judgments, accuracy, bits per judgment, rates, with intervals."""
         return tabulate_judges(self)
 
     @property
-    def topics(self) -> Any:
-        """One row a topic: items, and the prevalence of each truth, with 90% intervals if drawn.
+    def topics(self) -> pa.Table:
+        """One row per topic: items, and the prevalence of each truth, with intervals if drawn.
 
         Where topics share one prevalence, or there are none, the one row is called "all".
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.names import Codes, Names, as_names, encode, keep_rows, look_up
-from adjudge.data.scale import Scale, canonical
+from adjudge.data.scale import MISSING, Scale, canonical
 from adjudge.data.source import Source, count_of, warn_of
 from adjudge.errors import BadData, shown
 
@@ -61,12 +61,16 @@ class Gold:
         )
 
     @classmethod
-    def of(cls, truths: dict[str, object]) -> Gold:
-        """Gold from a plain mapping: ``Gold.of({"q1/d1": 2, "q1/d2": 0})``."""
-        texts = [canonical(value) for value in truths.values()]
-        codes, names = encode(pa.array(texts, pa.string()))
+    def of(cls, truths: Mapping[Any, object]) -> Gold:
+        """Gold from a mapping: ``Gold.of({"q1/d1": 2, "q1/d2": 0})``; None and NaN are no gold."""
+        known = {
+            item if isinstance(item, str) else canonical(item): value
+            for item, value in truths.items()
+            if _is_known(value)
+        }
+        codes, names = encode(pa.array(list(map(canonical, known.values())), pa.string()))
         values = tuple(names.to_pylist())
-        return cls(items=as_names(pa.array(list(truths), pa.string())), value=codes, values=values)
+        return cls(items=as_names(pa.array(list(known), pa.string())), value=codes, values=values)
 
     @classmethod
     def from_table(cls, table: Any, *, source: str | Source = "gold") -> Gold:
@@ -212,6 +216,23 @@ def take_gold(given: Gold | Any) -> Gold:
         return given
     if isinstance(given, str | Path):
         return Gold.read(given)
-    if isinstance(given, dict) and not {"item", "document"} & given.keys():
+    if isinstance(given, Mapping) and not {"item", "document"} & given.keys():
         return Gold.of(given)
+    if hasattr(given, "index") and hasattr(given, "to_dict") and not hasattr(given, "columns"):
+        return Gold.of(given.to_dict())  # a Series: its index names the items
+    if isinstance(given, np.ndarray) and given.ndim == 2 and given.shape[1] == 2:
+        return Gold.of(dict(given.tolist()))
+    pairs = isinstance(given, list | tuple) and len(given) > 0
+    if pairs and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in given):
+        return Gold.of(dict(given))
+    records = pairs and all(isinstance(row, Mapping) for row in given)
+    if isinstance(given, np.ndarray | list | tuple | set | bool | int | float) and not records:
+        shape = f" of shape {given.shape}" if isinstance(given, np.ndarray) else ""
+        kind = f"{type(given).__name__}{shape}"
+        expected = "a file, a table, pairs of item and label, or a mapping of items to labels"
+        raise BadData(f"expected {expected}; got {kind}", source="gold", expected=expected)
     return Gold.from_table(given)
+
+
+def _is_known(value: object) -> bool:
+    return value is not None and canonical(value).casefold() not in MISSING

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.names import Names
+from adjudge.data.names import Names, restore
 from adjudge.data.scale import Scale
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ _BLOCK = 100_000  # items looked through at a time
 def tabulate_judges(consensus: Consensus) -> Any:
     """One row a judge of a consensus, and what its model adds to the table."""
     known: dict[str, Any] = {
-        "names": consensus.judgments.judges,
+        "names": restore(consensus.judgments.judges, consensus.judgments.types.get("judge")),
         "scale": consensus.scale,
         "counts": consensus.counts,
         "prevalence": consensus.overall_prevalence,
@@ -146,7 +146,7 @@ def tabulate_topics(consensus: Consensus) -> Any:
     judgments, prevalence = consensus.judgments, consensus.prevalence
     names, items = pa.array(["all"], pa.large_string()), [judgments.item_count]
     if judgments.topics is not None and judgments.topic is not None and len(prevalence) != 1:
-        names = judgments.topics
+        names = restore(judgments.topics, judgments.types.get("topic"))
         items = np.bincount(judgments.topic, minlength=judgments.topic_count).tolist()
     columns: dict[str, Any] = {"topic": names, "items": pa.array(items)}
     for code, truth in enumerate(consensus.scale.truths):

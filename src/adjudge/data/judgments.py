@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from adjudge.data import _reshaping
 from adjudge.data.gold import Gold, take_gold
-from adjudge.data.names import Codes, Named, Names
+from adjudge.data.names import Codes, Named, Names, restore
 from adjudge.data.progress import progress_bar
 from adjudge.data.scale import Scale, canonical
-from adjudge.data.source import Source, count_of, warn_of
+from adjudge.data.source import BadRow, Source, count_of, warn_of
 from adjudge.errors import BadData, BadSetting, shown
 
 PERSON, MODEL = 0, 1  # kinds of judges; -1 where it is not known
@@ -55,6 +55,7 @@ class Judgments(Named):
     family: Codes | None = None  # (judge,) -1 where none is declared
     kind: NDArray[np.int8] | None = None  # (judge,) 0 a person, 1 a model, -1 unknown
     notes: tuple[str, ...] = ()  # what was left out, merged or guessed in reading
+    types: Mapping[str, str] = field(default_factory=dict)  # role: type, of numbers and flags
 
     @classmethod
     def from_table(
@@ -83,22 +84,10 @@ class Judgments(Named):
         What was left out, merged or guessed is warned of (``ReadingWarning``) and kept in
         ``notes``.
         """
-        from adjudge.data.build import load_judgments
-        from adjudge.data.shapes import Shape, as_columns
-
-        dropped = tuple(map(canonical, drop_labels))
-        more: dict[str, Any] = {"repeats": repeats, "dropped": dropped}
-        place = source if isinstance(source, Source) else Source(source, skip_bad=skip_bad, **more)
-        shape = Shape(
-            judges=as_columns(judges_are),
-            questions=as_columns(questions_are),
-            transpose=transpose,
-            counts=counts,
-        )
-        named = columns or {}
-        loaded = load_judgments(table, scale=scale, source=place, named=named, shape=shape)
-        loaded = loaded.without_labels(*dropped) if dropped else loaded
-        return replace(loaded, notes=warn_of(place.name, place.notes, place.skipped))
+        given = {name: value for name, value in locals().items() if name not in ("cls", "table")}
+        loaded, _, notes, bad = _load(table, **given)
+        name = source.name if isinstance(source, Source) else source
+        return replace(loaded, notes=warn_of(name, notes, bad))
 
     @classmethod
     def read(cls, path: str | Path | Sequence[str | Path], **options: Any) -> Judgments:
@@ -144,13 +133,18 @@ class Judgments(Named):
 
     @property
     def item_columns(self) -> dict[str, Any]:
-        """Columns that name each item: item, and topic and document where known."""
+        """Columns that name each item: item, and topic and document where known, as text."""
         columns = {"item": self.items}
         if self.topics is not None and self.topic is not None:
             columns["topic"] = self.topics.take(pa.array(self.topic))
         if self.documents is not None:
             columns["document"] = self.documents
         return columns
+
+    @property
+    def own_columns(self) -> dict[str, Any]:
+        """``item_columns`` in the types that they had in the table."""
+        return {name: restore(c, self.types.get(name)) for name, c in self.item_columns.items()}
 
     @property
     def counts_per_item(self) -> NDArray[np.int64]:  # (item,)
@@ -248,6 +242,39 @@ class Judgments(Named):
         return _reshaping.tabulate(self)
 
 
+def _load(
+    table: Any,
+    *,
+    scale: Scale | None = None,
+    source: str | Source = "table",
+    columns: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
+    repeats: bool = False,
+    drop_labels: Sequence[str] = (),
+    judges_are: str | Sequence[str] = (),
+    questions_are: str | Sequence[str] = (),
+    transpose: bool = False,
+    counts: bool = False,
+) -> tuple[Judgments, Gold | None, list[str], tuple[BadRow, ...]]:
+    """Return the judgments and the gold of a table, with the notes and bad rows of its reading."""
+    from adjudge.data.build import load_judgments
+    from adjudge.data.shapes import Shape, as_columns
+
+    dropped = tuple(map(canonical, drop_labels))
+    more: dict[str, Any] = {"repeats": repeats, "dropped": dropped}
+    place = source if isinstance(source, Source) else Source(source, skip_bad=skip_bad, **more)
+    shape = Shape(
+        judges=as_columns(judges_are),
+        questions=as_columns(questions_are),
+        transpose=transpose,
+        counts=counts,
+    )
+    named = columns or {}
+    loaded, gold = load_judgments(table, scale=scale, source=place, named=named, shape=shape)
+    loaded = loaded.without_labels(*dropped) if dropped else loaded
+    return loaded, gold, place.notes, place.skipped
+
+
 JudgmentsLike: TypeAlias = Judgments | Any  # a file, or a table of any library
 GoldLike: TypeAlias = Gold | Any  # or a mapping
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -255,11 +282,28 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 def take_judgments(given: JudgmentsLike) -> Judgments:
     """Judgments from a file, a table of any dataframe library, or as they are."""
+    return take_both(given)[0]
+
+
+def take_both(given: JudgmentsLike, **reading: Any) -> tuple[Judgments, Gold | None]:
+    """Return the judgments and the gold of a file or a table; Judgments as they are.
+
+    ``reading`` are settings of ``Judgments.read`` or ``Judgments.from_table``.
+    """
     if isinstance(given, Judgments):
-        return given
-    reader = Judgments.read if isinstance(given, str | Path) else Judgments.from_table
+        if reading:
+            name, value = next(iter(reading.items()))
+            raise BadSetting(name, value, "a file or a table to read; these are Judgments")
+        return given, None
+    reader: Any = Judgments.read if isinstance(given, str | Path) else Judgments.from_table
     try:
-        return reader(given)
+        if isinstance(given, str | Path):
+            from adjudge.data.formats import read_content
+
+            content: Any = read_content(given, "judgments", depth=5, **reading)
+            return content.judgments, content.gold
+        loaded, gold, notes, bad = _load(given, **reading)
+        return replace(loaded, notes=warn_of("table", notes, bad, depth=4)), gold
     except BadData as fault:
         if fault.remedies:
             fault.add_note(f"These are settings of {reader.__qualname__}.")

@@ -74,6 +74,16 @@ def encode(column: Any) -> tuple[Codes, Names]:
     return codes, as_names(chunked.chunk(0).dictionary)
 
 
+def restore(names: Any, kind: str | None) -> Any:
+    """Return names in the type that their column had, as text where they do not fit it."""
+    if kind is None:
+        return names
+    try:
+        return names.cast(pa.type_for_alias(kind))
+    except pa.ArrowInvalid:
+        return names
+
+
 def look_up(wanted: Any, names: Names) -> Codes:
     """The code of each wanted name in ``names``, -1 where it is unknown."""
     found = pc.index_in(as_names(wanted), value_set=names)

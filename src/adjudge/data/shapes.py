@@ -433,7 +433,7 @@ def _named_in_rows(cells: Cells) -> list[str]:
     likely = find_alike(cells)
     for name, given in cells.items():
         said = {part for cell in given for part in re.split(r"[\s,;|]+", cell.strip())}
-        known = [own for own in likely if own in said]
+        known = [own for own in likely if own in said and not own.isdigit()]
         if name not in likely and len(known) > 1:
             return known
     return []

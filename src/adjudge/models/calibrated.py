@@ -65,12 +65,15 @@ class Calibrated(FitPredict):
         *,
         engine: Engine | None = None,
         progress: Progress | None = None,
+        start: Consensus | None = None,
     ) -> Consensus:
         """The consensus, calibrated if there is gold."""
+        more: dict[str, Any] = {"engine": engine, "progress": progress}
         if gold is None:
-            consensus: Consensus = self.model.fit(judgments, engine=engine, progress=progress)
+            more |= {} if start is None else {"start": start}
+            consensus: Consensus = self.model.fit(judgments, **more)
             return consensus
-        return fit_calibrated(self.model, judgments, gold, engine=engine, progress=progress)
+        return fit_calibrated(self.model, judgments, gold, start=start, **more)
 
 
 def with_calibration(model: Any, wanted: bool | None = None) -> Any:
@@ -92,6 +95,7 @@ def fit_calibrated(
     *,
     engine: Engine | None = None,
     progress: Progress | None = None,
+    start: Consensus | None = None,
     folds: int = 5,
 ) -> Consensus:
     """The consensus of any model, its probabilities calibrated by gold across folds.
@@ -99,7 +103,8 @@ def fit_calibrated(
     A model that learns from gold is sure of the gold items. So the calibration is learnt from fits
     that did not see an item's gold: each fold's items as the fit with the other folds has them.
     """
-    consensus: Consensus = model.fit(judgments, gold, engine=engine, progress=progress)
+    more = {} if start is None else {"start": start}
+    consensus: Consensus = model.fit(judgments, gold, engine=engine, progress=progress, **more)
     if getattr(model, "calibrate", False):
         return consensus  # it calibrates itself
     table, known = consensus.judgments, gold.align(consensus.judgments)

@@ -37,6 +37,7 @@ class DawidSkene(Fitted):
     """
 
     name: ClassVar[str] = "dawid-skene"
+    continues: ClassVar[bool] = True
 
     iterations: int = 500
     tolerance: float = 1e-6

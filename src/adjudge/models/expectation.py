@@ -17,13 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
+from adjudge.data.names import look_up
 from adjudge.data.scale import Scale
 from adjudge.engines.engine import Counts, Parameters
+from adjudge.errors import BadSetting
 from adjudge.kernels.fixed import SMALLEST
 from adjudge.models._notes import describe_empty_classes, describe_unconverged
 from adjudge.models._relabelling import describe_order, order_of, separate
 from adjudge.models.loop import Loop, State
-from adjudge.models.model import checkpoint_of, conclude, prepare
+from adjudge.models.model import Prepared, checkpoint_of, conclude, prepare
 from adjudge.models.settings import Given, fixed_prevalence
 
 
@@ -86,6 +88,21 @@ def _counts_of(state: State) -> Counts:
     return Counts(classes=state["classes"], confusion=state["confusion"], log_likelihood=0.0)
 
 
+def _continued(
+    start: Consensus, prepared: Prepared, votes: NDArray[np.float64]
+) -> NDArray[np.float64]:  # (judge, truth, label), or one for all
+    """The counts of an earlier fit, for its judges; of votes for others."""
+    scale = prepared.judgments.scale
+    if start.scale != scale:
+        raise BadSetting("start", f"a fit on {start.scale}", f"a fit on the scale {scale}")
+    if len(votes) == 1 != prepared.judgments.judge_count:
+        return np.asarray(start.counts.sum(axis=0, keepdims=True))
+    code = look_up(prepared.judgments.judges, start.judgments.judges)
+    counts = np.array(votes, dtype=np.float64)
+    counts[code >= 0] = start.counts[code[code >= 0]]
+    return counts
+
+
 def fit_points(model: Any, given: Given, smoothing: Smoothing | None = None) -> Consensus:
     """Fit points: free prevalence and confusion, or smoothed, shared by all judges or not.
 
@@ -120,6 +137,8 @@ def fit_points(model: Any, given: Given, smoothing: Smoothing | None = None) -> 
     )
     votes = sweeps.votes()
     begin = {"classes": votes.classes, "confusion": votes.confusion}
+    if given.start is not None:
+        begin["confusion"] = _continued(given.start, prepared, votes.confusion)
     found, trace, converged = loop.run("em", begin, step, settled)
     parameters = Parameters(prevalence=found["prevalence"], confusion=found["rates"])
     outcome = describe_unconverged(model.iterations)

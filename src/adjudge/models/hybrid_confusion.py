@@ -44,6 +44,7 @@ class HybridConfusion(Fitted):
     """
 
     name: ClassVar[str] = "hybrid-confusion"
+    continues: ClassVar[bool] = True
 
     method: _Method = "gibbs"
     diagonal: float = 3.0
@@ -103,5 +104,7 @@ class HybridConfusion(Fitted):
         if self.method == "em":
             smoothing = Smoothing(gamma, alpha)
             return fit_points(self, given, smoothing)
+        if given.start is not None:
+            raise BadSetting("start", "a Consensus", "method='em', which continues a fit")
         prior = Prior(confusion=gamma, prevalence=alpha)
         return sample_model(self, given, prior)

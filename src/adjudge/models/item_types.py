@@ -76,6 +76,7 @@ class ItemTypes(Fitted):
     """
 
     name: ClassVar[str] = "item-types"
+    continues: ClassVar[bool] = True
 
     kinds: int = 2
     strength: float = 20.0

@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
-from adjudge.data.names import look_up
+from adjudge.data.names import look_up, restore
 from adjudge.data.results import Result
 from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale, as_number
@@ -372,10 +372,10 @@ class ContinuousConsensus(Result, Saved):
         return np.sqrt(self.state.noise) * self.numbers.width
 
     @property
-    def labels(self) -> Any:
-        """One row an item: its value with a 95% interval, and how many judged it."""
+    def labels(self) -> pa.Table:
+        """One row per item: its value with a 95% interval, and how many judged it."""
         given = self.judgments
-        columns = given.item_columns
+        columns = given.own_columns
         columns["label"] = pa.array(np.round(self.value, 6))
         columns["low"] = pa.array(np.round(self.value - LEVEL * self.error, 6))
         columns["high"] = pa.array(np.round(self.value + LEVEL * self.error, 6))
@@ -384,11 +384,11 @@ class ContinuousConsensus(Result, Saved):
         return pa.table(columns)
 
     @property
-    def judges(self) -> Any:
-        """One row a judge: how many judgments they gave, their bias and their noise."""
+    def judges(self) -> pa.Table:
+        """One row per judge: how many judgments they gave, their bias and their noise."""
         return pa.table(
             {
-                "judge": self.judgments.judges,
+                "judge": restore(self.judgments.judges, self.judgments.types.get("judge")),
                 "judgments": pa.array(self.judgments.counts_per_judge),
                 "shift": pa.array(np.round(self.shift, 6)),
                 "scale": pa.array(np.round(self.scale, 6)),

@@ -76,6 +76,8 @@ MODELS = Registry(
     group="adjudge.models",
 )
 
+NUMBERS = Registry({"continuous": "adjudge.models.continuous:Continuous"})
+
 PAIR_MODELS = Registry(
     {
         "crowd-bradley-terry": "adjudge.models.pairs.bradley_terry:CrowdBradleyTerry",
@@ -99,9 +101,9 @@ class PairModel(Protocol):
 
 def model(name: str = DEFAULT, **settings: object) -> Model:
     """The model of that name with these settings; a misspelt name gets the nearest suggested."""
-    if name not in MODELS:
-        raise UnknownName("model", name, MODELS)
-    kind = MODELS[name]
+    if name not in MODELS and name not in NUMBERS:
+        raise UnknownName("model", name, [*MODELS, *NUMBERS])
+    kind = (NUMBERS if name in NUMBERS else MODELS)[name]
     known = [entry.name for entry in fields(kind)]
     for setting, value in settings.items():
         if setting not in known:

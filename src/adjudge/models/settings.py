@@ -102,6 +102,7 @@ class Given(NamedTuple):
     gold: Gold | None
     engine: Engine | None
     progress: Progress | None
+    start: Consensus | None = None
 
 
 class FitPredict:
@@ -122,6 +123,7 @@ class Fitted(FitPredict):
 
     name: ClassVar[str]
     shared: ClassVar[bool] = False  # one confusion for all judges
+    continues: ClassVar[bool] = False  # from an earlier fit
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -134,13 +136,18 @@ class Fitted(FitPredict):
         *,
         engine: Engine | None = None,
         progress: Any = None,
+        start: Consensus | None = None,
     ) -> Consensus:
         """Fit judgments, with gold where it is known.
 
+        ``start`` is an earlier fit, from whose counts models fitted by EM go on.
         ``progress`` is a function that takes each step, True or False; by default a bar appears on
         a terminal and in a notebook after two seconds.
         """
-        return self._fit(Given(judgments, gold, engine, progress))
+        if start is not None and not (self.continues and isinstance(start, Consensus)):
+            wanted = "a Consensus, for a model fitted by EM"
+            raise BadSetting("start", f"{type(start).__name__} for {self.name}", wanted)
+        return self._fit(Given(judgments, gold, engine, progress, start))
 
     def _fit(self, given: Given) -> Consensus:
         raise NotImplementedError

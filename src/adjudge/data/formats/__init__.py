@@ -165,10 +165,17 @@ def read(
 
 
 def read_part(path: str | Path | Sequence[str | Path], wanted: Kind, **options: Any) -> Any:
-    """The judgments, comparisons or gold of a file, with what was remarked in their notes.
+    """Return the judgments, comparisons or gold of a file, with the notes of its reading.
 
-    A ``ReadingWarning`` says what was left out or guessed, to who called the caller.
+    A ``ReadingWarning`` says what was left out or guessed.
     """
+    return getattr(read_content(path, wanted, depth=5, **options), wanted)
+
+
+def read_content(
+    path: str | Path | Sequence[str | Path], wanted: Kind, *, depth: int = 4, **options: Any
+) -> Content:
+    """Return what a file holds; ``wanted`` has the notes of its reading, which are warned of."""
     content = read(path, wanted=wanted, **options)
     part = getattr(content, wanted)
     if part is None:
@@ -181,7 +188,8 @@ def read_part(path: str | Path | Sequence[str | Path], wanted: Kind, **options: 
     if wanted == "judgments" and options.get("drop_labels"):
         part = part.without_labels(*options["drop_labels"])
     name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
-    return replace(part, notes=warn_of(name, content.notes, content.bad, depth=4))
+    part = replace(part, notes=warn_of(name, content.notes, content.bad, depth=depth))
+    return replace(content, **{wanted: part})
 
 
 def _is_elsewhere(place: str | Path) -> bool:
