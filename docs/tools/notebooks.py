@@ -1,21 +1,29 @@
-"""Run the notebooks of the docs, cell by cell, as Jupyter would, without Jupyter.
+"""Run the notebooks of the docs, and write each as a page with its outputs.
 
     .venv/bin/python docs/tools/notebooks.py [NOTEBOOK ...]
 
-A notebook is JSON; its code cells are run in order in one namespace, in a process of its own. They
-are kept without outputs, so that a difference shows what changed: this strips them. Data are looked
-for in the folder that ``ADJUDGE_DATA`` names.
+A notebook is kept without outputs, so that a difference shows what changed. Its page has the text
+that each cell printed, and its charts as pictures.
 """
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import io
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import vl_convert
+from altair import TopLevelMixin
+
+from adjudge.report.theme import spec_of
+
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
+_SCALE = 1.25  # pixels of a picture for each of the chart
+_ROWS = 30  # lines of text that a cell may show
 
 
 def notebooks() -> list[Path]:
@@ -32,38 +40,54 @@ def stripped(text: str) -> str:
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
-def run(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a notebook in a folder; an error names its cell and line."""
-    return subprocess.run(
-        [sys.executable, str(Path(__file__).resolve()), "--run", str(path.resolve())],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def _run_cells(path: Path) -> None:
-    """The code cells, one after the other."""
+def render(path: Path) -> tuple[str, dict[str, Any]]:
+    """Run a notebook; return its page as Markdown, and its charts by file name."""
     names: dict[str, Any] = {"__name__": "__main__"}
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    for number, cell in enumerate(cells, 1):
-        if cell["cell_type"] == "code":
-            code = compile("".join(cell["source"]), f"{path.name}, cell {number}", "exec")
-            exec(code, names)  # noqa: S102 - the notebook is ours
+    parts: list[str] = []
+    charts: dict[str, Any] = {}
+    for number, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"], 1):
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        printed, value = run_cell(source, names, f"{path.name}, cell {number}")
+        if isinstance(value, TopLevelMixin):
+            name = f"{path.stem}-{len(charts) + 1}.png"
+            charts[name] = value
+            parts.append(f"![{value.to_dict()['title']['text']}]({name})")
+        elif value is not None:
+            printed += value.summary() if hasattr(value, "summary") else str(value)
+        if printed.strip():
+            lines = printed.rstrip().splitlines()[:_ROWS]
+            place = len(parts) - (1 if parts[-1].startswith("![") else 0)
+            parts.insert(place, "```text\n" + "\n".join(map(str.rstrip, lines)) + "\n```")
+    return "\n\n".join(parts) + "\n", charts
+
+
+def run_cell(source: str, names: dict[str, Any], place: str) -> tuple[str, Any]:
+    """Run a cell as Jupyter does; return what it printed, and its last value."""
+    tree = ast.parse(source, place)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    printed, value = io.StringIO(), None
+    with contextlib.redirect_stdout(printed):
+        exec(compile(tree, place, "exec"), names)  # noqa: S102 - the notebook is ours
+        if last is not None:
+            expression = ast.Expression(last.value)  # type: ignore[attr-defined]
+            value = eval(compile(expression, place, "eval"), names)  # noqa: S307 - likewise
+    return printed.getvalue(), value
 
 
 def main() -> None:
-    """Run the notebooks that are named, or all of them, and strip their outputs."""
-    if sys.argv[1:2] == ["--run"]:
-        _run_cells(Path(sys.argv[2]))
-        return
+    """Render the notebooks that are named, or all of them, and strip their outputs."""
     for path in [Path(name) for name in sys.argv[1:]] or notebooks():
-        done = run(path, Path.cwd())
-        print(f"{path.name}:\n{done.stdout}{done.stderr}")
-        if done.returncode:
-            sys.exit(done.returncode)
+        page, charts = render(path)
+        path.with_suffix(".md").write_text(page, encoding="utf-8")
+        for name, chart in charts.items():
+            picture = vl_convert.vegalite_to_png(spec_of(chart), scale=_SCALE)
+            (path.parent / name).write_bytes(picture)
         path.write_text(stripped(path.read_text(encoding="utf-8")), encoding="utf-8")
+        print(f"{path.name}: {len(charts)} charts")
 
 
 if __name__ == "__main__":

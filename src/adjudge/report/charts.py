@@ -43,7 +43,7 @@ def plot(result: Result, name: str | None = None, **options: Any) -> Any:
             "probability",
         )
     else:
-        chart = _draw_intervals(*_list_rows(result, name))
+        chart = _draw_intervals(*_list_rows(result, name), level=getattr(result, "level", 0.95))
     chart.config = chart_config(LIGHT)
     return chart
 
@@ -99,7 +99,9 @@ def _pick(table: Any, name: str, value: str) -> list[dict[str, Any]]:
     ]
 
 
-def _draw_intervals(rows: list[dict[str, Any]], title: str, what: str) -> Any:
+def _draw_intervals(
+    rows: list[dict[str, Any]], title: str, what: str, level: float | None = None
+) -> Any:
     """Draw values with their intervals, one per row."""
     shown = rows[:_MOST]
     names = [layout.shorten(str(row["name"]), 28) for row in shown]
@@ -115,7 +117,8 @@ def _draw_intervals(rows: list[dict[str, Any]], title: str, what: str) -> Any:
     bars = base.mark_rule(strokeWidth=3, opacity=0.35, color=LIGHT.blue).encode(
         x="low:Q", x2="high:Q"
     )
-    hidden = len(rows) - len(shown)
-    said = f"the first {len(shown)} of {len(rows):,}" if hidden else "lines are intervals"
+    said = [f"the first {len(shown)} of {len(rows):,}"] if len(rows) > len(shown) else []
+    if level is not None and any(row.get("low") is not None for row in shown):
+        said.append(f"lines are {level:.0%} intervals")
     chart = (bars + points).properties(width=360, height=max(60, 18 * len(shown)))
-    return add_title(chart, title, said)
+    return add_title(chart, title, "; ".join(said))
