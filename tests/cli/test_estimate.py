@@ -60,7 +60,7 @@ def test_a_share_is_called_by_its_labels(adjudge: Run, panel: Path) -> None:
 
 
 def test_several_targets_of_two_runs(adjudge: Run, panel: Path) -> None:
-    given = ("estimate", "judgments.csv", "--gold", "gold.csv", "--run", "a.run", "--run", "b.run")
+    given = ("estimate", "judgments.csv", "--gold", "gold.csv", "--runs", "a.run", "--run", "b.run")
     rows = adjudge(*given, "--target", "nDCG@10", "P@5").rows
     assert [row["target"] for row in rows] == ["nDCG@10 of a minus b", "P@5 of a minus b"]
     assert {row["judged"] for row in rows} == {"a 1.000, b 1.000"}
@@ -89,7 +89,7 @@ def test_gold_on_items_that_nobody_judged_has_no_part(adjudge: Run, folder: Path
 
 def test_a_person_sees_both_intervals(at_terminal: Run, panel: Path) -> None:
     page = at_terminal(
-        "estimate", "judgments.csv", "--gold", "gold.csv", "--target", "P@5", "--run", "a.run"
+        "estimate", "judgments.csv", "--gold", "gold.csv", "--target", "P@5", "--runs", "a.run"
     )
     assert "Estimates by prediction-powered, 120 gold labels of 300 items" in page.out
     assert "gold alone" in page.out

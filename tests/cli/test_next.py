@@ -192,7 +192,7 @@ def test_more_gold_is_drawn_after_earlier_gold(
         ("--gold 20 --for estimate", "--gold"),
         ("--stratify", "--stratify"),
         ("--for fun", "--for"),
-        ("--for A-B", "--run"),
+        ("--for A-B", "--runs"),
         ("--target share:1", "--target"),
     ],
 )

@@ -56,7 +56,7 @@ class _Planning:
 
 @command(
     "adjudge estimate judgments.csv --gold gold.csv --target share:2,3",
-    "adjudge estimate j.csv --gold g.csv --target nDCG@10 --run a.run b.run",
+    "adjudge estimate j.csv --gold g.csv --target nDCG@10 --runs a.run b.run",
     "adjudge estimate j.csv --gold g.csv --target mean-grade --over topics --json",
 )
 def run(
@@ -70,7 +70,9 @@ def run(
         "of runs: P@10, nDCG@10, AP, Bpref.",
         required=True,
     ),
-    system: list[str] | None = option("--run FILE...", "A run; of two, A minus B is estimated."),
+    system: list[str] | None = option(
+        "--runs --run FILE...", "A run; of two, A minus B is estimated."
+    ),
     planning: _Planning,
     fitting: o.Fitting,
     reading: o.TruthReading,

@@ -42,7 +42,7 @@ class _Purpose:
         "--target NAME",
         "With --for: the target as 'adjudge estimate' has it (mean-grade, nDCG@10).",
     )
-    system: list[str] | None = option("--run FILE...", "With --for: a run, or two.")
+    system: list[str] | None = option("--runs --run FILE...", "With --for: a run, or two.")
     asked: int = option("--budget N", "With --for: items to draw.", 100, min=2)
     stratify: bool = flag(
         "--stratify",
@@ -56,7 +56,7 @@ class _Purpose:
     "adjudge next judgments.csv --gold 50 -o gold-to-fill.csv",
     "adjudge next judgments.csv --gold gold.csv --suggest 1",
     "adjudge next j.csv --for estimate --target share:2,3 --budget 200 -o l.csv",
-    "adjudge next j.csv --for A-B --run a.run b.run --budget 200 -o l.csv",
+    "adjudge next j.csv --for A-B --runs a.run b.run --budget 200 -o l.csv",
 )
 @fetch_first
 def run(
@@ -153,7 +153,7 @@ def _check_purpose(purpose: _Purpose, count: int | None) -> None:
     if purpose.purpose is not None and count is not None:
         raise BadSetting("--gold", count, "a file with --for; --budget is how many items to draw")
     if purpose.purpose is None:
-        for flag, value in (("--target", purpose.aim), ("--run", purpose.system)):
+        for flag, value in (("--target", purpose.aim), ("--runs", purpose.system)):
             if value:
                 raise BadSetting(flag, str(value), "--for estimate, nDCG or A-B beside it")
         return
@@ -162,7 +162,7 @@ def _check_purpose(purpose: _Purpose, count: int | None) -> None:
     wanted = {"estimate": None, "nDCG": 1, "A-B": 2}[purpose.purpose]
     runs = len(list_files(purpose.system or []))
     if wanted is not None and runs != wanted:
-        raise BadSetting("--run", runs or None, f"{wanted} with --for {purpose.purpose}")
+        raise BadSetting("--runs", runs or None, f"{wanted} with --for {purpose.purpose}")
 
 
 def _draw_items(
