@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from numpy.typing import NDArray
 
 import adjudge
 from adjudge import BadSetting, DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
@@ -340,3 +341,48 @@ def test_it_needs_less_than_twice_the_memory_of_dawid_skene(memory: Memory) -> N
             model.fit(table)
         peaks += found
     assert peaks[1] < 2 * peaks[0]
+
+
+def simulate_small(
+    rng: np.random.Generator, accuracy: NDArray[np.float64], per_item: int
+) -> tuple[Judgments, NDArray[np.int64]]:
+    """A table as small as in the app: its judgments, and the votes (item, label)."""
+    items, labels = int(rng.integers(4, 60)), int(rng.integers(2, 5))
+    judge = np.stack([rng.permutation(len(accuracy))[:per_item] for _ in range(items)])
+    truth = rng.integers(labels, size=(items, 1))
+    wrong = (truth + rng.integers(1, labels, size=judge.shape)) % labels
+    label = np.where(rng.random(judge.shape) < accuracy[judge], truth, wrong)
+    columns = {
+        "item": [f"i{i:03}" for i in range(items) for _ in range(per_item)],
+        "judge": [f"j{j}" for j in judge.ravel()],
+        "label": [str(code) for code in label.ravel()],
+    }
+    judgments = Judgments.from_table(columns)
+    votes = np.stack([(label == int(name)).sum(axis=1) for name in judgments.scale.truths], axis=1)
+    return judgments, votes
+
+
+@pytest.mark.parametrize(("complete", "by"), [(True, 1e-9), (False, 0.06)])
+def test_a_unanimous_vote_is_at_least_as_sure_as_one_with_a_dissenter(
+    complete: bool, by: float
+) -> None:
+    """Judges are better than chance.
+
+    If all judge everything the order is exact, whatever their accuracy. Equal judges who judge
+    different items are estimated apart by a few judgments, which may move the order a little.
+    """
+    compared = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        judges = int(rng.integers(3, 6 if complete else 12))
+        equal = np.full(judges, rng.uniform(0.6, 0.95))
+        accuracy = rng.uniform(0.6, 0.95, judges) if complete else equal
+        per_item = judges if complete else 3
+        judgments, votes = simulate_small(rng, accuracy, per_item)
+        posterior = ItemTypes().fit(judgments).posterior
+        for chance, vote in zip(posterior.T, votes.T, strict=True):
+            unanimous, disputed = chance[vote == per_item], chance[vote == per_item - 1]
+            if len(unanimous) and len(disputed):
+                compared += 1
+                assert unanimous.min() >= disputed.max() - by
+    assert compared > 80
