@@ -25,7 +25,7 @@ from papers.stats import LEAST_SEEDS, Interval, hold_all
 
 Run = Mapping[str, Mapping[str, float]]
 _PAGES = Path(__file__).parent / "pages"
-BEYOND = "beyond the paper"
+BEYOND = "ours"
 _VERDICTS = {True: "holds", False: "does not hold", None: "undecided"}
 _PASSES = {True: "pass", False: "fail", None: "none, or in words only"}
 

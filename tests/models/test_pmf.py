@@ -31,7 +31,7 @@ from adjudge.models._factorisation import (
     factorise,
 )
 from adjudge.models._sparse import Sparse, SparseRows, sparse_of
-from adjudge.models.completion import recommend_items, recommend_judges
+from adjudge.models.completion import recommend_judges
 from adjudge.simulation import demo
 from strategies import judgments, shuffled
 
@@ -339,17 +339,12 @@ def test_recommended_are_those_who_would_agree() -> None:
     assert asked["judge"].to_pylist() == ["j4"]
     assert asked["label"].to_pylist() == ["0"]
     assert asked["agreement"][0].as_py() < 0.2
-    suited = recommend_items(factors, consensus, "j0", count=2)
-    assert set(suited["item"].to_pylist()) < {"i00", "i07", "i14"}  # those she has not judged
-    assert min(suited["agreement"].to_pylist()) > 0.6
-    against = recommend_items(factors, consensus, "j4")
-    assert max(against["agreement"].to_pylist()) < 0.4
     with pytest.raises(BadData, match="there is no item 'z' in these judgments"):
         recommend_judges(factors, consensus, "z")
-    with pytest.raises(BadSetting, match="count = 0: wanted at least 1"):
-        recommend_items(factors, consensus, "j0", count=0)
-    with pytest.raises(BadData, match="the consensus is of other items than the factors"):
-        recommend_items(factors, MajorityVote().fit(demo().judgments), "j0")
+    with pytest.raises(BadSetting):
+        recommend_judges(factors, consensus, "i03", count=0)
+    with pytest.raises(BadData, match="other items"):
+        recommend_judges(factors, MajorityVote().fit(demo().judgments), "i03")
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ criterion = "within 0.1"
 apart = "chosen to be so"
 [claims.asked]
 text = "Asked"
-source = "beyond the paper"
+source = "ours"
 criterion = "if so"
 """
 
@@ -85,7 +85,7 @@ def test_a_page_and_its_files(toy: results.Replication, tmp_path: Path) -> None:
     assert "| It rises (page 4) | 2 | 1 [0.5, 2] | holds |" in text
     assert "| It stays (page 5) | 0.6 | 0.5 [0.4, 0.7] | undecided |" in text
     assert "| It is 3 (page 6) | 3 | 3  | not counted |" in text
-    assert "| It rises (other data) (beyond the paper) |  | No  | does not hold |" in text
+    assert "| It rises (other data) (ours) |  | No  | does not hold |" in text
     assert "| x | y | before |" in text
     assert "[one.csv](toy/one.csv): 1 of 2 published values agree" in text
     out = tmp_path / "out"
