@@ -18,7 +18,7 @@ import click
 import pytest
 import typer
 
-from adjudge import MODELS, evaluation, simulation
+from adjudge import MODELS, simulation
 from adjudge.cli import _build
 from adjudge.evaluation import MEASURES, measure_agreement
 from tools import load
@@ -116,19 +116,6 @@ def test_every_score_and_measure_has_its_formula() -> None:
     agreement = measure_agreement(simulation.demo().judgments)
     for name in [measure.name for measure in MEASURES] + list(agreement.scores):
         assert f"\n| `{name}` | " in page, f"docs/scores.md has no formula of {name}"
-
-
-def test_the_skeleton_of_a_model_in_the_guide_is_a_model(tmp_path: Path) -> None:
-    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    source = re.search(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
-    assert source is not None
-    path = tmp_path / "one_step.py"
-    path.write_text(source[1], encoding="utf-8")
-    made = simulation.demo()
-    consensus = load(path).OneStep().fit(made.judgments, made.gold)
-    score = evaluation.evaluate(consensus, made.truth)["accuracy"].value
-    vote = evaluation.evaluate(MODELS["majority-vote"]().fit(made.judgments), made.truth)
-    assert score > vote["accuracy"].value
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

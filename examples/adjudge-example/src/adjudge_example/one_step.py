@@ -18,7 +18,7 @@ from adjudge.models.settings import Fitted, Given
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneStep(Fitted):
-    """A confusion matrix for each judge, measured against the vote and applied once."""
+    """A confusion matrix per judge, measured against the vote and applied once."""
 
     name: ClassVar[str] = "one-step"
 
