@@ -117,10 +117,3 @@ def test_one_element_is_changed_at_a_time(script: Any) -> None:
     assert (even.types.rates == default.types.rates).all()
     assert np.abs(even.reading - 0.5).min() > np.abs(default.reading - 0.5).min()
     assert _type_answer._EVEN == 1.0
-
-
-def test_what_was_blended_gives_the_answer(script: Any) -> None:
-    consensus = script.fit(make_table()[["item", "judge", "label"]], {})
-    logs = script.take_logs(consensus, np.arange(60)) @ script.list_shipped()
-    blended = np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
-    assert blended == pytest.approx(consensus.posterior, abs=1e-9)
