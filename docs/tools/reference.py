@@ -172,6 +172,24 @@ def names() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def routes() -> str:
+    """List the routes of the API, with the first line of their descriptions."""
+    from fastapi import FastAPI
+
+    from adjudge.collect.web.app import API, _routes
+
+    app = FastAPI()
+    app.router.routes.extend(_routes())
+    rows = ["| method | path | what it does |", "| --- | --- | --- |"]
+    for path, found in app.openapi()["paths"].items():
+        if not path.startswith(API):
+            continue
+        for method, operation in found.items():
+            what = operation["description"].splitlines()[0].replace("``", "`")
+            rows.append(f"| `{method.upper()}` | `{path.removeprefix(API)}` | {what} |")
+    return "\n".join(rows) + "\n"
+
+
 def _modules() -> Iterator[tuple[str, list[str]]]:
     """Yield each public module with its names."""
     for module in ("adjudge", "adjudge.evaluation", "adjudge.report", "adjudge.simulation"):
@@ -184,5 +202,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "formats": formats,
     "names": names,
     "policy": policy,
+    "routes": routes,
     "synonyms": synonyms,
 }
