@@ -19,12 +19,12 @@ from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
 
 _PREFIX = "p_"
-_SLACK = 0.01  # by which rounded probabilities of an item may miss 1
+_SLACK = 0.01  # rounding error of the sum of an item's probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Labelled:
-    """A label for each item, with probabilities if there are any, on the truths of a scale."""
+    """A label for each item, with probabilities if known, on the truths of a scale."""
 
     scale: Scale
     items: Names  # (item,)
@@ -38,11 +38,11 @@ class Labelled:
 def read_labels(
     labels: Any, scale: Scale | None, gold: Gold, *, source: str = "labels"
 ) -> Labelled:
-    """A consensus, or a table of one, as labels on a scale; what is labels already stays as it is.
+    """Read a consensus, or a table of one, as labels on a scale.
 
     A scale with fewer truths than the labels have collapses them: probabilities add up, and a
-    label counts as the truth it stands for. Without a scale the consensus' own is used, and a
-    table's is inferred from its labels, its ``p_<label>`` columns and the gold.
+    label counts as the truth it means. The default scale is that of the consensus, or for a table
+    the one inferred from its labels, its ``p_<label>`` columns and the gold.
     """
     if isinstance(labels, Labelled):
         return labels
@@ -53,12 +53,12 @@ def read_labels(
 
 
 def _of_consensus(consensus: Consensus, scale: Scale) -> Labelled:
-    judgments, stands = consensus.judgments, None
+    judgments = consensus.judgments
     choice, posterior = consensus.choice, consensus.posterior
     if scale != consensus.scale:
-        stands = _stands(consensus.scale.truths, scale, "the consensus")
-        choice = np.where(choice >= 0, stands[choice], -1).astype(np.int16)
-        posterior = _regroup(posterior, stands, scale)
+        truth_of = _truths_of(consensus.scale.truths, scale, "the consensus")
+        choice = np.where(choice >= 0, truth_of[choice], -1).astype(np.int16)
+        posterior = _regroup(posterior, truth_of, scale)
     return Labelled(
         scale=scale,
         items=judgments.items,
@@ -71,7 +71,7 @@ def _of_consensus(consensus: Consensus, scale: Scale) -> Labelled:
 
 
 def _infer(table: Any, gold: Gold, source: str) -> Scale:
-    """The scale that the labels of a table and the gold suggest."""
+    """Infer the scale from the labels of a table and the gold."""
     column = _columns(table, source)["label"]
     texts = {canonical(name[len(_PREFIX) :]) for name in _probability_columns(table)}
     for name in pc.unique(as_text(table[column])).to_pylist():
@@ -107,7 +107,7 @@ def _of_table(table: Any, scale: Scale, source: str) -> Labelled:
 
 
 def _columns(table: Any, source: str) -> dict[str, str]:
-    """The columns of items and labels; an error names those that are there."""
+    """Return the columns of items and labels; an error names those that exist."""
     found = roles_of(table.column_names)
     need_columns(found, table.column_names, Source(source), ("item", "label"))
     return found
@@ -124,7 +124,7 @@ def _check_items(items: Names, source: str) -> None:
         again[np.unique(codes, return_index=True)[1]] = False
         row = int(np.argmax(again))
         raise BadData(
-            f"item {shown(items[row].as_py())} is labelled twice; wanted one label an item",
+            f"item {shown(items[row].as_py())} is labelled twice; expected one label per item",
             source=source,
             row=row + 1,
             column="item",
@@ -133,7 +133,7 @@ def _check_items(items: Names, source: str) -> None:
 
 
 def _choice(column: Any, name: str, scale: Scale, source: str) -> NDArray[np.int16]:  # (item,)
-    """The truth that each label stands for, -1 where there is none."""
+    """Return the truth that each label means, -1 for none."""
     codes, names = encode(as_text(column))
     texts = names.to_pylist()
     table = np.array([scale.truth_code(text) for text in texts] + [-1], dtype=np.int16)
@@ -159,7 +159,7 @@ def _probability_columns(table: Any) -> list[str]:
 def _posterior(
     table: Any, scale: Scale, with_label: NDArray[np.bool_], source: str
 ) -> NDArray[np.float64] | None:  # (item, truth)
-    """The probabilities of a table, or None if it has none; each labelled row must add up to 1."""
+    """Return the probabilities of a table, if any; each labelled row must add up to 1."""
     columns = _probability_columns(table)
     if not columns:
         return None
@@ -172,35 +172,35 @@ def _posterior(
         row = int(np.argmax(bad))
         shares = ", ".join(f"{value:g}" for value in given[row])
         raise BadData(
-            f"the probabilities {shares} are no shares of 1",
+            f"the probabilities {shares} do not add up to 1",
             source=source,
             row=row + 1,
             column=", ".join(columns),
             expected="probabilities that add up to 1",
         )
     names = tuple(name[len(_PREFIX) :] for name in columns)
-    return _regroup(given, _stands(names, scale, source), scale)
+    return _regroup(given, _truths_of(names, scale, source), scale)
 
 
-def _stands(truths: tuple[str, ...], scale: Scale, source: str) -> NDArray[np.int16]:  # (truth,)
-    """The truth of the scale that each of other truths stands for."""
-    stands = np.array([scale.truth_code(truth) for truth in truths], dtype=np.int16)
-    if (stands < 0).any():
-        strange = truths[int(np.argmax(stands < 0))]
+def _truths_of(truths: tuple[str, ...], scale: Scale, source: str) -> NDArray[np.int16]:
+    """Return the truth of the scale that each of other truths means."""
+    found = np.array([scale.truth_code(truth) for truth in truths], dtype=np.int16)
+    if (found < 0).any():
+        strange = truths[int(np.argmax(found < 0))]
         raise BadData(
             f"it gives a probability to {shown(strange)}, which is not on the scale {scale}",
             source=source,
             value=strange,
             expected=str(scale),
         )
-    return stands
+    return found
 
 
 def _regroup(
-    posterior: NDArray[np.float64], stands: NDArray[np.int16], scale: Scale
+    posterior: NDArray[np.float64], truth_of: NDArray[np.int16], scale: Scale
 ) -> NDArray[np.float64]:  # (item, truth)
-    """Probabilities summed by the truth they stand for."""
+    """Sum probabilities by the truth they mean."""
     grouped = np.zeros((len(posterior), len(scale.truths)))
-    for place, truth in enumerate(stands):
+    for place, truth in enumerate(truth_of):
         grouped[:, truth] += posterior[:, place]
     return grouped

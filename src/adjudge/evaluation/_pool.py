@@ -1,8 +1,8 @@
 """The pool: the documents whose truth bears on the runs, and where each run ranks them.
 
-Of each topic these are all judged documents, whether a run has them or not, since measures ask how
-many relevant ones there are; and, where unjudged documents are to have a truth too, those that a
-run returned.
+Of each topic these are all judged documents, whether a run has them or not, since measures depend
+on the number of relevant ones; and, if unjudged documents get a truth too, those that a run
+returned.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, shown
 
 Unjudged = Literal["not-relevant", "condensed", "prevalence", "filled"]
-DRAWN = ("prevalence", "filled")  # ways in which unjudged documents have a truth
+DRAWN = ("prevalence", "filled")  # ways that give unjudged documents a truth
 _HOW: dict[Unjudged, str] = {
     "not-relevant": "taken as not relevant",
     "condensed": "taken out of the runs (condensed lists)",
@@ -55,7 +55,7 @@ class Pool:
 
     @property
     def topic(self) -> NDArray[np.int32]:  # (entry,)
-        """The topic of each entry, spelt out."""
+        """The topic of each entry."""
         return np.repeat(np.arange(len(self.topics), dtype=np.int32), np.diff(self.begins))
 
     def fused(self) -> NDArray[np.float64]:  # (entry,)
@@ -76,7 +76,7 @@ class Pool:
 
 
 def check_unjudged(unjudged: str) -> None:
-    """Refuse a way with unjudged documents that does not exist."""
+    """Refuse an unknown way with unjudged documents."""
     if unjudged not in get_args(Unjudged):
         raise BadSetting("unjudged", unjudged, f"one of {', '.join(get_args(Unjudged))}")
 
@@ -153,7 +153,7 @@ def _match(judgments: Judgments, judged: NDArray[np.bool_], runs: Sequence[Run])
     """Match the rows of runs with items; without names of documents, items are what runs return."""
     if judgments.topics is None or judgments.topic is None:
         raise BadData(
-            "the judgments have no topics, so nothing can be matched with a run; wanted "
+            "the judgments have no topics, so runs cannot be matched; expected "
             "columns topic and document",
             expected="topics",
         )
@@ -199,7 +199,7 @@ def _check_twice(judgments: Judgments, key: NDArray[np.int64]) -> None:
     if twice.size:
         first, second = (shown(judgments.items[int(order[twice[0] + n])].as_py()) for n in (0, 1))
         raise BadData(
-            f"items {first} and {second} are one document of one topic; wanted one item for each"
+            f"items {first} and {second} are one document of one topic; expected one item for each"
         )
 
 

@@ -1,6 +1,6 @@
 """The bootstrap over items, as weights: how often each item is drawn in each resample.
 
-A score that can be computed from weighted items is computed for a whole block of resamples at
+A score that can be computed from weighted items is computed for a block of resamples at
 once, so that a thousand resamples cost a few matrix products and not a thousand evaluations.
 """
 
@@ -30,7 +30,7 @@ def check_resampling(resamples: int, level: float) -> None:
 
 
 def item_weights(count: int, resamples: int, seed: int) -> Iterator[_Weights]:
-    """Blocks of resamples of ``count`` items; each row adds up to ``count``."""
+    """Yield blocks of resamples of ``count`` items; each row adds up to ``count``."""
     if not count:
         return
     random = np.random.default_rng(seed)
@@ -44,10 +44,10 @@ def item_weights(count: int, resamples: int, seed: int) -> Iterator[_Weights]:
 
 
 def pattern_weights(times: NDArray[np.int64], resamples: int, seed: int) -> Iterator[_Weights]:
-    """The same for items of a few patterns: ``times`` each pattern occurs, so often it is drawn.
+    """Yield the same for items of a few patterns, each with its number of items in ``times``.
 
-    Items of one pattern cannot be told apart, hence drawing patterns by their share is drawing
-    items, at the cost of the number of patterns.
+    Items of one pattern are equal, so drawing patterns by their share is drawing items, at the
+    cost of the number of patterns.
     """
     total = int(times.sum())
     if not total:
@@ -63,7 +63,7 @@ def percentile_interval(
     values: NDArray[np.float64],  # (resample,)
     level: float,
 ) -> tuple[float, float] | tuple[None, None]:
-    """The middle ``level`` of the values; resamples without a value are left out."""
+    """Return the middle ``level`` of the values; resamples without a value are left out."""
     known = values[~np.isnan(values)]
     if not known.size:
         return None, None
@@ -80,10 +80,10 @@ def centred_interval(
     least: float,
     most: float = 1.0,
 ) -> tuple[float, float] | tuple[None, None]:
-    """The value give or take the spread of its resamples, within ``least`` and ``most``.
+    """Return the value plus and minus the spread of its resamples, within ``least`` and ``most``.
 
-    For scores that are biased on a resample, which repeats items: the middle of the resamples may
-    then lie beside the value, but their spread is still that of the score.
+    For scores that are biased on a resample, which repeats items: the middle of the resamples is
+    then off, but their spread is still that of the score.
     """
     known = values[~np.isnan(values)]
     if not known.size:
@@ -95,7 +95,7 @@ def centred_interval(
 def shuffled_places(
     judgments: Judgments, rng: np.random.Generator
 ) -> NDArray[np.int64]:  # (judgment,)
-    """The place of each judgment, from 0, in a random order of its item's."""
+    """Return the place of each judgment, from 0, in a random order of its item's judgments."""
     item = judgments.item
     place = np.empty(len(item), dtype=np.int64)
     order = np.lexsort((rng.random(len(item)), item))
@@ -106,10 +106,10 @@ def shuffled_places(
 def split_folds(
     items: Names, truth: NDArray[np.int16], folds: int, seed: int
 ) -> NDArray[np.int32]:  # (gold,)
-    """The fold of each gold item, by its name, its truth and the seed; not by the order of rows.
+    """Return the fold of each gold item, by its name, its truth and the seed, not by row order.
 
-    Items are shuffled, put in order of truth, and dealt out in turn: folds differ by at most one
-    item, and by at most one item of each truth.
+    Items are shuffled, sorted by truth, and dealt out in turn: folds differ by at most one item,
+    and by at most one item of each truth.
     """
     by_name = np.asarray(pc.sort_indices(items), dtype=np.int64)
     shuffled = by_name[np.random.default_rng(seed).permutation(len(by_name))]

@@ -1,8 +1,8 @@
 """Measures of rankings, named as ``ir-measures`` names them: AP, nDCG@10, P(rel=2)@5, RBP(p=0.5).
 
-The common ones run over thousands of draws of the truth in a kernel of our own, which gives the
-values that ir-measures gives: AP, nDCG, P, R, RR, Success and Rprec, with and without cutoff, Bpref
-and RBP. Every other measure goes through ir-measures itself, draw by draw.
+The common ones run over thousands of draws of the truth in a kernel, with the values of
+ir-measures: AP, nDCG, P, R, RR, Success and Rprec, with and without cutoff, Bpref and RBP. Every
+other measure is computed by ir-measures itself, draw by draw.
 """
 
 from __future__ import annotations
@@ -101,15 +101,15 @@ class RetrievalMeasure:
 
 
 def assign_grades(scale: Scale) -> NDArray[np.int64]:  # (truth,)
-    """The grade of each truth as qrels have it: a whole number, none below 0.
+    """Return the grade of each truth as in qrels: a whole number, at least 0.
 
     Truths that are whole numbers are their own grades (those below 0, such as a broken link, count
     0); on an ordered scale of words the grade is the place; otherwise 1 if relevant, else 0.
     """
     values = scale.truth_values
     named = all(as_number(truth) is not None for truth in scale.truths)
-    whole = bool((values == np.rint(values)).all())
-    if (named and whole) or (not named and scale.ordinal):
+    integers = bool((values == np.rint(values)).all())
+    if (named and integers) or (not named and scale.ordinal):
         return np.maximum(values, 0).astype(np.int64)
     if named and scale.ordinal:
         return np.arange(len(values))
@@ -128,10 +128,10 @@ def assign_grades(scale: Scale) -> NDArray[np.int64]:  # (truth,)
 
 
 def parse_measures(names: Sequence[str], scale: Scale) -> list[RetrievalMeasure]:
-    """Measures by name on a scale; what is unknown or lacks a setting is refused.
+    """Parse measures by name on a scale.
 
-    A measure that asks what is relevant, and is not told by ``rel``, takes the labels that the
-    scale counts as relevant; without any, grades from 1 up.
+    A measure of relevance without ``rel`` uses the relevant labels of the scale; if the scale has
+    none, grades of at least 1.
     """
     if not names:
         raise BadSetting("measures", None, "at least one, such as AP or nDCG@10")
@@ -141,14 +141,14 @@ def parse_measures(names: Sequence[str], scale: Scale) -> list[RetrievalMeasure]
         measure = _parsed(name)
         gain = _gain(measure, grades, scale)
         if gain is None:
-            measure = _told(measure, grades, scale)
+            measure = _with_relevance(measure, grades, scale)
             _check_provided(name, measure)
         found[name] = RetrievalMeasure(name=name, of=measure, gain=gain)
     return list(found.values())
 
 
 def _parsed(name: str) -> Any:
-    """The measure of ir-measures that a name stands for."""
+    """Return the measure of ir-measures of that name."""
     ir_measures = load("ir_measures")
 
     try:
@@ -158,18 +158,18 @@ def _parsed(name: str) -> Any:
         known = sorted(ir_measures.measures.registry)
         raise UnknownName("measure", name, known) from error
     except (AssertionError, KeyError, ValueError, SyntaxError) as error:
-        wanted = (
+        expected = (
             "a name such as AP, nDCG@10, P@5 or RBP(p=0.8), with settings that it has and a "
             "cutoff where it needs one"
         )
-        raise BadSetting("measure", name, wanted) from error
+        raise BadSetting("measure", name, expected) from error
     return measure
 
 
 def _gain(
     measure: Any, grades: NDArray[np.int64], scale: Scale
 ) -> NDArray[np.float64] | None:  # (truth,)
-    """What each truth is worth to a measure that the kernel knows; None for another."""
+    """Return the gain of each truth for a measure of the kernel; None for another measure."""
     known = {"nDCG": {"cutoff"}, "RBP": {"cutoff", "p", "rel"}}
     known |= {key: {"cutoff", "rel"} for key in _BINARY}
     if not measure.params.keys() <= known.get(measure.NAME, set()) or measure.NAME not in known:
@@ -182,7 +182,7 @@ def _gain(
 def _relevant(
     measure: Any, grades: NDArray[np.int64], scale: Scale
 ) -> NDArray[np.float64]:  # (truth,)
-    """1 for each truth that counts as relevant to a measure, else 0."""
+    """Return 1 for each truth that is relevant to a measure, else 0."""
     if "rel" in measure.params:
         return np.asarray(grades >= measure.params["rel"], dtype=np.float64)
     chosen = scale.truth_relevant
@@ -199,10 +199,10 @@ def _relevant(
     return np.asarray(chosen, dtype=np.float64)
 
 
-def _told(measure: Any, grades: NDArray[np.int64], scale: Scale) -> Any:
-    """A measure of ir-measures, told from which grade on documents are relevant if it asks."""
-    asks = measure.SUPPORTED_PARAMS.get("rel")
-    if asks is None or asks.default != 1 or "rel" in measure.params:
+def _with_relevance(measure: Any, grades: NDArray[np.int64], scale: Scale) -> Any:
+    """Return a measure of ir-measures with the least relevant grade, if it takes one."""
+    taken = measure.SUPPORTED_PARAMS.get("rel")
+    if taken is None or taken.default != 1 or "rel" in measure.params:
         return measure
     least = int(grades[_relevant(measure, grades, scale) > 0].min())
     return measure if least == 1 else measure(rel=least)
@@ -221,10 +221,10 @@ def _check_provided(name: str, measure: Any) -> None:
 
 
 class SlowMeasures:
-    """Measures that go through ir-measures, over the runs of a pool, one draw at a time.
+    """Measures computed by ir-measures, over the runs of a pool, one draw at a time.
 
-    Topics and documents go there as plain numbers, and places for scores, so that no provider
-    stumbles over a name or breaks a tie in a way of its own.
+    Topics and documents are passed as numbers, and places as scores, so that names and ties make
+    no difference between providers.
     """
 
     def __init__(
@@ -240,7 +240,7 @@ class SlowMeasures:
         self,
         truth: NDArray[np.int16],  # (entry,)
     ) -> NDArray[np.float64]:  # (measure, system, topic)
-        """The value of every measure for every system in every topic."""
+        """Return the value of every measure for every system in every topic."""
         ir_measures = load("ir_measures")
 
         out = np.zeros((len(self.measures), len(self.runs), len(self.begins) - 1))
@@ -261,7 +261,7 @@ class SlowMeasures:
 
 
 def _as_run(run: Run, pool: Pool, system: int) -> dict[str, dict[str, float]]:
-    """A run as ir-measures takes it: of the topics in play, condensed if the pool is."""
+    """Return a run for ir-measures: its topics in the pool, condensed if the pool is."""
     sizes = np.append(np.diff(run.offsets), 0)[look_up(pool.topics, run.topics)]
     found: dict[str, dict[str, float]] = {}
     for topic, size in enumerate(sizes.tolist()):

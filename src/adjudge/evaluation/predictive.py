@@ -1,9 +1,9 @@
 """Posterior predictive checks: would the fitted model have given judgments like these.
 
 Judgments are replicated from draws of the posterior and compared with the real ones in how often
-judges agree, how often each label is given, and how often all judges of an item say the same.
+judges agree, how often each label is given, and how often all judges of an item agree.
 Models of this family are known to fail when items differ in difficulty: real judges then agree
-too much on easy items and too little on hard ones. Better said than hidden.
+too much on easy items and too little on hard ones.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from scipy.special import betaincinv
 class Score:
     """One number that was measured; NaN, with the reason, where it cannot be.
 
-    ``low`` and ``high`` bound its interval and are None where no interval was asked for.
+    ``low`` and ``high`` are its interval, or None without one.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Score:
 
     @classmethod
     def undefined(cls, name: str, reason: str) -> Score:
-        """The score that has no value, and why."""
+        """Return a score without a value, and why."""
         return cls(name=name, value=math.nan, reason=reason)
 
     @property
@@ -39,7 +39,7 @@ class Score:
 
     @property
     def shown(self) -> Score:
-        """The score as people read it: an error that luck brought below 0 is none."""
+        """The score as shown to people: a corrected error below 0 is 0."""
         if self.name != "corrected_calibration_error":
             return self
         bounds = [None if end is None else max(0.0, end) for end in (self.low, self.high)]
@@ -58,9 +58,9 @@ class Score:
         return f"{self.name} {shown.value:.3f} ({shown.low:.3f} to {shown.high:.3f})"
 
 
-# Not ``scipy.stats.binomtest``: hits may be a mean over runs, which is no whole number.
+# Not ``scipy.stats.binomtest``: hits may be a mean over runs.
 def wilson(hits: float, count: float, level: float = 0.95) -> tuple[float, float]:
-    """Wilson interval of a share: ``hits`` of ``count``, at a level of confidence.
+    """Return the Wilson interval of a share: ``hits`` of ``count``.
 
     (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n). Without counts: from 0 to 1.
     """
@@ -103,12 +103,12 @@ def columns_of(
 
 
 def reals(values: Any) -> Any:
-    """Return a column of numbers, null where there is none or NaN."""
+    """Return a column of numbers, null for None and NaN."""
     return pa.array(values, pa.float64(), from_pandas=True)
 
 
 def name_codes(names: tuple[str, ...], codes: NDArray[np.integer[Any]]) -> Any:
-    """Names by their codes as an Arrow column, null for a code below 0."""
+    """Return names by their codes as an Arrow column, null for a code below 0."""
     known = pa.array(codes, mask=codes < 0)
     return pa.array(names, pa.large_string()).take(known)
 

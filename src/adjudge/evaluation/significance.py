@@ -31,7 +31,7 @@ def adjust(
     return np.asarray(false_discovery_control(p, method="by" if dependent else "bh"))
 
 
-_ROUNDING = 1e-12  # of the larger value: a difference below this is none
+_ROUNDING = 1e-12  # of the larger value: a smaller difference is 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +56,8 @@ class Difference:
 def paired_t_test(first: ArrayLike, second: ArrayLike, *, level: float = 0.05) -> Difference:
     """Test the mean of paired differences, two-tailed; pairs with a NaN are left out.
 
-    Without spread there is nothing to measure by: differences that are all 0 have p = 1, all the
-    same other number p = 0. With fewer than two pairs p is NaN, unless the difference is 0.
+    Differences that are all 0 have p = 1, all the same other number p = 0. With fewer than two
+    pairs p is NaN, unless the difference is 0.
     """
     from scipy.stats import ttest_1samp
 
@@ -84,7 +84,7 @@ def one_sided_p(
 ) -> NDArray[np.float64]:  # (...)
     """Return p-values of one-sided t-tests of mean < bound, from counts and sums.
 
-    Values without spread leave no doubt: 0 where they are below the bound, else 1.
+    Values without spread have p = 0 below the bound, else 1.
     """
     mean = total / times
     spread = np.maximum(squares - total * mean, 0.0) / np.maximum(times - 1, 1)
@@ -110,7 +110,7 @@ def sign_test(first: ArrayLike, second: ArrayLike, *, level: float = 0.05) -> Di
 
 
 def _differences(first: ArrayLike, second: ArrayLike, level: float) -> NDArray[np.float64]:
-    """First minus second, pair by pair, where both are known; rounding errors are none."""
+    """Return first minus second for pairs with both values; rounding errors become 0."""
     if not 0 < level < 1:
         raise BadSetting("level", level, "a number between 0 and 1, such as 0.05")
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)

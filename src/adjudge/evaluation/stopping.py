@@ -1,6 +1,6 @@
-"""When an item has been judged often enough, and what one more judgment is expected to tell.
+"""When an item has enough judgments, and the expected gain of one more.
 
-Light to import: the live collection asks at every page.
+Light to import: the app uses it on every page.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def gain_of(
 
 
 def entropy_of(shares: _Floats) -> _Floats:  # (..., outcome) -> (...)
-    """Entropy over the last axis, in bits."""
+    """Return the entropy over the last axis, in bits."""
     logs = np.zeros_like(shares)
     np.log2(shares, out=logs, where=shares > 0)
     return np.asarray(-np.einsum("...l,...l->...", shares, logs))
@@ -44,10 +44,10 @@ def entropy_of(shares: _Floats) -> _Floats:  # (..., outcome) -> (...)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopping:
-    """An item closes once its label is sure: not before ``least`` judgments, not after ``most``.
+    """An item closes once its label is certain: not before ``least`` judgments, not after ``most``.
 
-    ``sure`` is the posterior probability of its label. A first judgment is never enough: there is
-    no doubt to be seen where nobody could disagree.
+    ``sure`` is the posterior probability of its label. One judgment is rarely enough, since it
+    cannot show disagreement.
     """
 
     least: int = 2
@@ -56,7 +56,7 @@ class Stopping:
 
     def __post_init__(self) -> None:
         if self.least < 1:
-            raise BadSetting("least", self.least, "1 or more judgments an item")
+            raise BadSetting("least", self.least, "1 or more judgments per item")
         if self.most < self.least:
             raise BadSetting("most", self.most, f"{self.least} or more, as many as the least")
         if not 0.5 <= self.sure <= 1:
@@ -67,7 +67,7 @@ class Stopping:
         judgments: NDArray[np.integer],  # (item,)
         probability: NDArray[np.float64],  # (item,)
     ) -> NDArray[np.bool_]:  # (item,)
-        """Which items need no further judgment."""
+        """Return which items need no further judgment."""
         enough = (judgments >= self.least) & (probability >= self.sure)
         return np.asarray(enough | (judgments >= self.most))
 
@@ -77,9 +77,9 @@ class Stopping:
         probability: NDArray[np.float64],  # (item,)
         gain: NDArray[np.float64],  # (item,)
     ) -> NDArray[np.int64]:
-        """The open items, in the order in which to judge them.
+        """Return the open items in the order in which to judge them.
 
-        First those below the least, fewest judgments first; then those that gain most.
+        First those with fewer than ``least`` judgments, then those that gain most.
         """
         open_ones = np.flatnonzero(~self.closed(judgments, probability))
         short = np.minimum(judgments[open_ones], self.least)

@@ -11,11 +11,11 @@ the chance of their two labels. If instead one took over the other's label with 
     (1 + c s) P(y, y'),   s = (P_a(y) + P_b(y)) / (2 P(y, y)) - 1 if y = y', else -1,
 
 whichever of the two copied, as likely the one as the other. To agree on what neither says often,
-a mistake most of all, speaks for copying; to differ speaks against it. No single agreement counts
-for more than tenfold, since how rare a rare label is nobody knows well. The likelihood ratio of
-copying to independence, averaged over c, has a mean of 1 at most for judges who are independent: by
-Markov's inequality it reaches R with a chance of 1 / R at most, and that is the p-value, for
-however few items.
+a mistake most of all, is evidence of copying; to differ is evidence against it. No single agreement
+counts more than tenfold, since the frequency of a rare label is not known well. The likelihood
+ratio of copying to independence, averaged over c, has a mean of at most 1 for independent judges:
+by Markov's inequality it reaches R with a probability of at most 1 / R, and that is the p-value,
+for any number of items.
 
 Judges err together on hard items, which the effective number of judges (n_eff) accounts for. So the
 question is which pairs agree more than pairs of these judges usually do. With 50 pairs or more, the
@@ -46,13 +46,13 @@ from adjudge.evaluation.significance import adjust
 from adjudge.kernels.fixed import SMALLEST
 
 _LEAST_COMMON = 10  # items in common: of fewer, even perfect agreement is hardly evidence
-_LEVEL = 0.05  # of the pairs that are found, the share that may be chance
+_LEVEL = 0.05  # false discovery rate among reported pairs
 _MOST_COMPARED = 5_000_000  # pairs of judgments that are compared: seconds, and half a GB
-_ENOUGH = 50  # pairs of judges from which on what pairs usually do can be told
+_ENOUGH = 50  # pairs of judges that show what pairs usually do
 COPIED = np.linspace(0.1, 0.9, 9)  # shares of labels taken over that are tried
-_MOST_TELLING = 10.0  # what one agreement can count for
-_MOST_USUAL = 0.5  # dependence beyond this is no longer a matter of hard items
-_SAMPLE = 200_000  # pairs of judgments by which the usual is told
+_MOST_TELLING = 10.0  # limit of one agreement's likelihood ratio
+_MOST_USUAL = 0.5  # dependence above this is not explained by hard items
+_SAMPLE = 200_000  # pairs of judgments that show the usual dependence
 _BLOCK = 50_000  # pairs of judgments worked on at a time
 _MAD = 1.4826  # median absolute deviation to sd, of a normal distribution
 _Floats = NDArray[np.float64]
@@ -61,7 +61,7 @@ _Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Meetings:
-    """Every two judgments of one item by two judges with items enough in common."""
+    """Every two judgments of one item by two judges with enough items in common."""
 
     first: _Ints  # (pair,) of judges
     second: _Ints  # (pair,)
@@ -74,7 +74,7 @@ class _Meetings:
     spread: _Floats  # (meeting,) its variance
 
     def total(self, values: _Floats) -> _Floats:  # (meeting,) -> (pair,)
-        """The sum over the items of each pair."""
+        """Sum over the items of each pair."""
         sums = np.bincount(self.pair, weights=values, minlength=len(self.common))
         return np.asarray(sums, dtype=np.float64)
 
@@ -82,12 +82,12 @@ class _Meetings:
 def find_pairs(
     consensus: Consensus, *, least: int = _LEAST_COMMON, level: float = _LEVEL
 ) -> tuple[Any, tuple[str, ...]]:
-    """One row per pair of judges who agree more than expected, the surest first; and notes.
+    """Return one row per pair of judges who agree more than expected, and notes.
 
     ``judge_a``, ``judge_b``, ``items`` in common, ``agreements``, ``expected`` if they were
-    independent, ``copied``: the share of labels that seems taken over, ``z``: how far the evidence
-    is from that of other pairs, ``p``, ``p_adjusted`` for all pairs looked at, ``group`` of judges
-    who hang together, ``sentence``.
+    independent, ``copied``: the share of labels that seems copied, ``z``: how far the evidence is
+    from that of other pairs, ``p``, ``p_adjusted`` for all pairs compared, ``group`` of connected
+    judges, ``sentence``. The most certain pair is first.
     """
     judgments = without_repeats(consensus.judgments)
     items, left_out = _affordable(judgments)
@@ -95,13 +95,12 @@ def find_pairs(
     notes: list[str] = []
     if left_out:
         notes.append(
-            f"judges who copy were looked for without the {count_of(left_out, 'item')} with "
-            f"most judgments: "
+            f"the check for copying left out the {count_of(left_out, 'item')} with most judgments: "
             f"more than {_MOST_COMPARED:,} pairs of judgments are too many"
         )
     pairs = len(met.common)
     if not pairs:
-        notes.append(f"no two judges have {least:,} items in common: nobody to be found copying")
+        notes.append(f"no two judges have {least:,} items in common: copying cannot be checked")
     usual = _usual(met) if pairs >= _ENOUGH else min(consensus.correlation or 0.0, _MOST_USUAL)
     z = _distance(met, usual)
     scale = 1.0
@@ -117,7 +116,7 @@ def find_pairs(
 
 
 def _story(pairs: int, found: int, least: int, *, usual: bool) -> str:
-    """A sentence on what was compared, and with what."""
+    """Describe what was compared, and with what."""
     expected = "pairs of these judges usually do" if usual else "independent judges would"
     return (
         f"{count_of(pairs, 'pair')} of judges with {count_of(least, 'item')} or more in common "
@@ -127,7 +126,7 @@ def _story(pairs: int, found: int, least: int, *, usual: bool) -> str:
 
 
 def _affordable(judgments: Judgments) -> tuple[NDArray[np.bool_], int]:
-    """Which items are compared, those with fewest judgments first, and how many are not."""
+    """Choose the items to compare, those with fewest judgments first; count the others."""
     size = judgments.counts_per_item
     pairs = size * (size - 1) // 2
     if int(pairs.sum()) <= _MOST_COMPARED:
@@ -141,7 +140,7 @@ def _affordable(judgments: Judgments) -> tuple[NDArray[np.bool_], int]:
 def _meetings(
     consensus: Consensus, judgments: Judgments, items: NDArray[np.bool_], least: int
 ) -> _Meetings:
-    """Every two judgments of one item, of judges with items enough in common."""
+    """Pair the judgments of each item, of judges with enough items in common."""
     size = np.where(items, judgments.counts_per_item, 0)
     place = np.flatnonzero(items[judgments.item])  # of the judgments that are compared
     left, right = pairs_of_judgments(size, np.append(0, np.cumsum(size)))
@@ -162,7 +161,7 @@ def _meetings(
 def _scores(
     consensus: Consensus, judgments: Judgments, one: _Ints, two: _Ints
 ) -> tuple[_Floats, _Floats, _Floats, _Floats]:  # (meeting,) each
-    """The chance that two judgments are alike, the score s they have, its mean and variance."""
+    """Return the probability that two judgments agree, their score s, its mean and variance."""
     theta = np.broadcast_to(
         consensus.confusion, (judgments.judge_count, *consensus.confusion.shape[1:])
     )
@@ -184,9 +183,9 @@ def _scores(
         if consensus.known is not None:
             known = consensus.known[item[one[part]]]
             belief[known >= 0] = np.eye(belief.shape[1])[known[known >= 0]]
-        mine, theirs = theta[a], theta[b]  # (meeting, truth, label)
-        alone = 0.5 * np.einsum("pk,pkl->pl", belief, mine + theirs)  # by one or the other
-        both = np.einsum("pk,pkl,pkl->pl", belief, mine, theirs)
+        first, second = theta[a], theta[b]  # (meeting, truth, label)
+        alone = 0.5 * np.einsum("pk,pkl->pl", belief, first + second)  # by one or the other
+        both = np.einsum("pk,pkl,pkl->pl", belief, first, second)
         chance[part] = both.sum(axis=1)
         weight = np.minimum(alone / both, _MOST_TELLING)  # (meeting, label)
         here = weight[np.arange(len(label)), label]
@@ -202,7 +201,7 @@ def _evidence_of(
     judgments: Judgments,
     logs: _Floats,  # (judge, truth, label)
 ) -> _Floats:  # (item, truth)
-    """The log-probability of each truth and the item's judgments together."""
+    """Return the log-probability of each truth and the item's judgments together."""
     prevalence = np.log(np.maximum(consensus.prevalence, SMALLEST))
     row: Any = 0
     if len(prevalence) > 1 and judgments.topic is not None:
@@ -217,7 +216,7 @@ def _evidence_of(
 
 
 def _usual(met: _Meetings) -> float:
-    """The share of copying that fits all pairs together best: where its likelihood is flat."""
+    """Return the share of copying with the highest likelihood over all pairs."""
     step = max(1, len(met.score) // _SAMPLE)
     score = met.score[::step]
     beyond = score - met.mean[::step]
@@ -231,7 +230,7 @@ def _usual(met: _Meetings) -> float:
 
 
 def _distance(met: _Meetings, usual: float) -> _Floats:  # (pair,)
-    """How far the scores of each pair are from 0, or from the usual, in standard deviations."""
+    """Return how far the scores of each pair are from the usual, in standard deviations."""
     spread = met.total(met.spread)
     flat = spread < 1e-9
     gap = met.total(met.score - met.mean) - usual * spread
@@ -239,12 +238,12 @@ def _distance(met: _Meetings, usual: float) -> _Floats:  # (pair,)
 
 
 def _tested(met: _Meetings, usual: float, scale: float) -> tuple[_Floats, _Floats]:  # (pair,) each
-    """The share that seems copied, and the p-value of none being copied but as usual."""
+    """Return the share that seems copied, and the p-value of no more copying than usual."""
     base = np.log1p(usual * met.score)
     tried = COPIED[usual < COPIED]
     ratios = np.stack([met.total(np.log1p(share * met.score) - base) for share in tried])
-    whole = logsumexp(ratios, axis=0)
-    copied = np.einsum("c,cp->p", tried, np.exp(ratios - whole))
+    total = logsumexp(ratios, axis=0)
+    copied = np.einsum("c,cp->p", tried, np.exp(ratios - total))
     evidence = logsumexp(ratios / scale**2, axis=0) - np.log(len(tried))
     return copied, np.exp(-np.maximum(evidence, 0.0))
 
@@ -252,7 +251,7 @@ def _tested(met: _Meetings, usual: float, scale: float) -> tuple[_Floats, _Float
 def _table(
     consensus: Consensus, met: _Meetings, copied: _Floats, z: _Floats, p: _Floats, level: float
 ) -> Any:
-    """The pairs at or below the level, by p and then by z."""
+    """Return the pairs at or below the level, by p and then by z."""
     fair = adjust(p)
     chosen = np.flatnonzero(fair <= level)
     chosen = chosen[np.lexsort((-z[chosen], p[chosen]))]
@@ -261,7 +260,7 @@ def _table(
     alike = met.total(met.alike.astype(np.float64))[chosen]
     expected = met.total(met.chance)[chosen]
     rows = zip(common.tolist(), alike.tolist(), expected.tolist(), strict=True)
-    said = [
+    sentences = [
         f"they agree on {hits:,.0f} of {count_of(items, 'item')}, where {due:,.1f} were expected"
         for items, hits, due in rows
     ]
@@ -277,13 +276,13 @@ def _table(
             "p": pa.array(p[chosen]),
             "p_adjusted": pa.array(fair[chosen]),
             "group": pa.array(_groups(first, second)),
-            "sentence": pa.array(said, pa.large_string()),
+            "sentence": pa.array(sentences, pa.large_string()),
         }
     )
 
 
 def _groups(first: _Ints, second: _Ints) -> _Ints:  # (pair,)
-    """The number of the group that each pair belongs to, by order of appearance, from 1."""
+    """Number the group that each pair belongs to, by order of appearance, from 1."""
     if not len(first):
         return first
     judges, code = np.unique(np.concatenate([first, second]), return_inverse=True)

@@ -1,7 +1,7 @@
 """The confusion of each judge with intervals, and their mistakes.
 
-A mistake is a label that does not stand for the truth: "1 called 2". Rates are shares of a truth:
-of the items that are 1, so many are called 2.
+A mistake is a label other than the truth: "1 called 2". Rates are shares of a truth: of the items
+that are 1, so many are called 2.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from adjudge.data.scale import Scale
 from adjudge.evaluation.scores import beta_interval, name_codes
 
 TAILS = ((1.0 - LEVEL) / 2, (1.0 + LEVEL) / 2)
-_FEWEST = 0.5  # judgments that a mistake must be expected to have been made in, to be listed
+_FEWEST = 0.5  # expected judgments with a mistake, for it to be listed
 _MOST_DRAWS = 500  # draws behind intervals of the cells: enough for a 5% tail, and sorting is slow
 
 _Floats = NDArray[np.float64]
@@ -45,7 +45,7 @@ class AverageConfusion:
 
 
 def keep_draws(consensus: Consensus) -> NDArray[np.float32] | None:  # (draw, judge, truth, label)
-    """Draws of every judge's confusion, chains together, not more than are wanted; None if none."""
+    """Return some draws of every judge's confusion, chains together; None without draws."""
     if consensus.draws is None:
         return None
     every = consensus.draws.confusion
@@ -54,15 +54,15 @@ def keep_draws(consensus: Consensus) -> NDArray[np.float32] | None:  # (draw, ju
 
 
 def summarise(draws: _Floats) -> _Floats:  # (draw, ...) -> (3, ...)
-    """The mean of draws and the ends of their 90% interval."""
+    """Return the mean of draws and the ends of their 90% interval."""
     return np.stack([draws.mean(axis=0), *np.quantile(draws, TAILS, axis=0)])
 
 
 def measure_confusions(consensus: Consensus) -> Confusions:
-    """The confusion of each judge, from draws where there are any, else from expected counts.
+    """Measure the confusion of each judge, from draws if there are any, else from expected counts.
 
-    From counts, a row is Dirichlet under Jeffreys' prior, half a judgment for each label: it knows
-    how few judgments there are, not how unsure the truth is.
+    From counts, a row is Dirichlet under Jeffreys' prior, half a judgment for each label. That
+    accounts for the number of judgments, not for the uncertainty of the truth.
     """
     drawn = keep_draws(consensus)
     if drawn is not None:
@@ -74,8 +74,8 @@ def measure_confusions(consensus: Consensus) -> Confusions:
 
 
 def confusions_from(counts: _Floats) -> Confusions:
-    """Confusions from counts (judge, truth, label)."""
-    if counts.shape[2] == 1:  # one label: there is nothing else to say
+    """Return confusions from counts (judge, truth, label)."""
+    if counts.shape[2] == 1:
         ones = np.ones(counts.shape)
         return Confusions(mean=ones, low=ones, high=ones, sd=np.zeros(counts.shape))
     cell = counts + 0.5
@@ -87,7 +87,7 @@ def confusions_from(counts: _Floats) -> Confusions:
 
 
 def average_judges(consensus: Consensus, confusions: Confusions, least: int) -> AverageConfusion:
-    """The mean matrix over judges with ``least`` judgments or more (all, if none has), with sd."""
+    """Average over judges with ``least`` judgments or more (all judges, if none has)."""
     enough = consensus.judgments.counts_per_judge >= least
     chosen = confusions.mean[enough] if enough.any() else confusions.mean
     return AverageConfusion(mean=chosen.mean(axis=0), sd=chosen.std(axis=0), judges=len(chosen))
@@ -106,13 +106,13 @@ class Commonest:
         return self.truth >= 0
 
     def of(self, cells: _Floats) -> _Floats:  # (judge, truth, label) -> (judge,)
-        """The value of each judge's cell; that of the first cell where they make no mistake."""
+        """Return the value of each judge's cell; of the first cell for judges without mistakes."""
         rows = np.arange(len(self.truth))
         return np.asarray(cells[rows, np.maximum(self.truth, 0), np.maximum(self.label, 0)])
 
 
 def find_commonest(counts: _Floats, scale: Scale) -> Commonest:
-    """The mistake that each judge made most often, by counts (judge, truth, label)."""
+    """Find the commonest mistake of each judge, by counts (judge, truth, label)."""
     wrong = counts * ~scale.stands
     flat = wrong.reshape(len(wrong), -1)
     cell = flat.argmax(axis=1) if flat.shape[1] else np.zeros(len(flat), dtype=np.int64)
@@ -122,7 +122,7 @@ def find_commonest(counts: _Floats, scale: Scale) -> Commonest:
 
 
 def list_mistakes(consensus: Consensus, confusions: Confusions) -> Any:
-    """A row for each mistake of each judge, their commonest first: rate, interval, judgments."""
+    """Return one row per mistake and judge, the commonest first: rate, interval, judgments."""
     wrong = consensus.counts * ~consensus.scale.stands
     judge, truth, label = np.nonzero(wrong >= _FEWEST)
     many = wrong[judge, truth, label]
@@ -143,10 +143,10 @@ def list_mistakes(consensus: Consensus, confusions: Confusions) -> Any:
 
 
 def list_common_mistakes(consensus: Consensus, commonest: Commonest) -> Any:
-    """A row for each mistake, the commonest first: its rate over all judgments together.
+    """Return one row per mistake, the commonest first: its rate over all judgments together.
 
-    ``judges`` is how many judges make no other mistake as often. What many do is a matter for the
-    guidelines rather than for any one of them.
+    ``judges`` is how many judges make no other mistake as often. What many judges do should be
+    changed in the guidelines.
     """
     counts = consensus.counts.sum(axis=0)  # (truth, label)
     wrong = counts * ~consensus.scale.stands
@@ -168,6 +168,6 @@ def list_common_mistakes(consensus: Consensus, commonest: Commonest) -> Any:
 
 
 def pool_rates(counts: _Floats) -> _Floats:  # (truth, label)
-    """The confusion of all judgments (judge, truth, label) together, whoever gave them."""
+    """Return the confusion of all judgments (judge, truth, label) together."""
     pooled = counts.sum(axis=0) + 0.5
     return np.asarray(pooled / pooled.sum(axis=1, keepdims=True))

@@ -1,13 +1,13 @@
-"""Judges who change: who tire, learn, or stop looking, where the times of judgments are known.
+"""Judges who change over time: who tire, learn, or stop looking.
 
-A judgment counts as right by the probability of the truth that it names. From that is taken what
-the model expects of the judge on such an item, so that a run of harder truths is no change. If a
-judge stays the same, the running sum of what is left wanders about 0; its largest excursion,
+A judgment counts as right by the probability of the truth that it names. What the model expects of
+the judge on such an item is subtracted, so that a run of harder truths is no change. If a judge
+stays the same, the running sum of the rest stays near 0; its largest excursion,
 
     max_t |sum_{s <= t} (r_s - mean r)| / (sd(r) sqrt(n)),
 
-is distributed as that of a Brownian bridge (the CUSUM test; the limit is Kolmogorov's). It asks for
-no guess when the change was, and where it is largest is the likeliest moment.
+is distributed as that of a Brownian bridge (the CUSUM test; the limit is Kolmogorov's). It needs no
+assumption about the moment of change; where it is largest is the likeliest moment.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from adjudge.data.source import count_of
 from adjudge.evaluation.scores import interval_columns, jeffreys
 from adjudge.evaluation.significance import adjust
 
-_LEAST = 20  # judgments with a time: a half of fewer than ten says nothing
-_LEVEL = 0.05  # of the judges who are said to have changed, the share that may be chance
+_LEAST = 20  # judgments with a time: ten per half
+_LEVEL = 0.05  # false discovery rate among judges reported as changed
 _BLOCKS = 10  # stretches of a judge's history at most
 _BLOCK = 10  # judgments in a stretch at least, but for judges with fewer
 _Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ _Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _TimedJudgments:
-    """The judgments with a time, judge after judge, each judge's in the order of time."""
+    """The judgments with a time, by judge and then by time."""
 
     judge: _Ints  # (judgment,)
     time: _Floats  # (judgment,)
@@ -65,9 +65,9 @@ class _TimedJudgments:
 
 
 def find_drift(consensus: Consensus) -> tuple[Any | None, Any | None, tuple[str, ...]]:
-    """Who changed, what the work of each judge was like stretch by stretch, and notes.
+    """Return who changed, the history of each judge, and notes.
 
-    Who changed: a row for each judge with times enough, the surest first: ``judge``,
+    Who changed: one row per judge with enough times, the most certain first: ``judge``,
     ``judgments``, ``begin``, ``end``, ``accuracy_early`` and ``accuracy_late`` (halves of their
     judgments, with intervals), ``change`` between them, ``statistic``, ``p``, ``p_adjusted`` for
     all judges, ``changed``, ``changed_at``, ``accuracy_before`` and ``accuracy_after`` that moment,
@@ -76,7 +76,7 @@ def find_drift(consensus: Consensus) -> tuple[Any | None, Any | None, tuple[str,
     """
     time = consensus.judgments.time
     if time is None or np.isnan(time).all():
-        note = "no times: drift was not looked for; a column 'time' adds it"
+        note = "no times: drift was not checked; a column 'time' adds it"
         return None, None, (note,)
     work = _work(consensus, time)
     history = _history(consensus, work)
@@ -84,7 +84,7 @@ def find_drift(consensus: Consensus) -> tuple[Any | None, Any | None, tuple[str,
     few = consensus.judgments.judge_count - len(enough.who)
     table = _tested(consensus, enough)
     changed = int(np.count_nonzero(table["changed"].to_numpy()))
-    note = f"drift was looked for in {count_of(len(enough.who), 'judge')}, and found in {changed:,}"
+    note = f"drift was checked for {count_of(len(enough.who), 'judge')}, and found for {changed:,}"
     if few:
         note += (
             f"; {few:,} {'has' if few == 1 else 'have'} fewer than {_LEAST} judgments at different "
@@ -94,14 +94,14 @@ def find_drift(consensus: Consensus) -> tuple[Any | None, Any | None, tuple[str,
 
 
 def _work(consensus: Consensus, time: _Floats) -> _TimedJudgments:
-    """The judgments with a time, in order."""
+    """Return the judgments with a time, in order."""
     judgments, scale = consensus.judgments, consensus.scale
     known = np.flatnonzero(~np.isnan(time))
     known = known[np.lexsort((time[known], judgments.judge[known]))]
     judge = judgments.judge[known].astype(np.int64)
     posterior = consensus.posterior[judgments.item[known]]  # (judgment, truth)
-    stands = np.array(scale.truth_of)[judgments.label[known]]
-    right = np.where(stands >= 0, posterior[np.arange(len(known)), np.maximum(stands, 0)], 0.0)
+    named = np.array(scale.truth_of)[judgments.label[known]]
+    right = np.where(named >= 0, posterior[np.arange(len(known)), np.maximum(named, 0)], 0.0)
     rates = np.einsum("jkl,kl->jk", consensus.confusion, scale.stands)
     mine = rates[judge] if len(rates) > 1 else rates
     expected = np.einsum("mk,mk->m", posterior, np.broadcast_to(mine, posterior.shape))
@@ -109,7 +109,7 @@ def _work(consensus: Consensus, time: _Floats) -> _TimedJudgments:
 
 
 def _enough(work: _TimedJudgments) -> _TimedJudgments:
-    """The work of those who have judgments enough, and not all at one time."""
+    """Return the work of judges with enough judgments, not all at one time."""
     last = work.begin + work.size - 1
     able = (work.size >= _LEAST) & (work.time[last] > work.time[work.begin])
     parts: tuple[Any, ...] = (work.judge, work.time, work.right, work.beyond)
@@ -121,14 +121,14 @@ def _sums(values: _Floats, place: _Ints, many: int) -> _Floats:  # (judgment,) -
 
 
 def _excursion(work: _TimedJudgments) -> tuple[_Floats, _Ints]:  # (worker,), (worker,)
-    """The statistic of each judge, and how many of their judgments come before the moment."""
+    """Return the statistic of each judge, and the number of judgments before the moment."""
     worker, size = work.worker, work.size
     mean = _sums(work.beyond, worker, len(size)) / size
     centred = work.beyond - mean[worker]
     sd = np.sqrt(_sums(centred**2, worker, len(size)) / size)
     running = np.cumsum(centred)
     running -= np.repeat(running[work.begin] - centred[work.begin], size)
-    # A moment lies between two times: within judgments of one time there is no order.
+    # A moment lies between two times: judgments of one time have no order.
     moment = np.zeros(len(running), dtype=np.bool_)
     moment[:-1] = (work.time[1:] > work.time[:-1]) & (worker[1:] == worker[:-1])
     height = np.where(moment, np.abs(running), -1.0)
@@ -142,7 +142,7 @@ def _excursion(work: _TimedJudgments) -> tuple[_Floats, _Ints]:  # (worker,), (w
 
 
 def _tested(consensus: Consensus, work: _TimedJudgments) -> Any:
-    """The table of who changed."""
+    """Return the table of who changed."""
     statistic, before = _excursion(work)
     p = np.asarray(kolmogorov(statistic))
     fair = adjust(p)
@@ -161,7 +161,7 @@ def _tested(consensus: Consensus, work: _TimedJudgments) -> Any:
     }
     columns |= interval_columns("accuracy_early", early) | interval_columns("accuracy_late", late)
     parts = (changed, moment, old, new, early[0], late[0])
-    said = [_describe(*row) for row in zip(*(part.tolist() for part in parts), strict=True)]
+    sentences = [_describe(*row) for row in zip(*(part.tolist() for part in parts), strict=True)]
     columns |= {
         "change": pa.array(late[0] - early[0]),
         "statistic": pa.array(statistic),
@@ -171,7 +171,7 @@ def _tested(consensus: Consensus, work: _TimedJudgments) -> Any:
         "changed_at": _instants(np.where(changed, moment, np.nan)),
         "accuracy_before": pa.array(old, mask=~changed),
         "accuracy_after": pa.array(new, mask=~changed),
-        "sentence": pa.array(said, pa.large_string()),
+        "sentence": pa.array(sentences, pa.large_string()),
     }
     return pa.table(columns).take(pa.array(np.lexsort((-statistic, p))))
 
@@ -190,7 +190,7 @@ def _describe(
 
 
 def _share(work: _TimedJudgments, chosen: NDArray[np.bool_]) -> tuple[_Floats, _Floats, _Floats]:
-    """The share that is right of each judge's chosen judgments, and its interval."""
+    """Return the share of right judgments among each judge's chosen ones, and its interval."""
     worker, many = work.worker, len(work.who)
     total = _sums(chosen.astype(np.float64), worker, many)
     hits = np.minimum(_sums(np.where(chosen, work.right, 0.0), worker, many), total)
@@ -198,7 +198,7 @@ def _share(work: _TimedJudgments, chosen: NDArray[np.bool_]) -> tuple[_Floats, _
 
 
 def _history(consensus: Consensus, work: _TimedJudgments) -> Any:
-    """Each judge's work in up to ten stretches of about as many judgments."""
+    """Return each judge's work in up to ten blocks of about equal size."""
     blocks = np.clip(work.size // _BLOCK, 1, _BLOCKS)  # (worker,)
     worker = work.worker
     block = work.rank * blocks[worker] // work.size[worker]
@@ -225,7 +225,7 @@ def _history(consensus: Consensus, work: _TimedJudgments) -> Any:
 
 
 def _instants(seconds: _Floats) -> Any:
-    """Seconds since 1970 as instants of UTC, null for NaN."""
+    """Convert seconds since 1970 to UTC timestamps, null for NaN."""
     unknown = np.isnan(seconds)
     micro = np.rint(np.where(unknown, 0.0, seconds) * 1e6).astype(np.int64)
     return pa.array(micro, pa.timestamp("us", tz="UTC"), mask=unknown)

@@ -1,12 +1,12 @@
 """Evidence on judges: how they did on gold, and how far their skill is from chance.
 
-Gold decides where a judge has enough of it: the consensus may be wrong where judges err together.
-The consensus only fills in truths of which the judge has few gold judgments.
+With enough gold judgments gold decides, since the consensus may be wrong where judges err together.
+The consensus only fills in truths with few gold judgments.
 
 Skill is ``(S - 1) / (K - 1)``, S the sum over the K truths of the chance that the judge labels them
-right: 1 for a judge who never errs, 0 for one whose labels do not depend on the truth, whatever
-labels they prefer; below 0 they are worse than chance. For two truths it is sensitivity +
-specificity - 1. Unlike accuracy it cannot be had by always giving the commonest label.
+right: 1 for a judge who never errs, 0 for one whose labels do not depend on the truth; below 0 they
+are worse than chance. For two truths it is sensitivity + specificity - 1. Unlike accuracy it is not
+raised by always giving the commonest label.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from adjudge.data.judges import LEVEL
 from adjudge.evaluation.diagnosis._confusions import TAILS, keep_draws, summarise
 from adjudge.evaluation.scores import beta_interval
 
-_JUST_ABOVE = 1e-12  # so that what is certain still has a distribution
+_JUST_ABOVE = 1e-12  # so that a certain value still has a distribution
 _STRATA = 24  # of a Beta: 576 sums of two
 _BLOCK = 4096  # judges worked on at a time
 _Floats = NDArray[np.float64]
@@ -32,15 +32,15 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GoldEvidence:
-    """Judgments of gold items, and what else speaks for a judge's skill."""
+    """Judgments of gold items, and the counts that skill is measured on."""
 
     golds: _Floats  # (judge, truth, label) judgments of gold items, honeypots too
     counts: _Floats  # (judge, truth, label) what skill is measured on
-    decides: NDArray[np.bool_]  # (judge,) who has gold judgments enough
+    decides: NDArray[np.bool_]  # (judge,) who has enough gold judgments
 
 
 def weigh_gold(consensus: Consensus, gold: Gold | None, least: int) -> GoldEvidence:
-    """Count gold judgments, of gold that the fit was given and of other gold alike.
+    """Count gold judgments, both of gold that the fit was given and of other gold.
 
     With ``least`` gold judgments or more they decide. Then each truth with fewer than ``least`` of
     them is filled up to that number by the judge's judgments of it according to the consensus. With
@@ -70,7 +70,7 @@ def weigh_gold(consensus: Consensus, gold: Gold | None, least: int) -> GoldEvide
 
 
 def count_known(consensus: Consensus, known: NDArray[np.int16]) -> _Floats:  # (judge, truth, label)
-    """The judgments of items whose truth is known."""
+    """Count the judgments of items whose truth is known."""
     judgments, shape = consensus.judgments, consensus.counts.shape
     truth = known[judgments.item].astype(np.int64)
     cell = (judgments.judge.astype(np.int64) * shape[1] + truth) * shape[2] + judgments.label
@@ -79,19 +79,19 @@ def count_known(consensus: Consensus, known: NDArray[np.int16]) -> _Floats:  # (
 
 
 class Skill(NamedTuple):
-    """Each judge's skill with its 90% interval, and where chance and usefulness lie in it."""
+    """Each judge's skill with its 90% interval, and probabilities of being below two levels."""
 
     value: _Floats  # (judge,)
     low: _Floats  # (judge,)
     high: _Floats  # (judge,)
     p_chance: _Floats  # (judge,) that they are no better than chance
-    p_useless: _Floats  # (judge,) that their skill is below the one asked for
+    p_useless: _Floats  # (judge,) that their skill is below the useful level
 
 
 def measure_skill(consensus: Consensus, evidence: GoldEvidence, useful: float) -> Skill:
-    """The skill of each judge, from draws if there are any; from counts where gold decides."""
+    """Measure the skill of each judge, from draws if there are any; from counts if gold decides."""
     truths = len(consensus.scale.truths)
-    if truths < 2:  # nothing to tell apart
+    if truths < 2:
         judges = consensus.judgments.judge_count
         return Skill(*[np.zeros(judges)] * 3, *[np.full(judges, 0.5)] * 2)
     counted = _from_counts(evidence.counts, consensus.scale.stands, useful)
@@ -105,7 +105,7 @@ def measure_skill(consensus: Consensus, evidence: GoldEvidence, useful: float) -
 
 
 def _from_counts(counts: _Floats, right: NDArray[np.bool_], useful: float) -> Skill:
-    """Skill from counts (judge, truth, label): S is a sum of independent Betas, one per truth.
+    """Measure skill from counts (judge, truth, label): S is a sum of Betas, one per truth.
 
     Each row has Jeffreys' prior with its mean at chance, so that a judge of no judgments has skill
     0 and is as likely above chance as below.
@@ -124,10 +124,10 @@ def _from_counts(counts: _Floats, right: NDArray[np.bool_], useful: float) -> Sk
 
 
 def _of_two(a: _Floats, b: _Floats, ends: tuple[float, float]) -> _Floats:  # (4, judge)
-    """Interval of a sum of two Betas, and its chances below two ends, over strata of the first.
+    """Return the interval of a sum of two Betas, and its probabilities below two ends.
 
-    Two Betas may have the oddest sums, such as that of a judge who saw one truth only: no Beta
-    stands for them, but a few strata of each do.
+    It is computed over strata of both, since a sum such as that of a judge who saw one truth only
+    is far from a Beta.
     """
     at = (np.arange(_STRATA) + 0.5) / _STRATA
     first, second = (betaincinv(a[:, [k]], b[:, [k]], at) for k in range(2))  # (judge, stratum)
@@ -140,7 +140,7 @@ def _of_two(a: _Floats, b: _Floats, ends: tuple[float, float]) -> _Floats:  # (4
 
 
 def _of_many(a: _Floats, b: _Floats, ends: tuple[float, float]) -> _Floats:  # (4, judge)
-    """The same of three or more, taken as one Beta of the mean and spread of their sum."""
+    """Return the same for three or more, approximated by a Beta of the same mean and variance."""
     truths = a.shape[1]
     mean = (a / (a + b)).mean(axis=1)  # of S / K
     spread = (a * b / ((a + b) ** 2 * (a + b + 1))).sum(axis=1) / truths**2

@@ -1,4 +1,4 @@
-"""When a judge is kept, trained, dropped, or watched until there is more to go by."""
+"""When a judge is kept, trained, dropped, or watched until there is more evidence."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class Limits:
 
     # With fewer, even a judge who is always right looks like chance on two truths.
     least: int = 10
-    # Of two judges of skill 0.1, one label more in 20 is right than by chance: not worth its price.
+    # At skill 0.1, one label more in 20 is right than by chance: not worth its price.
     useful: float = 0.1
-    # To drop a judge who is worth keeping costs about three times as much as to keep one who is
-    # not: their work is lost, and so may they be; the model discounts the other's. 3 / (3 + 1).
+    # To drop a useful judge costs about three times as much as to keep a useless one, whose
+    # judgments the model discounts: 3 / (3 + 1).
     drop: float = 0.75
-    # Of judges who are let alone, not more than one in ten should turn out to be useless.
+    # Of judges who are kept, at most one in ten should be useless.
     doubt: float = 0.1
-    # A judge who is so surely better than chance knows something, and can be taught the rest.
+    # A judge who is so clearly better than chance can be trained.
     sure: float = 0.05
-    # A quarter of a truth's items is a mistake that a word with the judge can mend.
+    # A mistake on a quarter of a truth's items is worth training.
     mistake: float = 0.25
-    # What all judges do nearly as often is a matter for the guidelines, not for one of them.
+    # A mistake that all judges make nearly as often should be changed in the guidelines.
     excess: float = 0.1
-    # Nine judgments in ten with one label: they do not look, or do not care.
+    # Nine judgments in ten with one label: they do not look.
     single: float = 0.9
     # A quarter of a grade moves one label in four to its neighbour.
     bias: float = 0.25
@@ -63,7 +63,7 @@ class Limits:
 
     @staticmethod
     def heed_flags(advice: str, why: str, reasons: Sequence[str]) -> tuple[str, str]:
-        """Advice and reason for a judge with flags, such as too little time: watch at best."""
+        """Return advice and reason for a judge with flags, such as too little time: watch at best."""
         if not reasons:
             return advice, why
         return "drop" if advice == "drop" else "watch", "; ".join([*reasons, why])

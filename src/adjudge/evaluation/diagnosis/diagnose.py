@@ -40,23 +40,23 @@ _STAGES = ("judges", "drift", "pairs", "items")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Diagnosis(Result):
-    """What a consensus says of its judges and items. Tables are Arrow tables; intervals are 90%.
+    """The judges and items of a consensus, in Arrow tables with 90% intervals.
 
-    ``judges``, a row a judge, in the order of ``consensus.judges`` and with all its columns, then
+    ``judges``, one row per judge, in the order of ``consensus.judges``, with all its columns and
     ``p_chance``, ``skill``, ``bias``, each with an interval; ``mistake_truth``, ``mistake_label``,
     ``mistake_rate``, ``mistake_low``, ``mistake_high``; ``seconds``, the median, where known;
     ``gold_judgments`` and ``gold_accuracy`` with gold; ``advice`` and ``why``.
 
-    ``confusions``, a row for each mistake of each judge: judge, truth, label, rate, low, high,
-    judgments. ``common``, a row for each mistake: truth, label, rate, judges, judgments.
+    ``confusions``, one row per mistake and judge: judge, truth, label, rate, low, high, judgments.
+    ``common``, one row per mistake: truth, label, rate, judges, judgments.
 
-    ``drift``, a row for each judge with times enough: see ``_drift.find_drift``; with ``history``,
-    a row for each stretch of a judge's work. Both None where there are no times.
+    ``drift``, one row per judge with enough times: see ``_drift.find_drift``; ``history``, one row
+    per block of a judge's work. Both None without times.
 
     ``pairs``, one row per pair of judges who agree more than expected: see
-    ``_collusion.find_pairs``. None where they were not looked for.
+    ``_collusion.find_pairs``. None if they were not looked for.
 
-    ``items``, a row an item in the order of ``consensus.labels``: see ``_list_items``.
+    ``items``, one row per item in the order of ``consensus.labels``: see ``_list_items``.
 
     ``few``, the few judges of a panel who do as well as all on gold: see ``find_few_judges``.
     """
@@ -71,7 +71,7 @@ class Diagnosis(Result):
     pairs: Any | None
     items: Any
     votes: NDArray[np.int64]  # (item, label) how many judgments gave it
-    notes: tuple[str, ...]  # what is missing and what would add it, and how things were done
+    notes: tuple[str, ...]  # what is missing, what would add it, and how checks were made
     limits: Limits
     few: FewJudges | None = None
 
@@ -97,32 +97,32 @@ def diagnose(
     flags: Mapping[str, Sequence[str]] | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
-    """Everything that can be said of the judges of a consensus, and of its items.
+    """Diagnose the judges of a consensus, and its items.
 
-    ``gold`` leads the advice on judges who judged enough of it, as does gold that the fit was
-    given; to let it guide the consensus, give it to ``fit``. ``pairs`` looks for judges who copy.
+    ``gold`` decides the advice on judges who judged enough of it, as does gold that the fit was
+    given; for a consensus that uses gold, give it to ``fit``. ``pairs`` looks for judges who copy.
     ``limits`` are the thresholds of the advice. ``flags`` are reasons to look at a judge, such as
     too little time per item: a judge who has any is watched at best.
     """
     chosen = Limits() if limits is None else limits
 
-    def tell(stage: int) -> None:
+    def report(stage: int) -> None:
         if progress is not None:
             note = _STAGES[stage] if stage < len(_STAGES) else ""
             progress(Step("diagnosing", stage, len(_STAGES), note))
 
-    tell(0)
+    report(0)
     confusion = measure_confusions(consensus)
     commonest = find_commonest(consensus.counts, consensus.scale)
-    judges, said = list_judges(consensus, gold, confusion, commonest, chosen, flags or {})
-    tell(1)
+    judges, of_judges = list_judges(consensus, gold, confusion, commonest, chosen, flags or {})
+    report(1)
     drift, history, of_drift = find_drift(consensus)
-    tell(2)
+    report(2)
     found, of_pairs = find_pairs(consensus) if pairs else (None, ())
-    tell(3)
+    report(3)
     votes = _count_votes(consensus.judgments)
     items = _list_items(consensus, votes)
-    tell(4)
+    report(4)
     return Diagnosis(
         judges=judges,
         confusion=confusion,
@@ -134,7 +134,7 @@ def diagnose(
         pairs=found,
         items=items,
         votes=votes,
-        notes=(*said, *of_drift, *of_pairs),
+        notes=(*of_judges, *of_drift, *of_pairs),
         limits=chosen,
         few=find_few_judges(
             consensus.judgments,
@@ -144,24 +144,24 @@ def diagnose(
 
 
 def _count_votes(judgments: Judgments) -> NDArray[np.int64]:  # (item, label)
-    """How many judgments gave each item each label."""
+    """Count how many judgments gave each item each label."""
     labels = len(judgments.scale.labels)
     cell = judgments.item.astype(np.int64) * labels + judgments.label
     return np.bincount(cell, minlength=judgments.item_count * labels).reshape(-1, labels)
 
 
 def _list_items(consensus: Consensus, votes: NDArray[np.int64]) -> Any:
-    """A row an item, in the order of ``consensus.labels``.
+    """Return one row per item, in the order of ``consensus.labels``.
 
     ``item``, ``topic``, ``document`` where known, ``label``, ``probability``, ``entropy`` in bits,
     ``judgments``, and ``n_eff``, their effective number, where the model estimates it.
     ``disagreement``: the chance that two of its judgments differ, null of fewer than
     two. ``vote``: the truth with most votes, null without any; of several with as many the label of
     the consensus if it is one of them, else the first. ``vote_share``: its share of the votes.
-    ``differs``: whether the consensus has another label than the vote. ``gain``: the bits that one
-    more judgment, by an average judge, is expected to tell about the truth, scaled by what it
-    counts for beside those there are (``count_further``); ``gain_rank``: 1 for the item that would
-    gain most.
+    ``differs``: whether the consensus has another label than the vote. ``gain``: the
+    bits of information about the truth that one more judgment by an average judge is expected to
+    give, scaled by its weight next to the other judgments (``count_further``); ``gain_rank``: 1 for
+    the item that would gain most.
     """
     judgments, scale = consensus.judgments, consensus.scale
     columns = judgments.item_columns
@@ -184,7 +184,7 @@ def _list_items(consensus: Consensus, votes: NDArray[np.int64]) -> Any:
 
 
 def _disagreement(votes: NDArray[np.int64]) -> Any:  # (item,)
-    """The chance that two judgments of an item, drawn without putting back, differ."""
+    """Return the probability that two judgments of an item differ."""
     total = votes.sum(axis=1)
     pairs = total * (total - 1)
     alike = (votes * (votes - 1)).sum(axis=1)
@@ -194,7 +194,7 @@ def _disagreement(votes: NDArray[np.int64]) -> Any:  # (item,)
 def _vote(
     consensus: Consensus, votes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:  # (item,), (item,)
-    """The truth with most votes, -1 where there are none, and its share of them."""
+    """Return the truth with most votes, -1 without votes, and its share of them."""
     cast = votes @ consensus.scale.stands.T.astype(np.int64)
     most = cast.max(axis=1, initial=0)
     chosen = consensus.choice.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Which judges to choose: for an item next, and the few who do as well as all of a panel.
+"""Which judges to choose: for an item next, and the few who do as well as an entire panel.
 
 For the few, the probability of a label is the product of what judges' labels say, by their rates on
 gold, damped for errors that judges share:
@@ -36,11 +36,11 @@ def suggest_judges(
     among: NDArray[np.bool_] | None = None,  # (judge,)
     count: int = 3,
 ) -> tuple[NDArray[np.int64], _Floats]:  # (item, place), (item, place)
-    """Who should judge each of the items next: judges by the bits their judgment would tell.
+    """Suggest judges for each of the items, by the expected information of their judgment in bits.
 
-    Best first; only ``among`` those, and nobody who has judged the item already, in person or by
-    another of their family: -1, and NaN bits, where there are not so many. Bits are scaled by what
-    one more judgment counts for. An item whose truth is known has nothing to gain from anyone.
+    Best first, only ``among`` some judges, and without those who have judged the item already, in
+    person or through their family: -1, and NaN bits, where there are fewer than ``count``. Bits are
+    scaled by the weight of one more judgment. An item with known truth has nothing to gain.
     """
     if count < 1:
         raise BadSetting("count", count, "at least 1")
