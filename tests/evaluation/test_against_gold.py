@@ -178,9 +178,7 @@ def test_clipped_probabilities_are_reported() -> None:
     found = evaluate(table, Gold.of({"a": 1, "b": 1}), clip=0.01)
     assert (found.clip, found.clipped) == (0.01, 1)
     assert found["log_loss"].value == pytest.approx(-(math.log(0.01) + math.log(0.99)) / 2)
-    assert found.notes[-1] == (
-        "the truth of 1 of them is given less than 0.01, and the log loss takes it as that"
-    )
+    assert "below 0.01" in found.notes[-1]
 
 
 @pytest.mark.parametrize(
@@ -235,12 +233,12 @@ def test_a_consensus_and_its_table_score_alike(judged: tuple[Judgments, Gold]) -
     assert direct["accuracy"].value == pytest.approx(metrics.accuracy_score(truth, labels))
 
 
-def test_gold_that_the_model_was_told_is_counted(judged: tuple[Judgments, Gold]) -> None:
+def test_gold_that_the_model_was_given_is_counted(judged: tuple[Judgments, Gold]) -> None:
     judgments, gold = judged
     half = gold.select(np.arange(len(gold)) < 20)
     found = evaluate(MajorityVote().fit(judgments, half), gold)
     assert found.in_fit == 20
-    assert found.notes[1] == "the model had been given the truth of 20 of them"
+    assert "20 of them" in found.notes[1]
 
 
 def test_items_that_nobody_judged_or_that_no_judge_was_left_for(

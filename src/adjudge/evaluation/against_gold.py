@@ -44,7 +44,7 @@ from adjudge.evaluation.scores import Score, reals, score_table, wilson
 class CalibrationBins:
     """How often items of a given confidence are right, bin by bin: the points of a plot.
 
-    A bin holds confidences above its lower and up to its upper edge; the first holds 0 too.
+    A bin has confidences above its lower and up to its upper edge; the first includes 0.
     """
 
     edges: Floats  # (bin + 1,)
@@ -54,15 +54,15 @@ class CalibrationBins:
     share_low: Floats  # (bin,) Wilson's interval of the share, at 95%; NaN where it is empty
     share_high: Floats
     error: float  # expected calibration error, NaN where there are no items
-    corrected: float  # the same without its bias; by luck it may lie below 0
+    corrected: float  # the same without its bias; by chance it may be below 0
 
     @property
     def shown(self) -> float:
-        """The corrected error as people read it: no less than 0."""
+        """The corrected error as shown to people: at least 0."""
         return 0.0 if self.corrected < 0 else self.corrected
 
     def to_table(self) -> Any:
-        """One row a bin: low, high, items, confidence, share and its interval, if not empty."""
+        """Return one row per bin: low, high, items, confidence, share and its interval."""
         return pa.table(
             {
                 "low": self.edges[:-1],
@@ -77,7 +77,7 @@ class CalibrationBins:
 
 
 def _calibration(confidence: Floats, right: Flags, bins: int = 10) -> CalibrationBins:
-    """Confidence against the share of items that are right, in bins of equal width."""
+    """Compare confidence with the share of items that are right, in bins of equal width."""
     place = bin_of(confidence, bins)
     count = np.bincount(place, minlength=bins)
 
@@ -107,23 +107,23 @@ def _calibration(confidence: Floats, right: Flags, bins: int = 10) -> Calibratio
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _ConfusionMatrix:
-    """Gold truth against response: how many items, whole or in part, of one got the other."""
+    """Gold truth against response: how many items, or parts of items, of one got the other."""
 
     truths: tuple[str, ...]
     counts: Floats  # (truth, response)
 
     @property
     def precision(self) -> Floats:  # (response,)
-        """Of the responses of each truth, the share that is right; NaN where there is none."""
+        """The share of each truth's responses that is right; NaN without responses."""
         return np.asarray(ratio(np.diagonal(self.counts), self.counts.sum(axis=0)))
 
     @property
     def recall(self) -> Floats:  # (truth,)
-        """Of the items of each truth, the share that got it; NaN where there is none."""
+        """The share of each truth's items that got it; NaN without items."""
         return np.asarray(ratio(np.diagonal(self.counts), self.counts.sum(axis=1)))
 
     def to_table(self) -> Any:
-        """One row a truth: gold, and a column for each response."""
+        """Return one row per truth: gold, and a column for each response."""
         columns: dict[str, Any] = {"gold": pa.array(self.truths, pa.large_string())}
         for code, truth in enumerate(self.truths):
             columns[f"label_{truth}"] = pa.array(np.ascontiguousarray(self.counts[:, code]))
@@ -131,7 +131,7 @@ class _ConfusionMatrix:
 
 
 def _confusion(truth: Codes, shares: Floats, truths: Sequence[str]) -> _ConfusionMatrix:
-    """The confusion matrix, each item shared out among the responses."""
+    """Return the confusion matrix, each item divided among the responses."""
     size = len(truths)
     counts = [np.bincount(truth, column, size) for column in shares.T]
     return _ConfusionMatrix(truths=tuple(truths), counts=np.stack(counts, axis=1))
@@ -139,9 +139,9 @@ def _confusion(truth: Codes, shares: Floats, truths: Sequence[str]) -> _Confusio
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evaluation(Result):
-    """How labels fare against gold.
+    """The scores of labels against gold.
 
-    Scores rest on the ``scored`` items: gold items that have a label. The items are kept, in order
+    Scores are over the ``scored`` items: gold items that have a label. The items are kept, in order
     of their names, so that two methods can be compared item by item.
     """
 
@@ -149,8 +149,8 @@ class Evaluation(Result):
     scores: Mapping[str, Score]
     gold: int  # gold items
     scored: int  # of these, how many have a label
-    unjudged: int | None  # scored, but nobody judged them; None where it is not known
-    in_fit: int | None  # scored, but the model had been given their truth
+    unjudged: int | None  # scored without any judgment; None where it is not known
+    in_fit: int | None  # scored, although the model was given their gold
     fallback: int | None  # scored, but no judge was left by the filter
     confusion: _ConfusionMatrix
     fractional_confusion: _ConfusionMatrix | None  # None without probabilities
@@ -205,15 +205,15 @@ class Evaluation(Result):
             f"{'has a label and is' if self.scored == 1 else 'have a label and are'} scored"
         ]
         if self.in_fit:
-            found.append(f"the model had been given the truth of {self.in_fit:,} of them")
+            found.append(f"the model was given the gold of {self.in_fit:,} of them")
         if self.unjudged:
             found.append(f"nobody judged {self.unjudged:,} of them")
         if self.fallback:
             found.append(f"no judge was left for {self.fallback:,} of them: the plain vote counts")
         if self.clipped:
             found.append(
-                f"the truth of {self.clipped:,} of them is given less than {self.clip:g}, and the "
-                "log loss takes it as that"
+                f"the gold label of {self.clipped:,} of them has a probability below {self.clip:g}, "
+                "which the log loss uses instead"
             )
         if self.uneven:
             found.append(
@@ -223,11 +223,11 @@ class Evaluation(Result):
         return tuple(found)
 
     def to_table(self) -> Any:
-        """One row a score: score, value, low, high, reason."""
+        """Return one row per score: score, value, low, high, reason."""
         return score_table(self.scores.values())
 
     def to_item_table(self) -> Any:
-        """One row a scored item: item, gold, label, correct, and p_<label> if known."""
+        """Return one row per scored item: item, gold, label, correct, and p_<label> if known."""
         names = pa.array(self.scale.truths, pa.large_string())
         columns: dict[str, Any] = {
             "item": self.items,
@@ -254,11 +254,11 @@ def evaluate(
     bins: int = 10,
     source: str = "labels",
 ) -> Evaluation:
-    """Every score of a consensus, or of a table of one, against gold.
+    """Score a consensus, or a table of one, against gold.
 
     A table has ``item`` and ``label``, and ``p_<label>`` columns if probabilities are known; pandas
-    and Polars tables will do. Shares of items have a Wilson interval; with ``resamples`` the other
-    scores have a bootstrap interval over items. Nothing depends on the order of rows.
+    and Polars tables are accepted. Shares of items have a Wilson interval; with ``resamples`` the
+    other scores have a bootstrap interval over items. Nothing depends on the order of rows.
     """
     given = read_labels(labels, scale, gold, source=source)
     check_resampling(resamples, level)
@@ -298,9 +298,9 @@ def evaluate(
 def _aligned(
     labels: Labelled, gold: Gold
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:  # (scored,), (scored,)
-    """Which gold items have a label, in order of their names, and where their label stands.
+    """Return the gold items with a label, in order of their names, and the rows of their labels.
 
-    The order makes a resample the same whatever the order of rows.
+    The order makes resamples independent of the order of rows.
     """
     place = look_up(gold.items, labels.items)
     order = np.asarray(pc.sort_indices(gold.items), dtype=np.int64)
@@ -309,7 +309,7 @@ def _aligned(
 
 
 def _pictures(sample: ScoredItems) -> dict[str, Any]:
-    """What is drawn rather than said in a number: confusion and calibration."""
+    """Return confusion matrices and calibration."""
     truth, choice, truths = sample.truth, sample.choice, sample.scale.truths
     bins = sample.bins
     found: dict[str, Any] = dict.fromkeys(
@@ -329,7 +329,7 @@ def _pictures(sample: ScoredItems) -> dict[str, Any]:
 
 
 def _scores(sample: ScoredItems, resamples: int, level: float, seed: int) -> dict[str, Score]:
-    """Every score with its interval, or the reason why it has no value."""
+    """Return every score with its interval, or the reason why it has no value."""
     found: dict[str, Score] = {}
     drawn: dict[Measure, list[Any]] = {}
     for measure in MEASURES:
@@ -375,12 +375,12 @@ class VoteComparison:
 
     @property
     def worse(self) -> bool:
-        """Whether the vote's probabilities are the better ones."""
+        """Whether the vote's probabilities are better."""
         return self.model > self.vote
 
     @property
     def warning(self) -> str | None:
-        """A plain sentence where the model's probabilities are worse; None where they are not."""
+        """A sentence if the model's probabilities are worse; else None."""
         if not self.worse:
             return None
         items = count_of(self.items, "gold item")
@@ -392,9 +392,9 @@ class VoteComparison:
 
 
 def _smoothed_vote_share(judgments: Judgments) -> NDArray[np.float64]:  # (item, truth)
-    """The share of each truth among an item's judgments, half a judgment added to each.
+    """Return the share of each truth among an item's judgments, half a judgment added to each.
 
-    A label that stands for no truth says nothing.
+    A label that means no truth is not counted.
     """
     scale = judgments.scale
     truth = np.array(scale.truth_of, dtype=np.int64)[judgments.label]
@@ -406,9 +406,9 @@ def _smoothed_vote_share(judgments: Judgments) -> NDArray[np.float64]:  # (item,
 
 @takes_tables
 def compare_with_vote(found: Evaluation, judgments: JudgmentsLike) -> VoteComparison | None:
-    """A model's log loss beside the vote's; None where there is nothing fair to compare.
+    """Compare a model's log loss with the vote's; None where there is no fair comparison.
 
-    That is without probabilities, without scored items, or where the model had been told gold.
+    That is without probabilities, without scored items, or if the model was given gold.
     """
     if found.posterior is None or not found.scored or found.in_fit:
         return None
@@ -416,7 +416,7 @@ def compare_with_vote(found: Evaluation, judgments: JudgmentsLike) -> VoteCompar
         return None
     place = look_up(found.items, judgments.items)
     even = np.full((1, len(found.scale.truths)), 1 / len(found.scale.truths))
-    shares = np.concatenate([_smoothed_vote_share(judgments), even])[place]  # -1: nobody judged it
+    shares = np.concatenate([_smoothed_vote_share(judgments), even])[place]  # -1: not judged
     return VoteComparison(
         items=found.scored,
         model=float(scores.log_loss(found.truth, found.posterior, clip=found.clip)),
@@ -430,10 +430,10 @@ _FEWEST = 10  # gold labels below which there is no estimate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoreGold:
-    """The interval of accuracy that more gold labels are expected to give.
+    """The expected interval of accuracy with more gold labels.
 
-    It is Wilson's, as ``evaluate`` reports it, for labels that are right as often as their
-    probabilities say. Margins are half of its width.
+    It is Wilson's, as ``evaluate`` reports it, if labels are right as often as their probabilities
+    say. Margins are half of its width.
     """
 
     have: int  # gold labels on judged items
@@ -447,9 +447,9 @@ class MoreGold:
     def of(
         cls, consensus: Consensus, gold: Gold | None = None, *, level: float = 0.95
     ) -> MoreGold | None:
-        """What 50 more gold labels would show; None where there are 50, or few items without.
+        """Return what 50 more gold labels would show; None with 50, or with few items left.
 
-        ``gold`` is all gold there is, whether the fit used it or not.
+        ``gold`` is all known gold, whether the fit used it or not.
         """
         judged = consensus.judgments.counts_per_item > 0
         known = np.zeros(len(judged), dtype=np.bool_)

@@ -1,9 +1,9 @@
-"""Models side by side on the same judgments: how good, how sure, how fast, and which to take.
+"""Models side by side on the same judgments: accuracy, calibration, time, and a recommendation.
 
-With gold they are cross-validated over it, and ranked by log loss: right and honest in one.
-Without, they are scored by judgments held out, which says how well the panel predicts itself and
-not which labels are right. Models that do not differ significantly share a rank. A model that fails
-is named with its reason.
+With gold they are cross-validated over it, and ranked by log loss, which measures accuracy and
+calibration together. Without gold they are scored by judgments held out, which measures how well
+the panel predicts itself, not which labels are right. Models that do not differ significantly share
+a rank. A model that fails is named with its reason.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Entrant:
 
 
 def entrants(*, gold: bool, names: Sequence[str] | None = None, seed: int = 0) -> list[Entrant]:
-    """Every model of the registry, once for each way in which it is fitted; or those named.
+    """Return every model of the registry, once per method of fitting; or those named.
 
-    A name stands for all its ways, ``hybrid-confusion:em`` for one. The vote is weighted by
+    A name includes all its methods; ``hybrid-confusion:em`` is one of them. The vote is weighted by
     accuracy, against gold if there is any, since without weights it is the majority vote.
     """
     known: dict[str, Model] = {}
@@ -65,7 +65,7 @@ def entrants(*, gold: bool, names: Sequence[str] | None = None, seed: int = 0) -
             more = {"method": way} if way else {}
             known[f"{name}:{way}" if way else name] = model(name, **settings, **more)
     if names is None:
-        return [Entrant(name=name, model=made) for name, made in known.items()]
+        return [Entrant(name=name, model=found) for name, found in known.items()]
     chosen: dict[str, Entrant] = {}
     for name in names:
         found = [full for full in known if full == name or full.partition(":")[0] == name]
@@ -200,7 +200,7 @@ def _run_all(
             found[entrant.name] = score(entrant, on_step if progress is not None else None)
         except AdjudgeError as error:
             failed.append(_ModelResult(name=entrant.name, scores={}, reason=str(error)))
-        except Exception as error:  # noqa: BLE001 - the others go on whatever fails in one
+        except Exception as error:  # noqa: BLE001 - one failure does not stop the others
             reason = f"{type(error).__name__}: {error}"
             failed.append(_ModelResult(name=entrant.name, scores={}, reason=reason))
     return found, failed
@@ -241,7 +241,7 @@ def _by_gold(
     accurate = {place.method for place in close if place.rank == 1}
     chosen, spared = _pick([row.name for row in alike if row.name in accurate], results)
     scores = pooled[chosen.name]
-    beside = compare_with_vote(scores, judgments)
+    vote = compare_with_vote(scores, judgments)
     notes = [
         f"cross-validated by {folds} folds over {count_of(len(gold), 'gold item')}, "
         f"ranked by log loss; {_describe_ranks(level)}",
@@ -249,12 +249,12 @@ def _by_gold(
     ]
     text = f"Take {chosen.name}: log loss {scores['log_loss'].value:.3f}, {scores['accuracy']}"
     text += f"{_compare_others(chosen, spared, alike, results)}."
-    if beside is not None:
+    if vote is not None:
         notes.append(
             "the plain vote share, half a judgment added to each label, has a log loss of "
-            f"{beside.vote:.3f}: a model above it is too sure"
+            f"{vote.vote:.3f}: a model above it is overconfident"
         )
-        text += f" {beside.warning}" if beside.warning else ""
+        text += f" {vote.warning}" if vote.warning else ""
     return Comparison(
         by="gold",
         results=(*results, *failed),

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CrossValidation(Result):
-    """Scores of a model on gold that it was not given, by fold and over all folds together.
+    """Scores of a model on held-out gold, by fold and over all folds together.
 
-    ``pooled`` scores every gold item by the fit that was not given its truth. Items are in order of
-    their names.
+    ``pooled`` scores every gold item by the fit without its gold. Items are in order of their
+    names.
     """
 
     model: str
@@ -62,16 +62,16 @@ class CrossValidation(Result):
         return f"{self.model} on {len(self.folds)} folds of {len(self.items):,} gold items"
 
     def values(self, name: str) -> NDArray[np.float64]:  # (fold,)
-        """One score on each fold; NaN where it is undefined."""
+        """Return one score on each fold; NaN where it is undefined."""
         return np.array([float(fold[name]) for fold in self.folds])
 
     def mean(self, name: str) -> float:
-        """The mean of a score over the folds on which it is defined; NaN if there is none."""
+        """Return the mean of a score over the folds on which it is defined; NaN without any."""
         known = self._known(name)
         return float(known.mean()) if known.size else float("nan")
 
     def sd(self, name: str) -> float:
-        """The standard deviation of a score over the folds; NaN of fewer than two."""
+        """Return the standard deviation of a score over folds; NaN with fewer than two."""
         known = self._known(name)
         return float(known.std(ddof=1)) if known.size > 1 else float("nan")
 
@@ -80,14 +80,14 @@ class CrossValidation(Result):
         return np.asarray(values[~np.isnan(values)])
 
     def to_table(self) -> Any:
-        """One row a score: pooled value with its interval, mean and sd over folds, reason."""
+        """Return one row per score: pooled value, interval, mean and sd over folds, reason."""
         table = self.pooled.to_table()
         for column, of in (("mean", self.mean), ("sd", self.sd)):
             table = table.append_column(column, reals([of(name) for name in self.pooled.scores]))
         return table.select(["score", "value", "low", "high", "mean", "sd", "reason"])
 
     def to_item_table(self) -> Any:
-        """One row a gold item: item, gold, fold (from 1), and label and p_<label> of its fit."""
+        """Return one row per gold item: item, gold, fold (from 1), label and p_<label>."""
         names = pa.array(self.scale.truths, pa.large_string())
         none = self.choice < 0
         columns: dict[str, Any] = {
@@ -184,7 +184,7 @@ def cross_validate(
     )
 
 
-# Models that do not say how a judge comes by their label, and why.
+# Models without a probability of each label, and why.
 _UNSCORED = {
     "vote": "weights say which judges count, not how they label",
     "pmf": "factors predict grades, not the chance of each label",
@@ -193,12 +193,12 @@ _UNSCORED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HeldOut:
-    """The log score of every judgment, each from a fit without it."""
+    """The log score of every judgment, each by a fit without it."""
 
     model: str
     item: NDArray[np.int32]  # (judgment,)
     score: NDArray[np.float64]  # (judgment,) log chance of its label
-    clipped: int  # judgments that were given less chance than the clip
+    clipped: int  # judgments with a probability below the clip
     seconds: float  # per fit, on average
 
     @property
@@ -214,7 +214,7 @@ class HeldOut:
 
     @property
     def by_item(self) -> NDArray[np.float64]:  # (judged item,)
-        """The scores of each item's judgments added up, in a unit that has the same mean."""
+        """The scores of each item's judgments added up, scaled to the same mean."""
         totals = np.bincount(self.item, self.score)
         counts = np.bincount(self.item)
         judged = counts > 0
@@ -222,7 +222,7 @@ class HeldOut:
 
 
 def _judgment_folds(judgments: Judgments, folds: int, seed: int) -> NDArray[np.int64]:
-    """The fold of each judgment: those of one item are spread over as many folds as can be."""
+    """Return the fold of each judgment; those of an item are spread over the folds."""
     rng = np.random.default_rng(seed)
     place = shuffled_places(judgments, rng)
     first = rng.integers(folds, size=judgments.item_count)
@@ -242,8 +242,8 @@ def held_out_score(
 ) -> HeldOut:
     """Score the judgments of each fold by a model fitted to the other folds.
 
-    A chance below ``clip`` counts as that. Models of the vote family that do not say how a judge
-    labels cannot be scored so.
+    A probability below ``clip`` counts as ``clip``. Models of the vote family have no probability
+    of each label and cannot be scored.
     """
     if model.name in _UNSCORED:
         raise BadData(f"{model.name} cannot be scored by judgments: {_UNSCORED[model.name]}")
@@ -277,7 +277,7 @@ def _predict_held_out(
     judge: NDArray[np.int32],  # (judgment,)
     label: NDArray[np.signedinteger],  # (judgment,)
 ) -> NDArray[np.float64]:  # (judgment,)
-    """The chance that each of these judges gives that label to that item."""
+    """Return the probability that each judge gives that label to that item."""
     confusion = consensus.confusion
     row = np.zeros_like(judge) if len(confusion) == 1 else judge
     chance = np.zeros(len(item))

@@ -24,24 +24,24 @@ Codes = NDArray[np.integer]  # (item,)
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Value = np.float64 | NDArray[np.float64]  # one number, or (resample,)
-CLIP = 1e-6  # a truth held impossible costs at most 13.8 nats
+CLIP = 1e-6  # an impossible truth costs at most 13.8 nats
 TIE = 1e-9  # probabilities nearer than this are tied
 
 
 def sum_of(values: NDArray[Any], weight: Floats | None = None) -> Value:
-    """The sum over items; under weights, one sum a resample."""
+    """Sum over items; with weights, one sum per resample."""
     numbers = values.astype(np.float64, copy=False)
     return np.float64(numbers.sum()) if weight is None else np.asarray(weight @ numbers)
 
 
 def mean_of(values: NDArray[Any], weight: Floats | None = None) -> Value:
-    """The mean over items; NaN where there are none."""
+    """Average over items; NaN without items."""
     return ratio(sum_of(values, weight), np.float64(len(values)))
 
 
-def ratio(part: Value, whole: Value) -> Value:
-    """Part by whole; NaN where the whole is nothing."""
-    above, below = np.broadcast_arrays(part, whole)
+def ratio(part: Value, total: Value) -> Value:
+    """Divide a part by a total; NaN where the total is 0."""
+    above, below = np.broadcast_arrays(part, total)
     result = np.full(below.shape, np.nan)
     np.divide(above, below, out=result, where=below > 0)
     return result if result.ndim else np.float64(result)
@@ -56,9 +56,9 @@ def accuracy(truth: Codes, choice: Codes, weight: Floats | None = None) -> Value
 
 
 def expected_accuracy(truth: Codes, posterior: Floats, weight: Floats | None = None) -> Value:
-    """Accuracy with ties in expectation: a top shared by m truths, the right one too, counts 1/m.
+    """Measure accuracy with ties in expectation: a top shared by m truths, one right, counts 1/m.
 
-    It is what accuracy comes to on average when ties are broken at random, without the luck.
+    It is the mean accuracy when ties are broken at random.
     """
     if not len(truth):
         return mean_of(truth, weight)
@@ -168,24 +168,24 @@ def corrected_calibration_error(
 ) -> Value:
     """The expected calibration error without its bias: 0 on average where all is calibrated.
 
-    The absolute value makes luck count as error, the more the fewer the items: 100 items that are
-    perfectly calibrated have an error of .05 or so (Kumar, Liang and Ma 2019, "Verified uncertainty
-    calibration", arXiv:1909.10155; Roelofs and others 2022, arXiv:2012.08668). Here one half of a
-    bin's items gives the sign of its gap, the other half its size, so that luck in one does not
-    meet itself in the other, on average over all halvings. With S the sum of (confidence - right)
-    over the bin, V = sum of confidence (1 - confidence), the variance that S has where all is
-    calibrated, and z = S / sqrt(V), that is in the limit of many items
+    The absolute value counts chance as error, more with fewer items: 100 perfectly calibrated items
+    have an error of about .05 (Kumar, Liang and Ma 2019, "Verified uncertainty calibration",
+    arXiv:1909.10155; Roelofs and others 2022, arXiv:2012.08668). Here one half of a bin's items
+    gives the sign of its gap, the other half its size, so that errors by chance cancel, on average
+    over all halvings. With S the sum of (confidence - right) over the bin, V = sum of
+    confidence (1 - confidence), the variance of S if all is calibrated, and z = S / sqrt(V), this
+    is in the limit of many items
 
         S (2 Phi(z) - 1) - 2 sqrt(V) phi(z)
 
-    which has mean 0 if S ~ N(0, V), and becomes the size of S where the gap is no luck; between the
-    two it understates. (Kumar and others subtract a bias estimated at the gap that was seen, and so
-    keep 2 - sqrt(2) of it where all is calibrated.) By luck it may lie below 0.
+    which has mean 0 if S ~ N(0, V), and approaches the size of S for large gaps; between the two it
+    understates. (Kumar and others subtract a bias estimated at the observed gap, and so keep
+    2 - sqrt(2) of it if all is calibrated.) By chance it may be below 0.
     """
     gap = _sum_by_bin(confidence - right, confidence, weight, bins)
     variance = _sum_by_bin(confidence * (1 - confidence), confidence, weight, bins)
     width = np.sqrt(np.maximum(variance, 0.0))
-    certain = np.where(gap == 0, 0.0, np.inf) * np.sign(gap)  # of a bin where nothing is left open
+    certain = np.where(gap == 0, 0.0, np.inf) * np.sign(gap)  # of a bin without variance
     z = np.divide(gap, width, out=certain, where=width > 0)
     density = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
     error = (gap * (2 * ndtr(z) - 1) - 2 * width * density).sum(axis=-1)
@@ -254,9 +254,9 @@ class ScoredItems:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cells:
-    """The four cells of relevant against response, whole or in part.
+    """The four cells of relevant against response, counts or fractions.
 
-    The cells are numbers of items, or arrays with one number a resample.
+    The cells are numbers of items, or arrays with one number per resample.
     """
 
     true_positive: Value
@@ -274,7 +274,7 @@ class Cells:
         given = response.astype(np.float64, copy=False)
         yes, returned = sum_of(relevant, weight), sum_of(given, weight)
         both = sum_of(relevant * given, weight)
-        # Differences of sums may fall an ulp below nothing.
+        # Differences of sums may be an ulp below 0.
         return cls(
             true_positive=both,
             false_positive=np.maximum(returned - both, 0.0),
@@ -326,7 +326,7 @@ class Measure:
     of: Callable[[ScoredItems, Floats | None], Value]
     needs: tuple[str, ...] = ()  # collapse, grades, probabilities
     empty: str = ""  # why the value may be NaN although all that is needed is there
-    share: bool = False  # of whole items: has a Wilson interval
+    share: bool = False  # of items: has a Wilson interval
     higher_is_better: bool = True
     biased: bool = False  # on resamples: its interval is centred on its value
 

@@ -1,11 +1,10 @@
 """Collection replayed on existing judgments: adaptive closing, and fewer judgments per item.
 
-The judgments are taken to be still to come. Each item first gets the least number of them, drawn at
-random; then the rule asks, a few items at a time, for the judgment that is expected to tell most:
-the item's doubt, the judge's own confusion and, where judges err together, how many there are
-already decide. The model is refitted after every round, and
-items close when the rule says so. It is compared with as many judgments drawn at random, and with a
-fixed number per item.
+Existing judgments are treated as not yet collected. Each item first gets the least number of them,
+drawn at random; then the rule collects, a few items at a time, the judgments with the highest
+expected information, by the item's doubt, the judge's confusion and, where judges err together, the
+number of judgments so far. The model is refitted after every round, and items close by the rule. It
+is compared with as many judgments drawn at random, and with a fixed number per item.
 
 ``accuracy_by_ratings`` keeps at most so many judgments per item, drawn at random, fits each model
 to what is left, without gold, and scores it on the gold items, after C. Liu and Y.-M. Wang (2012).
@@ -45,11 +44,11 @@ class Replay:
     fixed_accuracy: float
     adaptive_judgments: int
     adaptive_accuracy: float
-    random_accuracy: float  # of as many judgments as the rule took, dealt without looking
+    random_accuracy: float  # of as many judgments as the rule used, drawn at random
 
     @property
     def saved(self) -> float:
-        """The share of the fixed design's judgments that the rule did without."""
+        """The share of the fixed design's judgments that the rule saved."""
         return 1.0 - self.adaptive_judgments / self.fixed_judgments
 
 
@@ -65,9 +64,9 @@ def replays(
     budget: float = 1.0,
     progress: Progress | None = None,
 ) -> list[Replay]:
-    """Replays under several orders of the judgments; accuracy is that of the gold items.
+    """Replay the collection in several orders of the judgments; accuracy is on gold items.
 
-    ``budget`` is the share of the fixed design's judgments at which collection ends in any case.
+    ``budget`` is the share of the fixed design's judgments at which collection always ends.
     """
     if not 0 < budget <= 1:
         raise BadSetting("budget", budget, "a share above 0, at most 1")
@@ -75,7 +74,7 @@ def replays(
         raise BadSetting("seeds" if seeds < 1 else "rounds", min(seeds, rounds), "1 or more")
     known = look_up(gold.items, judgments.items)
     if not (known >= 0).any():
-        raise BadData("no gold is for an item of the judgments", expected="gold to measure by")
+        raise BadData("none of the gold items was judged", expected="gold to measure by")
     truth = gold.codes(judgments.scale)
     found = []
     for seed in range(1, seeds + 1):
@@ -111,10 +110,10 @@ def _replay(
     consensus = fit(taken)
     while True:
         room = min(step, limit - int(taken.sum()))
-        asked = _asked(consensus, judgments, taken, rule)[: max(room, 0)]
-        if not len(asked):
+        chosen = _choose(consensus, judgments, taken, rule)[: max(room, 0)]
+        if not len(chosen):
             break
-        taken[asked] = True
+        taken[chosen] = True
         consensus = fit(taken)
     at_random = np.zeros(len(judgments), dtype=np.bool_)
     at_random[rng.permutation(np.flatnonzero(fixed))[: int(taken.sum())]] = True
@@ -128,10 +127,10 @@ def _replay(
     )
 
 
-def _asked(
+def _choose(
     consensus: Consensus, judgments: Judgments, taken: NDArray[np.bool_], rule: Stopping
 ) -> NDArray[np.int64]:
-    """The judgments to ask for, best first: of each open item that of the judge who tells most."""
+    """Choose the next judgments, best first: per open item that of the most informative judge."""
     here = judgments.item
     counts = np.bincount(here[taken], minlength=judgments.item_count)
     closed = rule.closed(counts, consensus.probability)
@@ -153,13 +152,13 @@ _MOST = 6  # points of a curve
 
 
 def _thin_judgments(judgments: Judgments, ratings: int, seed: int) -> Judgments:
-    """At most so many judgments of each item, drawn at random; items and judges all stay."""
+    """Keep at most so many judgments of each item, drawn at random; items and judges stay."""
     place = shuffled_places(judgments, np.random.default_rng(seed))
     return judgments.select(judgments=place < ratings, keep_empty=True)
 
 
 def _rating_steps(judgments: Judgments, gold: Gold, most: int = _MOST) -> tuple[int, ...]:
-    """Numbers of judgments from 1 to what a quarter of the judged gold items still have."""
+    """Return numbers of judgments from 1 to what a quarter of the judged gold items have."""
     counts = judgments.counts_per_item[gold.align(judgments) >= 0]
     counts = counts[counts > 0]
     if not len(counts):
@@ -188,7 +187,7 @@ def accuracy_by_ratings(
     if runs < 1:
         raise BadSetting("runs", runs, "at least one run")
     if any(step < 1 for step in steps):
-        raise BadSetting("ratings", min(steps), "at least one judgment an item")
+        raise BadSetting("ratings", min(steps), "at least one judgment per item")
     right = np.zeros((len(models), len(steps)))
     scored = np.zeros((len(models), len(steps)))
     for at, step in enumerate(steps):

@@ -139,7 +139,7 @@ def test_too_many_judgments_leave_out_the_fullest_items(monkeypatch: pytest.Monk
     monkeypatch.setattr(collusion, "_MOST_COMPARED", few)
     table, notes = find_pairs(EM.fit(given_))
     assert len(table) == 0
-    assert f"without the {int((size == 6).sum()):,} items with most judgments" in notes[0]
+    assert f"left out the {int((size == 6).sum()):,} items with most judgments" in notes[0]
 
 
 def test_errors_that_a_small_panel_shares_are_n_effs_and_raise_no_alarm() -> None:

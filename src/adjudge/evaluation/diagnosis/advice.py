@@ -63,7 +63,7 @@ class Limits:
 
     @staticmethod
     def heed_flags(advice: str, why: str, reasons: Sequence[str]) -> tuple[str, str]:
-        """Return advice and reason for a judge with flags, such as too little time: watch at best."""
+        """Return advice and reason for a judge with flags, such as too little time."""
         if not reasons:
             return advice, why
         return "drop" if advice == "drop" else "watch", "; ".join([*reasons, why])
