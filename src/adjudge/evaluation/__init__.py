@@ -1,18 +1,19 @@
-"""How good a consensus is, how far judges agree, and whether one method beats another.
+"""How good a consensus is, how far judges agree, and whether one method is better than another.
 
 - ``evaluate`` scores a consensus, or a table of one, against gold: an ``Evaluation``.
 - ``measure_agreement`` gives percent agreement, Cohen, Fleiss and Krippendorff: an ``Agreement``;
   ``cohen_kappa`` is of two judges.
-- ``cross_validate`` scores a model on gold it was not told, fold by fold: a ``CrossValidation``.
-- ``diagnose`` says of each judge whether to keep, train or drop them and why, and of each item what
-  one more judgment would tell: a ``Diagnosis``, under ``Limits``; ``suggest_judges`` says by whom.
+- ``cross_validate`` scores a model on held-out gold, fold by fold: a ``CrossValidation``.
+- ``diagnose`` advises for each judge whether to keep, train or drop them and why, and estimates the
+  gain of one more judgment per item: a ``Diagnosis``, under ``Limits``; ``suggest_judges`` says by
+  whom.
 - ``compare_models`` puts models side by side, by gold or, with ``held_out_score``, by judgments
   held out, and recommends one: a ``Comparison``; ``entrants`` are the models that take part.
 - ``rank_systems`` ranks search systems under the judges' noise: a ``Ranking``.
-- ``may_replace`` says whether models may stand in for people: a ``Replacement``.
+- ``may_replace`` tests whether models may replace people: a ``Replacement``.
 - ``audit`` gives a verdict on every LLM judge: an ``Audit``; ``Card`` binds it, and ``gate`` checks
   new judgments against it: a ``Gate``. ``soft_judgments`` makes shares of several samples.
-- ``compare_with_vote`` says whether a model's probabilities are worth more than the plain vote's.
+- ``compare_with_vote`` compares a model's probabilities with those of the plain vote.
 - ``paired_t_test``, ``sign_test`` and ``rank_methods`` compare methods.
 
 ``MEASURES`` lists the scores by name. Depends on models, engines and data only; nothing is imported

@@ -212,7 +212,7 @@ class Evaluation(Result):
             found.append(f"no judge was left for {self.fallback:,} of them: the plain vote counts")
         if self.clipped:
             found.append(
-                f"the gold label of {self.clipped:,} of them has a probability below {self.clip:g}, "
+                f"the gold of {self.clipped:,} of them has a probability below {self.clip:g}, "
                 "which the log loss uses instead"
             )
         if self.uneven:

@@ -1,4 +1,4 @@
-"""What follows from preferences: which pair to ask next, how many more, and how well they fit."""
+"""Uses of preferences: the next pair to compare, how many more, and how well they fit."""
 
 from __future__ import annotations
 
@@ -16,32 +16,34 @@ from adjudge.errors import BadData, BadSetting
 from adjudge.models.pairs.cells import PairCells, count_cells
 
 _Floats = NDArray[np.float64]
-_WHOLE = 1_500  # items up to which every pair is looked at
-_NEAR = 30  # neighbours in the ranking that are looked at above that
-_MOST_TIMES = 1000.0  # more comparisons, as many times as there are
-_TRIPLES = 400  # items up to which triples are looked at
+_ALL_PAIRS = 1_500  # items up to which every pair is considered
+_NEAR = 30  # neighbours in the ranking that are considered above that
+_MOST_TIMES = 1000.0  # times as many comparisons
+_TRIPLES = 400  # items up to which triples are considered
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 
 
 def _need_strengths(preferences: Preferences) -> None:
-    """Refuse scores that are no log strengths."""
+    """Refuse scores that are not log strengths."""
     if preferences.unit != "log strength":
-        raise BadData(f"{preferences.model} has no log strengths; wanted a model of Bradley-Terry")
+        raise BadData(
+            f"{preferences.model} has no log strengths; expected a model of Bradley-Terry"
+        )
 
 
 def _pair_gains(preferences: Preferences, first: Any, second: Any) -> _Floats:
-    """Bits that one more comparison of each pair is expected to tell about their difference.
+    """Return the expected information of one more comparison of each pair, in bits.
 
-    The mutual information of the outcome and the difference: large where both are close and what
-    stands between them is not known.
+    It is the mutual information of outcome and difference: large where both are close and their
+    difference is uncertain.
     """
     mean, spread = preferences.difference(first, second)
     weights = _WEIGHTS / _WEIGHTS.sum()
     d = mean[..., None] + spread[..., None] * _NODES
     tied = preferences.tied
-    whole = 2.0 * np.cosh(0.5 * np.clip(d, -60, 60)) + tied
-    win = np.exp(0.5 * np.clip(d, -60, 60)) / whole
-    chances = np.stack([win, 1.0 - win - tied / whole, tied / whole])  # (outcome, ..., node)
+    total = 2.0 * np.cosh(0.5 * np.clip(d, -60, 60)) + tied
+    win = np.exp(0.5 * np.clip(d, -60, 60)) / total
+    chances = np.stack([win, 1.0 - win - tied / total, tied / total])  # (outcome, ..., node)
     chances = np.maximum(chances, 1e-300)
     before = chances @ weights
     inside = (chances * np.log2(chances)).sum(axis=0) @ weights
@@ -49,10 +51,10 @@ def _pair_gains(preferences: Preferences, first: Any, second: Any) -> _Floats:
 
 
 def pair_worths(preferences: Preferences, first: Any, second: Any) -> _Floats:
-    """What one more comparison of each pair is worth: the bits it tells, by what they could mend.
+    """Return the worth of one more comparison of each pair: its information times the likely error.
 
-    That is how far the ranking is expected to be off for this pair: how much the lower one is the
-    better, where it is. Bits alone would go on to be spent on who is far apart but little known.
+    The likely error is how much better the lower one is expected to be, if it is better. By
+    information alone, pairs that are far apart but little known would be compared again and again.
     """
     _need_strengths(preferences)
     mean, spread = preferences.difference(first, second)
@@ -62,7 +64,7 @@ def pair_worths(preferences: Preferences, first: Any, second: Any) -> _Floats:
 
 
 def next_pairs(preferences: Preferences, count: int) -> Any:
-    """The pairs most worth another comparison: left, right, score apart, p, comparisons, gain."""
+    """Return the pairs most worth another comparison, one row per pair."""
     first, second = _candidates(preferences)
     worth = pair_worths(preferences, first, second)
     gain = _pair_gains(preferences, first, second)
@@ -87,10 +89,10 @@ def next_pairs(preferences: Preferences, count: int) -> Any:
 
 
 def _candidates(preferences: Preferences) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs to look at, the better first: all, or neighbours where items are many."""
+    """Return the pairs to consider, the better item first: all, or neighbours of many items."""
     order = preferences.order.astype(np.int64)
     size = len(order)
-    if size <= _WHOLE:
+    if size <= _ALL_PAIRS:
         first, second = np.triu_indices(size, 1)
         return order[first], order[second]
     parts = [(order[:-step], order[step:]) for step in range(1, _NEAR + 1)]
@@ -98,17 +100,17 @@ def _candidates(preferences: Preferences) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def _sureness(preferences: Preferences, more: float = 0.0) -> float:
-    """How sure the order of two items is on average, had there been so many times more of them."""
+    """Return the mean probability of an order, with so many times more comparisons."""
     first, second = _candidates(preferences)
     mean, spread = preferences.difference(first, second)
     return float(ndtr(np.abs(mean) / np.maximum(spread, 1e-300) * np.sqrt(1.0 + more)).mean())
 
 
 def comparisons_needed(preferences: Preferences, sure: float) -> int | None:
-    """How many more comparisons, spread as these are, make the average order so sure.
+    """Return how many more comparisons, distributed like these, make the average order so sure.
 
-    Differences are taken as they stand and errors fall with the root of the number. None where a
-    thousand times as many would not do.
+    Differences are taken as they are, and errors fall with the root of the number. None if a
+    thousand times as many are not enough.
     """
     if not 0.5 < sure < 1.0:
         raise BadSetting("sure", sure, "more than 0.5 and less than 1")
@@ -123,12 +125,12 @@ def comparisons_needed(preferences: Preferences, sure: float) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _PairFit:
-    """How well preferences explain the comparisons they were made from."""
+    """How well preferences explain the comparisons behind them."""
 
     pairs: Any  # table: first, second, comparisons, observed, expected, z
-    sureness: float  # of the order of two items, on average
-    log_loss: float  # a comparison, in bits
-    without: float  # the same by the shares of outcomes alone
+    sureness: float  # mean probability of the order of two items
+    log_loss: float  # per comparison, in bits
+    without: float  # the same for the shares of outcomes only
     agreement: float  # of decided comparisons with the ranking
     triples: int  # intransitive: each won against the next by most comparisons
     of_triples: int
@@ -136,7 +138,7 @@ class _PairFit:
 
 
 def measure_fit(preferences: Preferences) -> _PairFit:
-    """Observed beside expected wins of every pair, log loss, and intransitive triples."""
+    """Measure observed and expected wins of every pair, log loss, and intransitive triples."""
     _need_strengths(preferences)
     compared = preferences.comparisons
     many = preferences.right is not None and len(preferences.right) == compared.judge_count
@@ -145,9 +147,9 @@ def measure_fit(preferences: Preferences) -> _PairFit:
     cells = count_cells(compared, judges=many and len(right) > 1, sides=bool(lean.any()))
     chance = _chances(cells, preferences.score, lean, preferences.tied, right)
     if preferences.tied == 0.0:  # ties are half a win each
-        told = cells.wins[:, :2] + 0.5 * cells.wins[:, 2:]
-        logs = -(told * np.log2(np.maximum(chance[:, :2], 1e-300))).sum()
-        share = told.sum(axis=0) / told.sum()
+        wins = cells.wins[:, :2] + 0.5 * cells.wins[:, 2:]
+        logs = -(wins * np.log2(np.maximum(chance[:, :2], 1e-300))).sum()
+        share = wins.sum(axis=0) / wins.sum()
     else:
         logs = -(cells.wins * np.log2(np.maximum(chance, 1e-300))).sum()
         share = cells.wins.sum(axis=0) / cells.wins.sum()
@@ -176,22 +178,20 @@ def measure_fit(preferences: Preferences) -> _PairFit:
 def _chances(
     cells: PairCells, score: _Floats, lean: _Floats, tied: float, right: _Floats
 ) -> _Floats:  # (cell, 3)
-    """The probabilities that a wins, that b wins, and of a tie, in every cell."""
+    """Return the probabilities that a wins, that b wins, and of a tie, in every cell."""
     ahead, shown = score[cells.a] - score[cells.b], cells.side * lean[cells.judge]
     found = np.zeros((len(ahead), 3))
     for part, up in ((right[cells.judge], ahead), (1.0 - right[cells.judge], -ahead)):
         half = np.exp(0.5 * (up + shown))
-        whole = half + 1.0 / half + tied
-        found += (
-            part[:, None] * np.stack([half, 1.0 / half, np.full(len(up), tied)], 1) / whole[:, None]
-        )
+        outcomes = np.stack([half, 1.0 / half, np.full(len(up), tied)], axis=1)
+        found += part[:, None] * outcomes / outcomes.sum(axis=1, keepdims=True)
     return found
 
 
 def _by_pair(
     preferences: Preferences, cells: Any, observed: _Floats, expected: _Floats, spread: _Floats
 ) -> Any:
-    """One row a pair, the higher first: comparisons, wins observed and expected, z."""
+    """Return one row per pair, the higher item first: comparisons, wins, expected wins, z."""
     size = cells.items
     pair, place = np.unique(cells.a * size + cells.b, return_inverse=True)
     many, won, due, wide = (
@@ -215,7 +215,7 @@ def _by_pair(
 
 
 def _triples(preferences: Preferences) -> tuple[int, int, tuple[tuple[str, str, str], ...]]:
-    """Triples in which most comparisons go round in a circle, of those that were all compared."""
+    """Count and list triples whose majorities form a circle, of those that were compared."""
     size = preferences.comparisons.item_count
     if size > _TRIPLES:
         return 0, 0, ()

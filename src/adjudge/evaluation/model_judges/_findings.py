@@ -1,7 +1,7 @@
 """Findings about LLM judges and gold: injected texts, and gold that is out of date.
 
-- Items whose text speaks to the judge: patterns, not proof. A page about prompt injection is found
-  too, so that a person or gold has to decide.
+- Items whose text addresses the judge: patterns, not proof. A page about prompt injection is found
+  too, so a person or gold has to decide.
 - Gold of another version, or of another mix of items, than the model judges now.
 """
 
@@ -27,7 +27,7 @@ _Floats = NDArray[np.float64]
 _CONTEXT = 40  # characters shown on each side
 _SURE = 0.01  # adjusted p
 
-# What is found, and a pattern of RE2, for Arrow runs it over whole columns.
+# Kinds of findings, and their patterns in RE2, which Arrow runs over entire columns.
 PATTERNS: dict[str, str] = {
     "gives orders": (
         r"\b(?:ignore|disregard|forget|override|skip)\b[^.\n]{0,20}(?:"
@@ -72,7 +72,7 @@ PATTERNS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Injected:
-    """A text that speaks to the judge."""
+    """A text that addresses the judge."""
 
     item: str
     field: str
@@ -81,7 +81,7 @@ class Injected:
 
 
 def find_injections(items: Names, texts: Any) -> tuple[Injected, ...]:
-    """The items whose texts match a pattern, each item and kind once, in their order."""
+    """Return the items whose texts match a pattern, each item and kind once, in order."""
     if texts is None:
         return ()
     found: dict[tuple[int, str], Injected] = {}
@@ -96,7 +96,7 @@ def find_injections(items: Names, texts: Any) -> tuple[Injected, ...]:
 
 
 def _cut(text: str, pattern: str) -> str:
-    """What was found with some words around it, on one line, hidden characters spelt out."""
+    """Return what was found with some context, on one line, hidden characters escaped."""
     plain = re.sub(r"\\x\{([0-9A-F]+)\}", lambda m: re.escape(chr(int(m[1], 16))), pattern)
     match = re.search(plain, text, re.IGNORECASE | re.MULTILINE)
     begin, end = match.span() if match else (0, 0)
@@ -114,7 +114,7 @@ _TOPICS = 0.5  # of the topics that gold drawn at random would have reached
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something that a person should know of a judge, an item or the gold."""
+    """A remark on a judge, an item or the gold."""
 
     kind: str
     subject: str  # empty where it is about all
@@ -142,8 +142,8 @@ def stale_versions(
             names[judge],
             f"{names[judge]} judged {count_of(int(items[judge]), 'item')}, of which "
             f"{gold[judge]:,} {'has' if gold[judge] == 1 else 'have'} gold; the gold was taken "
-            f"with {names[other]} ({gold[other]:,}). How right this version is, is not known: have "
-            "some of its items judged by people.",
+            f"with {names[other]} ({gold[other]:,}). The error rates of this version are unknown: "
+            "have some of its items judged by people.",
         )
 
 
@@ -180,7 +180,7 @@ def _labels_moved(
                 name,
                 f"{name} gives other labels where there is no gold: {moved:.0%} of them would have "
                 "to move. The mix of items has changed since the gold was taken, or the gold was "
-                "not drawn at random: what it says of the judge may not hold there.",
+                "not drawn at random: error rates on gold may not hold there.",
             )
 
 
@@ -197,7 +197,7 @@ def _lengths_moved(answers: ModelAnswers, known: NDArray[np.int16]) -> Iterator[
         yield Remark(
             "stale mix",
             "",
-            f"Items with gold and without differ in length (medians {middle}): what the gold shows "
+            f"Items with gold and without differ in length (medians {middle}): error rates on gold "
             "may not hold for the others.",
         )
 
@@ -216,5 +216,5 @@ def _topics_missed(answers: ModelAnswers, known: NDArray[np.int16]) -> Iterator[
             "stale mix",
             "",
             f"The gold is of {count_of(reached, 'topic')}, where gold drawn at random would be of "
-            f"{expected:,.0f}: of the other topics nothing is known.",
+            f"{expected:,.0f}: error rates on the other topics are not known.",
         )

@@ -2,15 +2,14 @@
 
 Anchors are items judged at the audit and again now. What their labels change by is a change of the
 judge, d_k in each true class k. At the audit the judge gave items of class k the mean label m_k;
-the line a + b v_k through these means, v_k being the grade of the class, is what it makes of a true
-grade. A mean label then stands for the mean grade (mean - a) / b, which for two classes is Rogan
-and Gladen's estimate (1978, doi:10.1093/oxfordjournals.aje.a112510). So the system changed by
+the line a + b v_k through these means, with v_k the grade of the class, maps true grades to labels.
+A mean label then means the mean grade (mean - a) / b, which for two classes is Rogan and Gladen's
+estimate (1978, doi:10.1093/oxfordjournals.aje.a112510). So the system changed by
 
     (mean label now - a') / b' - (mean label then - a) / b,
 
 with a' and b' the line through m_k + d_k. The interval follows by the delta method. Of paired
-labels, two pseudo-observations keep the interval honest where few labels change (Bonett and Price
-2012, doi:10.3102/1076998611411915). Mid-p sign tests decide whether the judge changed at
+labels, two pseudo-observations keep the coverage where few labels change (Bonett and Price 2012, doi:10.3102/1076998611411915). Mid-p sign tests decide whether the judge changed at
 all (McNemar's, where labels are right or wrong; Fagerland and others 2013,
 doi:10.1186/1471-2288-13-91).
 """
@@ -32,7 +31,7 @@ LEAST_ANCHORS = 30
 _LEAST_OF_CLASS = 10  # anchors of a class that have a change of their own
 _LEVEL = 0.95
 _STEP = 1e-6
-_FLAT = 0.05  # slope below which labels say nothing of the true grade
+_FLAT = 0.05  # slope below which labels do not depend on the true grade
 _ENDLESS = 1e6  # degrees of freedom
 _WIDER = 2.576 / 1.96  # of an interval at 0.99 next to one at 0.95
 _CLOSER = 0.8  # how near to zero the system's change is, next to the judge's, to be explained by it
@@ -65,7 +64,7 @@ class Shifts:
     by_class: tuple[Score, ...]  # of the labels of each true class
     system: Score  # change of the true mean grade
     level: Score  # the true mean grade of the new items
-    attribution: str  # judge, system, both or neither; empty where it cannot be told
+    attribution: str  # judge, system, both or neither; empty if not known
 
 
 def measure_shifts(
@@ -83,7 +82,7 @@ def measure_shifts(
     if len(change) < LEAST_ANCHORS:
         return _unknown(len(change), f"needs {LEAST_ANCHORS} anchors, has {len(change)}")
     step = float(np.diff(np.unique(grades)).min(initial=1.0))
-    whole = _mean_change(change, step)
+    overall = _mean_change(change, step)
     own = [change[truth == at] for at in range(len(grades))]
     moved = [d if len(d) >= _LEAST_OF_CLASS else change for d in own]
     known = [(float(d.mean()), float(d.var(ddof=1)) / len(d)) for d in moved]
@@ -95,7 +94,7 @@ def measure_shifts(
     ]
     worse = np.abs(after - grades[truth]) - np.abs(before - grades[truth])
     p = 2 * min(_mid_p(change), _mid_p(np.where(truth >= 0, worse, 0.0)))
-    judge = _score("judge-shift", *whole, len(change) + 1)
+    judge = _score("judge-shift", *overall, len(change) + 1)
     return Shifts(
         anchors=len(change),
         judge=judge,
@@ -107,7 +106,7 @@ def measure_shifts(
 
 
 def _unknown(anchors: int, reason: str) -> Shifts:
-    """What is known with too few anchors: nothing."""
+    """Return undefined shifts, for too few anchors."""
     judge, system, level = (
         Score.undefined(name, reason) for name in ("judge-shift", "system-shift", "mean-grade")
     )

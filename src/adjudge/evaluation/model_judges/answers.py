@@ -23,7 +23,7 @@ def take_answers(answers: Any, people: str | None = None) -> ModelAnswers:
     """Read a file, table or judgments, and set which judges are people.
 
     ``people`` is a regular expression that finds the names of people; without it a column kind or
-    family tells them apart, and without these all judges are LLMs.
+    family says who is; without these all judges are LLMs.
     """
     given = answers
     if isinstance(given, Judgments):

@@ -155,7 +155,7 @@ class Audit(Result):
 
     @property
     def items_to_label(self) -> Any:
-        """One row per item that the transport check asks for: item, slice, judges."""
+        """One row per item to label, by the transport check: item, slice, judges."""
         rows: dict[tuple[str, str], list[str]] = {}
         for one in self.transport:
             for item in one.to_label if one.refused else ():
@@ -326,7 +326,7 @@ def _groups_of_runs(runs: Sequence[Run]) -> Iterator[Sequence[Run]]:
 
 
 def _sample_remarks(judges: Sequence[JudgeAudit]) -> Iterator[Remark]:
-    """Say who was asked several times, and whether the answers repeat."""
+    """Yield remarks on judges with several samples, and whether these agree."""
     for one in judges:
         if not np.isfinite(one.agreement):
             continue
@@ -336,20 +336,20 @@ def _sample_remarks(judges: Sequence[JudgeAudit]) -> Iterator[Remark]:
         yield Remark(
             "samples",
             one.judge,
-            f"{one.judge} was asked {one.samples:.1f} times per item: {alike}. Its samples count "
+            f"{one.judge} gave {one.samples:.1f} samples per item: {alike}. Its samples count "
             "as one judgment, and their shares as a soft judgment.",
         )
         if one.alpha < UNRELIABLE:
             yield Remark(
                 "unreliable",
                 one.judge,
-                f"{one.judge} hardly repeats itself (alpha {one.alpha:.2f}): a single sample says "
-                "little; ask more often, or at a lower temperature.",
+                f"{one.judge} hardly repeats itself (alpha {one.alpha:.2f}): a single sample is "
+                "unreliable; take more samples, or a lower temperature.",
             )
 
 
 def _other_remarks(injections: Sequence[Injected], biases: Sequence[Bias]) -> Iterator[Remark]:
-    """Describe texts that speak to the judge, and biases."""
+    """Yield remarks on texts that address the judge, and on biases."""
     for one in injections:
         has = "has " if one.kind in _HELD else ""
         sentence = f"The {one.field} of item {one.item} {has}{one.kind}: {one.excerpt!r}."

@@ -2,7 +2,7 @@
 
 A card binds the audit to the model, its version, the hash of its prompt and of the rubric, its
 sampling settings and the scale. It keeps the gold items with the judge's labels of that time, which
-serve as anchors, so that a later gate can tell a change of the judge from a change of the system.
+serve as anchors: a later gate separates a change of the judge from a change of the system.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Card:
         prompt: str | None = None,
         rubric: str | None = None,
     ) -> Card:
-        """The card of one judge of an audit; ``prompt`` and ``rubric`` are their texts."""
+        """Make the card of one judge of an audit; ``prompt`` and ``rubric`` are texts."""
         if judge is None and len(audit.judges) > 1:
             names = ", ".join(one.judge for one in audit.judges[:5])
             raise BadData(
@@ -78,7 +78,7 @@ class Card:
         label, item = soft.label[own], soft.item[own]
         known = audit.known[item]
         names = table.items.to_pylist()
-        scale, told = table.scale, np.flatnonzero(known >= 0).tolist()
+        scale, golden = table.scale, np.flatnonzero(known >= 0).tolist()
         mix = np.bincount(label, minlength=len(scale.labels)).tolist()
         slices: dict[str, int] = {}
         if answers.system is not None:
@@ -103,13 +103,13 @@ class Card:
             mix=dict(zip(scale.labels, mix, strict=True)),
             slices=slices,
             estimates=[asdict(row) for row in audit.corrected if row.judge == one.judge],
-            gold={names[item[at]]: scale.truths[known[at]] for at in told},
-            anchors={names[item[at]]: scale.labels[label[at]] for at in told},
+            gold={names[item[at]]: scale.truths[known[at]] for at in golden},
+            anchors={names[item[at]]: scale.labels[label[at]] for at in golden},
         )
 
     @classmethod
     def read(cls, path: str | Path) -> Card:
-        """The card in a file."""
+        """Read the card in a file."""
         try:
             found = json.loads(Path(path).read_text("utf-8"))
         except (UnicodeDecodeError, json.JSONDecodeError):
@@ -166,7 +166,7 @@ class Card:
 
     @property
     def unbound(self) -> tuple[str, ...]:
-        """What the card does not know of the judge, so that a change of it is not seen."""
+        """What the card does not know, so that a change of it is not detected."""
         return tuple(name for name in _BOUND if not getattr(self, name))
 
 
@@ -175,12 +175,12 @@ def identity(
 ) -> dict[str, Any]:
     """Return what a judge is: model, version, hashes of prompt and rubric, settings, labels."""
     settings = dict(answers.settings[code]) if answers.settings else {}
-    said = settings.pop("rubric", "")
+    given = settings.pop("rubric", "")
     return {
         "model": answers.model[code],
         "version": answers.version[code],
         "prompt": _hash(prompt if prompt is not None else answers.prompt[code]),
-        "rubric": _hash(rubric if rubric is not None else said),
+        "rubric": _hash(rubric if rubric is not None else given),
         "sampling": settings,
         "labels": list(answers.judgments.scale.labels),
     }

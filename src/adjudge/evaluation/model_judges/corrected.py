@@ -93,15 +93,17 @@ class Transport:
 
     @property
     def refused(self) -> str:
-        """Why a correction does not count here, and what to do; empty where it does."""
-        told = []
+        """Why a correction is not valid here, and what to do; empty if it is valid."""
+        reasons = []
         if self.differs:
-            told.append(f"errors differ from those elsewhere (adjusted p {self.p_adjusted:.2g})")
+            reasons.append(f"errors differ from those elsewhere (adjusted p {self.p_adjusted:.2g})")
         if self.gold < self.needs:
-            told.append(f"label {count_of(self.needs - self.gold, 'item')} of slice {self.slice}")
+            reasons.append(
+                f"label {count_of(self.needs - self.gold, 'item')} of slice {self.slice}"
+            )
         elif self.differs:
-            told.append(f"audit slice {self.slice} on its own")
-        return "; ".join(told)
+            reasons.append(f"audit slice {self.slice} on its own")
+        return "; ".join(reasons)
 
 
 def is_plain(target: str) -> bool:
@@ -110,7 +112,7 @@ def is_plain(target: str) -> bool:
 
 
 def default_targets(scale: Scale, *, runs: bool = False) -> tuple[str, ...]:
-    """Return the numbers that people want of a scale, and of runs."""
+    """Return the usual targets for a scale, and for runs."""
     found = ["share"] if scale.truth_relevant is not None else []
     if not found and len(scale.truths) > 1 and not scale.ordinal:
         found = [f"share:{truth}" for truth in scale.truths]
@@ -166,19 +168,19 @@ def correct_targets(
 def learn_beliefs(
     judgments: Judgments, known: NDArray[np.int16], *, folds: int = 5, seed: int = 0
 ) -> _Floats:  # (item, truth)
-    """Return what each item's labels by one judge say of its truth, its own gold apart."""
+    """Return the probabilities of each item's truth by one judge's labels, without its own gold."""
     labels, truths = len(judgments.scale.labels), len(judgments.scale.truths)
     item, label = judgments.item.astype(np.int64), judgments.label.astype(np.int64)
     gold = np.flatnonzero(known >= 0)
     fold = np.full(len(known), -1, dtype=np.int64)
     fold[gold] = np.random.default_rng([seed, len(gold)]).permutation(len(gold)) % folds
-    told = known[item] >= 0
+    has = known[item] >= 0
     share = 1.0 / judgments.counts_per_item[item]
     shape = (folds, labels, truths)
-    cell = np.ravel_multi_index((fold[item[told]], label[told], known[item[told]]), shape)
-    counts = np.bincount(cell, weights=share[told], minlength=int(np.prod(shape))).reshape(shape)
-    whole = counts.sum(axis=0)
-    tables = np.concatenate([whole - counts, whole[None]])  # the last for items without gold
+    cell = np.ravel_multi_index((fold[item[has]], label[has], known[item[has]]), shape)
+    counts = np.bincount(cell, weights=share[has], minlength=int(np.prod(shape))).reshape(shape)
+    total = counts.sum(axis=0)
+    tables = np.concatenate([total - counts, total[None]])  # the last for items without gold
     overall = tables.sum(axis=1, keepdims=True) + 0.5
     prior = overall / overall.sum(axis=2, keepdims=True)
     worth = (tables + prior) / (tables.sum(axis=2, keepdims=True) + 1.0)

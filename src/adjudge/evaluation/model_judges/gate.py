@@ -127,15 +127,15 @@ def gate(
 
     ``gold`` is gold for the new judgments; without it the gold in the card is used. ``anchors`` are
     the labels that the judge gave fixed items before; without them those in the card. ``prompt``
-    and ``rubric`` are texts that the card has to have been made with. With ``by_estimate`` a
+    and ``rubric`` are texts that have to match the card. With ``by_estimate`` a
     requirement is decided without the interval of its measure.
     """
-    wanted = parse_requirements(require)
+    required = parse_requirements(require)
     known = card if isinstance(card, Card) else Card.read(card)
     answers = take_answers(judgments, people)
     code = _judge_of(answers, known)
     given = identity(answers, code, prompt=prompt, rubric=rubric)
-    # Fewer labels in use are no other scale.
+    # If fewer labels are in use, the scale is the same.
     if set(given["labels"]) <= set(known.labels):
         given["labels"] = known.labels
     stale = known.differences(given)
@@ -146,7 +146,7 @@ def gate(
     if stale:
         checked = [
             Requirement(text=_write(one), measure=one[0], outcome=OPEN, reason="the card is stale")
-            for one in wanted
+            for one in required
         ]
         return _gate(judge, checked, stale, known, None)
     table = answers.judgments
@@ -155,7 +155,7 @@ def gate(
     systems = [run if isinstance(run, Run) else Run.read(run) for run in runs]
     fixed = dict(known.anchors) if anchors is None else _labels_of(take_judgments(anchors))
     work = _Gate(own, known, truth, fixed, systems, resamples, seed)
-    for one in wanted:
+    for one in required:
         score = work.measure(one[0])
         checked.append(_decide(one, score, by_estimate=by_estimate))
     return _gate(judge, checked, (), known, work.shifts)
@@ -178,7 +178,7 @@ def _gate(
 
 
 def _judge_of(answers: ModelAnswers, card: Card) -> int:
-    """The LLM judge that the card is of: the one of its name, or the only one there is."""
+    """Return the judge of the card: the LLM judge of its name, or the only one."""
     kinds = answers.judgments.kind
     names = answers.judgments.judges.to_pylist()
     llm = [at for at in range(len(names)) if kinds is None or kinds[at] != PERSON]
@@ -189,7 +189,7 @@ def _judge_of(answers: ModelAnswers, card: Card) -> int:
 
 
 def _labels_of(judgments: Judgments) -> dict[str, str]:
-    """The commonest label of each item."""
+    """Return the commonest label of each item."""
     soft = soft_judgments(judgments)
     items = judgments.items.take(pa.array(soft.item)).to_pylist()
     labels = [judgments.scale.labels[at] for at in soft.label.tolist()]
@@ -252,7 +252,7 @@ class _Gate:
         self.shifts = self._shifts(anchors)
 
     def measure(self, name: str) -> Score:
-        """Measure a requirement's measure; undefined, with the reason, where it cannot be told."""
+        """Measure what a requirement names; undefined, with the reason, where it cannot."""
         if name.partition(":")[0] in NEEDS:
             return self.rates.measure(name)
         if name.partition(":")[0] in ("judge-shift", "system-shift"):
@@ -277,7 +277,7 @@ class _Gate:
         return Score(name=name, value=found.estimate, low=found.low, high=found.high)
 
     def _runs_of(self, named: str) -> list[Run]:
-        """The runs that a measure names: A, or A-B."""
+        """Return the runs that a measure names: A, or A-B."""
         by_name = {run.name: run for run in self.runs}
         if named in by_name:
             return [by_name[named]]
@@ -295,7 +295,7 @@ class _Gate:
         return Score.undefined(name, "needs 10 anchors of that class")
 
     def _shifts(self, anchors: dict[str, str]) -> Shifts:
-        """What changed since the audit, of the judge and of the system."""
+        """Measure what changed since the audit, of the judge and of the system."""
         card, scale = self.card, self.card.scale
         items = list(anchors)
         at = look_up(pa.array(items, pa.large_string()), self.own.items)

@@ -62,7 +62,7 @@ class JudgeAudit:
     alpha: float
     company: tuple[Company, ...]
     biases: tuple[Bias, ...]
-    alternative: str  # verdict of the alternative annotator test; empty where it was not made
+    alternative: str  # verdict of the alternative annotator test; empty if not made
     winning_rate: float
     advantage: float
     cost: float
@@ -85,7 +85,7 @@ class JudgeAudit:
 
     @property
     def cost_per_item(self) -> float:
-        """What an item costs."""
+        """The cost per item."""
         return self.cost / self.items if self.items else _NAN
 
     @property

@@ -34,7 +34,7 @@ _Table = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassRates:
-    """What a judge calls the gold items of one true class."""
+    """The labels that a judge gives the gold items of one true class."""
 
     truth: str
     gold: int
@@ -57,7 +57,7 @@ class Rates:
     def count(
         cls, scale: Scale, truth: NDArray[Any], label: NDArray[Any], **settings: int
     ) -> Rates:
-        """Count what the items of each true class were labelled."""
+        """Count the labels of the items of each true class."""
         shape = len(scale.truths), len(scale.labels)
         cell = truth.astype(np.int64) * shape[1] + label
         table = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)

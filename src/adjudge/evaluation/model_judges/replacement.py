@@ -106,7 +106,7 @@ def may_replace(
     """Test whether models may replace people, by the alternative annotator test.
 
     ``judgments`` are files, a table or Judgments of people and models. ``people`` is a regular
-    expression for the names of people; without it a column kind or family tells them apart.
+    expression for the names of people; without it a column kind or family says who is one.
     ``score`` is accuracy, or neg-rmse of grades.
     """
     if score not in _SCORES:

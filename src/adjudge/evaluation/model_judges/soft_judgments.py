@@ -1,7 +1,7 @@
 """Several samples of one model on an item, as one soft judgment: the share of each label.
 
-Samples of one model are no independent judgments, but how they scatter tells how sure the model
-is, and how far its own answer can be had again: the reliability.
+Samples of one model are not independent judgments, but their spread shows how certain the model
+is, and how repeatable its answers are: the reliability.
 
 A model's stated confidence is recalibrated by gold with a logistic curve, cross-fitted:
 
@@ -29,14 +29,14 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SoftJudgments:
-    """Every judge's samples of every item: a row for each pair of judge and item."""
+    """Every judge's samples of every item: one row per judge and item."""
 
     judgments: Judgments
     judge: NDArray[np.int64]  # (row,)
     item: NDArray[np.int64]  # (row,)
     samples: NDArray[np.int64]  # (row,)
     shares: _Floats  # (row, label)
-    label: NDArray[np.int64]  # (row,) the commonest; of equals the one that came first
+    label: NDArray[np.int64]  # (row,) the commonest; the first of equally common ones
     row: NDArray[np.int64]  # (judgment,) the row that each judgment belongs to
 
     def __len__(self) -> int:
@@ -44,14 +44,13 @@ class SoftJudgments:
 
     @property
     def confidence(self) -> _Floats:  # (row,)
-        """The share of the label that is commonest."""
+        """The share of the commonest label."""
         return np.asarray(self.shares[np.arange(len(self)), self.label])
 
     def reliability(self) -> tuple[_Floats, _Floats]:  # (judge,), (judge,)
-        """How far two samples of a judge agree, and alpha: the same with chance taken off.
+        """Return how often two samples of a judge agree, and Krippendorff's alpha of the judge.
 
-        Alpha is Krippendorff's, of each judge with themselves. NaN where a judge never repeats, and
-        alpha also where they give one label throughout.
+        NaN where a judge never repeats; alpha also where a judge always gives one label.
         """
         judges, labels = self.judgments.judge_count, self.shares.shape[1]
         kept = self.samples > 1
@@ -71,7 +70,7 @@ class SoftJudgments:
         return agreement, alpha
 
     def to_table(self) -> Any:
-        """One row per judge and item: judge, item, samples, label, and p_<label>, the shares."""
+        """Return one row per judge and item: judge, item, samples, label, and shares p_<label>."""
         names = self.judgments.scale.labels
         columns: dict[str, Any] = {
             "item": self.judgments.items.take(pa.array(self.item)),
@@ -86,7 +85,7 @@ class SoftJudgments:
 
 @takes_tables
 def soft_judgments(judgments: JudgmentsLike) -> SoftJudgments:
-    """The samples of each judge on each item, put together."""
+    """Combine the samples of each judge on each item."""
     item, judge = judgments.item.astype(np.int64), judgments.judge.astype(np.int64)
     labels = len(judgments.scale.labels)
     pair, row = np.unique(judge * judgments.item_count + item, return_inverse=True)
@@ -110,7 +109,7 @@ def soft_judgments(judgments: JudgmentsLike) -> SoftJudgments:
 
 _FOLDS = 5
 _LEAST = 20  # gold items from which a curve is drawn
-_CLIP = 1e-3  # of a stated confidence: nobody is that sure
+_CLIP = 1e-3  # of a stated confidence
 _PRECISION = np.array([0.25, 1.0])
 _MEAN = np.array([0.0, 1.0])
 

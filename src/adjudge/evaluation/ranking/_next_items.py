@@ -1,15 +1,14 @@
-"""Which documents to judge next, so that the ranking of systems becomes surer.
+"""Which documents to judge next, so that the ranking of systems becomes more certain.
 
 The doubt about a pair of systems is the entropy, in bits, of which is better: with the difference
 of their means normal about mu with spread sigma, H(Phi(mu / sigma)). One more judgment of a
-document, by a judge like the average judge of this crowd, gives label y with chance
-sum_k q_k theta[k, y]; it then moves mu by what that label says about the truth, and sigma shrinks
-by what it explains. The gain is the doubt now less the doubt then, over all labels and all pairs.
+document, by an average judge, gives label y with probability sum_k q_k theta[k, y]; it then moves
+mu by the information in that label, and sigma shrinks by what it explains. The gain is the doubt now less the doubt then, over all labels and all pairs.
 
-What a document's truth does to the difference is read off the draws, within its topic: the mean
-difference among the draws where it has truth k, less the mean of all. Such a mean is noisy, and
-many documents are looked at, so each is shrunk by the part that noise alone would explain. That the
-next label also says something about the judge, and so about other topics, is left out.
+The effect of a document's truth on the difference is estimated from the draws, within its topic:
+the mean difference among the draws where it has truth k, less the mean of all. Such a mean is noisy,
+and there are many documents, so each is shrunk by the part that noise alone would explain. That the
+next label is also evidence about the judge, and so about other topics, is ignored.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from adjudge.evaluation._pool import Pool
 from adjudge.models.dependence import count_further
 
 _MOST_PAIRS = 200  # the pairs in most doubt, where there are more
-_SURE = 0.001  # bits: a pair in less doubt than this needs no judgment
+_SURE = 0.001  # bits: a pair with less doubt needs no judgment
 _TINY = 1e-12
 
 
@@ -40,11 +39,11 @@ class Doubt:
     second: NDArray[np.int64]  # (pair,)
     mean: NDArray[np.float64]  # (pair,) of first minus second
     sd: NDArray[np.float64]  # (pair,)
-    bits: float  # over all pairs, those not listed too
+    bits: float  # over all pairs, also those not listed
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> Doubt:  # (draw, system)
-        """The doubt that draws of the systems' values leave."""
+        """Measure the doubt from draws of the systems' values."""
         pairs = np.array(list(combinations(range(values.shape[1]), 2)), dtype=np.int64)
         first, second = pairs.reshape(-1, 2).T
         mean = values.mean(axis=0)
@@ -69,7 +68,7 @@ class Doubt:
 
 
 class Influence:
-    """What the truth of each document does to the systems' values in its topic, summed up."""
+    """Sums of the systems' values in a topic by the truth of each document."""
 
     def __init__(self, pool: Pool, truths: int, measure: str = "") -> None:
         self.measure = measure
@@ -85,7 +84,7 @@ class Influence:
         truths: NDArray[np.int16],  # (draw, entry)
         values: NDArray[np.float64],  # (draw, system, topic)
     ) -> None:
-        """Take a block of draws in."""
+        """Add a block of draws."""
         self.draws += len(truths)
         self.sum += values.sum(axis=0).T
         self.square += np.einsum("dst,drt->tsr", values, values)
@@ -102,7 +101,7 @@ class Influence:
         doubt: Doubt,
         confusion: NDArray[np.float64],  # (truth, label)
     ) -> NDArray[np.float64]:  # (entry, pair)
-        """The bits of doubt about each pair that one more judgment of a document takes away."""
+        """Return the bits of doubt about each pair that one more judgment of a document removes."""
         topics = len(self.pool.topics)
         gain = np.zeros((len(self.count), doubt.first.size))
         before = entropy(ndtr(doubt.mean / doubt.sd))
@@ -110,18 +109,18 @@ class Influence:
             part = slice(self.pool.begins[t], self.pool.begins[t + 1])
             share, shift = self._shifts(t, part, doubt)
             chance = share @ confusion  # (entry, label)
-            told = np.einsum("ek,kl,ekp->elp", share, confusion, shift) / topics
-            told /= np.maximum(chance, _TINY)[:, :, None]
-            explained = np.einsum("el,elp->ep", chance, told**2)
+            moved = np.einsum("ek,kl,ekp->elp", share, confusion, shift) / topics
+            moved /= np.maximum(chance, _TINY)[:, :, None]
+            explained = np.einsum("el,elp->ep", chance, moved**2)
             left = np.sqrt(np.maximum(doubt.sd**2 - explained, _TINY * doubt.sd**2))
-            after = entropy(ndtr((doubt.mean + told) / left[:, None, :]))
+            after = entropy(ndtr((doubt.mean + moved) / left[:, None, :]))
             gain[part] = before - np.einsum("el,elp->ep", chance, after)
         return np.maximum(gain, 0.0)
 
     def _shifts(
         self, topic: int, part: slice, doubt: Doubt
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # (entry, truth), (entry, truth, pair)
-        """The chance of each truth, and how it moves each pair's difference in the topic."""
+        """Return the probability of each truth, and how it moves each pair's difference."""
         count = self.count[part]
         share = count / self.draws
         mean = self.sum[topic] / self.draws
@@ -138,39 +137,39 @@ class Influence:
 
 
 def entropy(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The entropy of a chance, in bits."""
+    """Return the entropy of a probability, in bits."""
     q = np.clip(p, _TINY, 1 - _TINY)
     return np.asarray(-(q * np.log2(q) + (1 - q) * np.log2(1 - q)))
 
 
 def average_confusion(consensus: Consensus) -> NDArray[np.float64]:  # (truth, label)
-    """How the judges of a consensus label on the whole, each as often as they judged."""
+    """Return the mean confusion of the judges, weighted by their judgments."""
     counts = consensus.counts.sum(axis=0) + 1.0 / len(consensus.scale.labels)
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 def no_items() -> Any:
-    """The table of documents to judge next, without any."""
-    text, whole, real = pa.large_string(), pa.int64(), pa.float64()
-    kinds = {"topic": text, "document": text, "judgments": whole, "label": text}
+    """Return an empty table of documents to judge next."""
+    text, count, real = pa.large_string(), pa.int64(), pa.float64()
+    kinds = {"topic": text, "document": text, "judgments": count, "label": text}
     kinds |= {"probability": real, "gain": real, "first": text, "second": text}
     return pa.schema(kinds).empty_table()
 
 
 def next_table(consensus: Consensus, influence: Influence, doubt: Doubt, most: int) -> Any:
-    """The documents whose next judgment takes most doubt away, best first.
+    """Return the documents whose next judgment removes most doubt, best first.
 
-    One row each: topic, document, judgments so far, label, its probability (none of an unjudged
-    one), gain in bits, and the pair of systems that it says most about. A gain is scaled by what
-    one more judgment counts for beside those there are.
+    One row per document: topic, document, judgments so far, label, its probability (null if not
+    judged), gain in bits, and the pair of systems that it informs most. A gain is scaled by the
+    weight of one more judgment next to the existing ones.
     """
     pool = influence.pool
     gains = influence.gains(doubt, average_confusion(consensus))
     further = count_further(consensus.judgments.counts_per_item, consensus.correlation or 0.0)
-    gains *= np.append(further, 1.0)[pool.item][:, None]  # -1: nobody judged it
-    whole = gains.sum(axis=1)
-    order = np.argsort(-whole, kind="stable")[:most]
-    order = order[whole[order] > 0]
+    gains *= np.append(further, 1.0)[pool.item][:, None]  # -1: not judged
+    total = gains.sum(axis=1)
+    order = np.argsort(-total, kind="stable")[:most]
+    order = order[total[order] > 0]
     item = pool.item[order]
     judged = item >= 0
     counts = np.append(consensus.judgments.counts_per_item, 0)
@@ -185,7 +184,7 @@ def next_table(consensus: Consensus, influence: Influence, doubt: Doubt, most: i
             "judgments": pa.array(counts[item]),
             "label": names.take(pa.array(label, mask=~judged)),
             "probability": pa.array(np.append(consensus.probability, 0.0)[item], mask=~judged),
-            "gain": pa.array(whole[order]),
+            "gain": pa.array(total[order]),
             "first": systems.take(pa.array(doubt.first[helped])),
             "second": systems.take(pa.array(doubt.second[helped])),
         }

@@ -2,7 +2,7 @@
 
 A sampled model gives joint draws: each takes one draw of prevalence and confusion that a chain
 kept, and the truths given it, so that doubt about a judge shows in all their items at once. A point
-model has no doubt about its judges: there each item's truth is drawn from its own posterior.
+model has no doubt about its judges: each item's truth is drawn from its own posterior.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from adjudge.kernels.truths import draw_given, draw_judged
 
 _Truths = NDArray[np.int16]
 _PARTS = 8  # into which judged documents are sorted by place
-_SHRUNK = 5.0  # documents that all parts count for in one
-_STRENGTH = 2.0  # documents that the overall prevalence counts for in a topic's
+_SHRUNK = 5.0  # documents that all parts count as in one part
+_STRENGTH = 2.0  # documents that the overall prevalence counts as in a topic
 
 
 class TruthDraws:
-    """Draws of the truth of a pool's entries, made a block at a time so that memory stays small.
+    """Draws of the truth of a pool's entries, one block at a time so that memory stays small.
 
-    Draw d does not depend on its block, nor the truth of an item in it on the runs. With
-    ``labels``, every draw gives judged documents these, and only unjudged ones vary.
+    A draw does not depend on its block, nor the truth of an item on the runs. With ``labels``,
+    every draw gives judged documents these, and only unjudged ones vary.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class TruthDraws:
             self.joint = _Joint(consensus, consensus.draws, pool, self.number, draws, seed)
 
     def block(self, first: int, last: int) -> _Truths:  # (draw, entry)
-        """The draws from the first up to the last."""
+        """Return the draws from the first up to the last."""
         out = np.empty((last - first, len(self.pool.item)), dtype=np.int16)
         judged = np.empty(self.entries.size, dtype=np.int16)
         for row, draw in enumerate(range(first, last)):
@@ -71,10 +71,10 @@ class TruthDraws:
         return out
 
     def _unjudged(self, draw: int, judged: _Truths) -> _Truths:  # (extra,)
-        """Truths of unjudged entries, from a draw of their topic's prevalence.
+        """Draw truths of unjudged entries, from a draw of their topic's prevalence.
 
-        Where the model knows no prevalence of topics, it is drawn given the truths of the topic's
-        judged documents in the same draw.
+        If the model has no prevalence of topics, it is drawn given the truths of the topic's judged
+        documents in the same draw.
         """
         rng = np.random.default_rng([self.seed, draw])
         if self.joint is not None and self.joint.by_topic:
@@ -99,7 +99,7 @@ def lift_by_place(
     pool: Pool,
     posterior: NDArray[np.float64],  # (item, truth)
 ) -> NDArray[np.float64]:  # (extra, truth)
-    """How many times as common each truth is where the runs rank a document as high as this one.
+    """Return how many times as common each truth is at the height where runs rank a document.
 
     Judged documents that some run returns are sorted by how high all runs rank them together, into
     parts of equal size; the shares of truths in a part, over those of all parts, are its lift.
@@ -122,7 +122,7 @@ def lift_by_place(
 
 
 class _Joint:
-    """The judgments of a pool beside the rates that chains kept."""
+    """The judgments of a pool, and the rates that chains kept."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class _Joint:
 
     @property
     def by_topic(self) -> bool:
-        """Whether each topic has a prevalence of its own."""
+        """Whether topics differ in prevalence."""
         return self.kept.topics is not None
 
     def _place(self, draw: int) -> tuple[int, int]:
@@ -156,12 +156,12 @@ class _Joint:
         return chain, at
 
     def prevalence(self, draw: int) -> NDArray[np.float64]:  # (topic in play, truth)
-        """The prevalence in one draw."""
+        """Return the prevalence in one draw."""
         row = self.pool.topic_code if self.by_topic else np.zeros(len(self.pool.topics), np.int64)
         return np.asarray(self.kept.prevalence[self._place(draw)][row], dtype=np.float64)
 
     def draw(self, draw: int, key: np.uint64, out: _Truths) -> None:
-        """The truths of judged entries given one draw of the rates."""
+        """Draw the truths of judged entries given one draw of the rates."""
         confusion = self.kept.confusion[self._place(draw)][self.judges].astype(np.float64)
         draw_judged(
             self.offsets,
@@ -178,28 +178,28 @@ class _Joint:
 
 
 def _spread(draws: int, kept: int, seed: int) -> NDArray[np.int64]:  # (draw,)
-    """Which kept draw each draw takes: all as often, in an order that spreads them."""
+    """Return which kept draw each draw uses: all equally often, in random order."""
     order = np.random.default_rng([seed, 2]).permutation(kept)
     return np.asarray(order[np.arange(draws) % kept])
 
 
 def is_judged(judgments: Judgments, known: NDArray[np.int16] | None) -> NDArray[np.bool_]:
-    """Which items somebody judged, or have gold."""
+    """Return which items were judged or have gold."""
     judged = np.asarray(judgments.counts_per_item > 0)
     return judged if known is None else judged | (known >= 0)
 
 
 def has_one_source(consensus: Consensus) -> bool:
-    """Whether no item has two judgments, or a judgment and gold, so that noise cannot be seen."""
+    """Return whether no item has two judgments, or a judgment and gold, to show noise."""
     counts = consensus.judgments.counts_per_item
     return bool((counts <= 1).all()) and not _is_checked(consensus)
 
 
 def choose_labels(consensus: Consensus, lowest: int) -> _Truths:  # (item,)
-    """The labels of a consensus; the judgments themselves where no judgment contradicts another.
+    """Return the labels of a consensus; the judgments themselves if none contradicts another.
 
-    Gold wins over both. A judgment that stands for no truth, such as "cannot judge", counts as the
-    lowest.
+    Gold wins over both. A judgment that means no truth, such as "cannot judge", counts as the
+    lowest truth.
     """
     judgments = consensus.judgments
     truth = np.array(consensus.scale.truth_of, dtype=np.int16)[judgments.label]
@@ -211,7 +211,7 @@ def choose_labels(consensus: Consensus, lowest: int) -> _Truths:  # (item,)
 
 
 def _is_checked(consensus: Consensus) -> bool:
-    """Whether some judged item has gold."""
+    """Return whether some judged item has gold."""
     known = consensus.known
     return known is not None and bool(
         ((known >= 0) & (consensus.judgments.counts_per_item > 0)).any()

@@ -43,7 +43,7 @@ from adjudge.evaluation.ranking._truths import (
 from adjudge.models.model import Progress, Step
 
 _Over = Literal["judgments", "topics"]
-MEASURED = ("nDCG@10", "AP")  # where nobody says what to measure by
+MEASURED = ("nDCG@10", "AP")  # by default
 _SLOW_DRAWS = 100  # of a measure that goes through ir-measures, draw by draw
 _BLOCK = 1 << 22  # truths held at a time
 
@@ -347,9 +347,9 @@ def _about(
             "cannot be measured; a second judge or gold labels would make it visible"
         )
     if covers:
-        said = " and ".join(causes[name] for name in covers)
+        causes_named = " and ".join(causes[name] for name in covers)
         notes.append(
-            f"intervals cover {said}"
+            f"intervals cover {causes_named}"
             + ("" if "topics" in covers else f" on {these}; other topics would add to it")
         )
     if "judgments" in covers:
