@@ -157,9 +157,7 @@ def test_pairs(adjudge: Run, at_terminal: Run, folder: Path, demo_folder: Path) 
 def test_json_of_a_view(adjudge: Run, crowd: Path) -> None:
     found = adjudge("judges", "judgments.csv", "--json", "--show", "pairs").json
     assert found["pairs"] == []
-    assert found["diagnosis"][-1] == (
-        "no two judges have 10 items in common: nobody to be found copying"
-    )
+    assert found["diagnosis"][-1].startswith("no two judges have 10 items in common")
 
 
 def test_a_view_that_does_not_exist(adjudge: Run, crowd: Path) -> None:

@@ -9,9 +9,9 @@ estimate (1978, doi:10.1093/oxfordjournals.aje.a112510). So the system changed b
     (mean label now - a') / b' - (mean label then - a) / b,
 
 with a' and b' the line through m_k + d_k. The interval follows by the delta method. Of paired
-labels, two pseudo-observations keep the coverage where few labels change (Bonett and Price 2012, doi:10.3102/1076998611411915). Mid-p sign tests decide whether the judge changed at
-all (McNemar's, where labels are right or wrong; Fagerland and others 2013,
-doi:10.1186/1471-2288-13-91).
+labels, two pseudo-observations keep the coverage where few labels change (Bonett and Price 2012,
+doi:10.3102/1076998611411915). Mid-p sign tests decide whether the judge changed at all (McNemar's,
+where labels are right or wrong; Fagerland and others 2013, doi:10.1186/1471-2288-13-91).
 """
 
 from __future__ import annotations

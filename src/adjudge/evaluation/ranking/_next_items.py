@@ -2,13 +2,14 @@
 
 The doubt about a pair of systems is the entropy, in bits, of which is better: with the difference
 of their means normal about mu with spread sigma, H(Phi(mu / sigma)). One more judgment of a
-document, by an average judge, gives label y with probability sum_k q_k theta[k, y]; it then moves
-mu by the information in that label, and sigma shrinks by what it explains. The gain is the doubt now less the doubt then, over all labels and all pairs.
+document, by an average judge, gives label y with probability sum_k q_k theta[k, y]. It moves mu by
+the information in that label, and sigma shrinks by what it explains. The gain is the doubt now less
+the doubt then, over all labels and all pairs.
 
 The effect of a document's truth on the difference is estimated from the draws, within its topic:
-the mean difference among the draws where it has truth k, less the mean of all. Such a mean is noisy,
-and there are many documents, so each is shrunk by the part that noise alone would explain. That the
-next label is also evidence about the judge, and so about other topics, is ignored.
+the mean difference among the draws where it has truth k, less the mean of all. Such a mean is
+noisy, and there are many documents, so each is shrunk by the part that noise alone would explain.
+The next label is also evidence about the judge, and so about other topics; that is ignored.
 """
 
 from __future__ import annotations
