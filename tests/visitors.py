@@ -11,7 +11,8 @@ from typing import Any
 from axe_core_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from sites import LABELS, REASON, Site
+from sites import LABELS, PASSWORD, REASON, Site
+from sites import Browser as PlainBrowser
 from sizes import FULL
 
 SHOTS = os.environ.get("ADJUDGE_SHOTS")  # a folder, where somebody wants to look at the pages
@@ -58,6 +59,21 @@ class Visitors:
         expected = (*lost, "Failed to execute 'postMessage' on 'DOMWindow'")
         if message.type in ("error", "warning") and not message.text.startswith(expected):
             self.said.append(message.text)
+
+
+def log_in(site: Site, name: str = "ada") -> PlainBrowser:
+    browser = site.browser()
+    browser.get("/login")
+    browser.post("/login", name=name, password=PASSWORD)
+    return browser
+
+
+def as_logged_in(visitors: Visitors, site: Site, name: str = "ada") -> Page:
+    """A page of somebody's who is logged in."""
+    page = visitors.come()
+    session = log_in(site, name).client.cookies["adjudge_session"]
+    page.context.add_cookies([{"name": "adjudge_session", "value": session, "url": site.url}])
+    return page
 
 
 # What is of no serious rule is not looked for, nor the style sheets fetched for a rule of none.

@@ -23,7 +23,7 @@ from adjudge.collect.values.requesting import MemberRole
 from compared import better, paired_project
 from sites import PASSWORD, Browser, Site, page_routes, served, small_project
 from sizes import FULL
-from visitors import SHOTS, Visitors, find_faults
+from visitors import SHOTS, Visitors, as_logged_in, find_faults, log_in
 
 pytestmark = pytest.mark.slow
 
@@ -191,21 +191,6 @@ def plan(site: Site, slug: str) -> None:
     planner._keep(site.services, asked, kept)
 
 
-def log_in(site: Site, name: str = "ada") -> Browser:
-    browser = site.browser()
-    browser.get("/login")
-    browser.post("/login", name=name, password=PASSWORD)
-    return browser
-
-
-def as_logged_in(visitors: Visitors, site: Site, name: str = "ada") -> Page:
-    """A page of somebody's who is logged in."""
-    page = visitors.come()
-    session = log_in(site, name).client.cookies["adjudge_session"]
-    page.context.add_cookies([{"name": "adjudge_session", "value": session, "url": site.url}])
-    return page
-
-
 FORMS: dict[str, tuple[ViewportSize, Scheme, Scheme]] = {
     "wide": (WIDE, "dark", "light"),
     "narrow": (NARROW, "light", "dark"),
@@ -294,6 +279,7 @@ REQUESTERS: dict[str, tuple[str, ...] | None] = {
     "/projects/{project}/settings/gold/suggestions": (
         "/projects/{slug}/settings/gold/suggestions",
     ),
+    "/projects/{project}/results/systems": ("/projects/{slug}/results/systems",),
     "/projects/{project}/results/ranking": ("/projects/{pairs}/results/ranking",),
     "/projects/{project}/results/ranking/report": ("/projects/{pairs}/results/ranking/report",),
     "/projects/{project}/results": (
@@ -394,6 +380,7 @@ REVIEWERS = {
     ("/results", ""),
     ("/settings/gold/suggestions/fit", ""),
     ("/results/plan", ""),
+    ("/results/systems/upload", ""),
     ("/dry-run", ""),
 }
 

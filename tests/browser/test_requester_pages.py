@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from sites import PASSWORD, Site, small_project
-from visitors import Visitors, follow
+from sites import Site, small_project
+from visitors import Visitors, as_logged_in, follow
 
 pytestmark = pytest.mark.slow
-
-
-def log_in(page: Page, site: Site) -> None:
-    page.goto(f"{site.url}/login")
-    page.get_by_label("Name").fill("ada")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
-    page.wait_for_url("**/projects")
 
 
 def worked(site: Site) -> str:
@@ -33,8 +25,7 @@ def worked(site: Site) -> str:
 def test_settings_are_searched_and_judges_chosen(site: Site, visitors: Visitors) -> None:
     site.set_up()
     slug = worked(site)
-    page = visitors.come()
-    log_in(page, site)
+    page = as_logged_in(visitors, site)
     page.goto(f"{site.url}/projects/{slug}")
     expect(page.get_by_text("Everything is judged")).to_be_visible()
     page.goto(f"{site.url}/projects/{slug}/settings")

@@ -350,6 +350,7 @@ PAGES_OF = {
     ("POST", "/dry-run"): "reviewer",
     ("POST", "/dismiss"): "viewer",
     ("POST", "/items/adjudicate"): "reviewer",
+    ("POST", "/results/systems/upload"): "reviewer",
     ("GET", "/judges/links.csv"): "manager",
     ("GET", "/settings/notifications"): "manager",
     ("POST", "/settings/notifications/ask"): "owner",

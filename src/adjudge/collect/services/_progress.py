@@ -39,6 +39,7 @@ from adjudge.collect.values.requesting import (
     DisagreementTopic,
     FunnelRow,
     Progress,
+    ProjectActivity,
     ProjectPace,
     Savings,
 )
@@ -110,6 +111,20 @@ def measure_progress(request: Request) -> Progress:
     )
 
 
+def measure_activity(request: Request) -> ProjectActivity:
+    """What the list of projects says of one, as ``measure_progress`` does."""
+    people = _read_judges(request)
+    seen, right = _count_gold_before(request)
+    last = max((row.last for row in people if row.last), default=None)
+    return ProjectActivity(
+        cost=to_money(sum(pay_of(row, request.project.policy_of(row.arm)) for row in people)),
+        currency=request.project.policy.currency,
+        gold_seen=seen + sum(row.seen for row in people),
+        gold_right=right + sum(row.right for row in people),
+        last=None if last is None else to_time(last),
+    )
+
+
 def _group_items(request: Request) -> Sequence[StoredRow]:
     """Work by what its counters say, in one pass over an index that has them in this order."""
     alike = (items.c.state, items.c.trusted, items.c.needed, items.c.leased, items.c.broken)
@@ -141,7 +156,13 @@ def _read_judges(request: Request) -> Sequence[StoredRow]:
     return request.on.execute(
         select(
             *(judges.c.stage, judges.c.arm, judges.c.earned, judges.c.pages, judges.c.worked),
-            *(judges.c.attempt, judges.c.training_seen, judges.c.seen, judges.c.right),
+            *(
+                judges.c.attempt,
+                judges.c.training_seen,
+                judges.c.seen,
+                judges.c.right,
+                judges.c.last,
+            ),
         ).where(judges.c.project == request.project.id, is_real)
     ).all()
 

@@ -43,11 +43,13 @@ from adjudge.collect.store.schema import (
 )
 from adjudge.collect.store.settings import (
     declined_golds,
+    dismissed_names,
     fixed_name,
     knowledge_name,
     mail_keys_name,
     notified_name,
     notify_name,
+    slug_names,
 )
 from adjudge.collect.store.snapshot import (
     MAIN_ARM,
@@ -176,8 +178,10 @@ def delete_project(request: Request) -> None:
     for table in (*kept_of, *own, judges, golds, items, arms):
         request.on.execute(delete(table).where(table.c.project == project))
     kept = (declined_golds, knowledge_name, fixed_name, notify_name, notified_name, mail_keys_name)
-    names = [name(project) for name in kept]
-    request.on.execute(delete(settings).where(settings.c.name.in_(names)))
+    slug = request.project.slug
+    names = [*(name(project) for name in kept), *(name.format(slug) for name in slug_names)]
+    of_pages = settings.c.name.startswith(dismissed_names(slug), autoescape=True)
+    request.on.execute(delete(settings).where(settings.c.name.in_(names) | of_pages))
     request.on.execute(delete(projects).where(projects.c.id == project))
 
 

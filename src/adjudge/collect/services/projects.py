@@ -19,7 +19,12 @@ from adjudge.collect.rules.replay import LogReplay
 from adjudge.collect.rules.routing import assign_arm
 from adjudge.collect.services._gold_editing import import_items
 from adjudge.collect.services._panels import PROLIFIC_PARAMETERS, preset_panel
-from adjudge.collect.services._progress import list_disagreements, measure_pace, measure_progress
+from adjudge.collect.services._progress import (
+    list_disagreements,
+    measure_activity,
+    measure_pace,
+    measure_progress,
+)
 from adjudge.collect.services._stored_projects import (
     check_colours,
     create_project,
@@ -49,6 +54,7 @@ from adjudge.collect.values.requesting import (
     LogEntry,
     MemberRole,
     Progress,
+    ProjectActivity,
     ProjectHead,
     ProjectPace,
     ProjectState,
@@ -268,6 +274,11 @@ class ProjectService(Service):
     def get_progress(self, request: Request) -> Progress:
         """How far the project is, what it cost, why items are open."""
         return measure_progress(request)
+
+    @reads()
+    def get_activity(self, request: Request) -> ProjectActivity:
+        """What the project has cost, how right its judges are, and when they last answered."""
+        return measure_activity(request)
 
     @reads()
     def get_pace(self, request: Request, progress: Progress | None = None) -> ProjectPace:

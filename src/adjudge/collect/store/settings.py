@@ -34,6 +34,10 @@ def forget_setting(on: Connection, name: str) -> None:
     on.execute(delete(settings).where(settings.c.name == name))
 
 
+# The names under which pages keep something of a project, by its slug.
+slug_names = ("systems:{}", "systems-asked:{}", "assigned:{}", "model-runs:{}")
+dismissed_names = "dismissed:{}:".format  # how they begin: one per requester
+
 # The names under which something of a project is kept, by its id.
 knowledge_name = "knowledge:{}".format  # what the last fit knows
 fixed_name = "fixed-accuracy:{}".format  # the accuracy to expect of a fixed number of judgments

@@ -139,6 +139,17 @@ class ProjectSummary(ProjectHead):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectActivity:
+    """What a project has cost, how right its judges are on gold, and when they last answered."""
+
+    cost: Decimal
+    currency: str
+    gold_seen: int
+    gold_right: int
+    last: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FunnelRow:
     """How judges of one arm came through: the paper's table 2."""
 

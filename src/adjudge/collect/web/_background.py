@@ -33,7 +33,7 @@ from types import ModuleType
 from typing import IO, Any
 from urllib.parse import unquote, urlsplit
 
-from adjudge.collect.consensus import planner, refit
+from adjudge.collect.consensus import planner, refit, systems
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.notices import Parcel
 from adjudge.collect.services.requester import RequesterServices
@@ -87,7 +87,7 @@ def _post(parcel: Parcel, settings: Settings) -> str:
         "X-Adjudge-Timestamp": moment,
         "X-Adjudge-Signature": f"sha256={_sign(parcel.secret, moment, body)}",
     }
-    at = _find_address(host, port, private=settings.private_webhooks)
+    at = find_address(host, port, private=settings.private_webhooks)
     connection = http.client.HTTPConnection(host, port, timeout=_SECONDS)
     line = socket.create_connection((at, port), timeout=_SECONDS)
     if secure:  # the handshake later, when it is watched
@@ -129,7 +129,7 @@ def _is_public(text: str) -> bool:
     return address.is_global and not address.is_multicast and address not in _OF_PROTOCOLS
 
 
-def _find_address(host: str, port: int, *, private: bool) -> str:
+def find_address(host: str, port: int, *, private: bool) -> str:
     """The address of a host, if every address of it may be sent to. Refused: ``bad-target``."""
     found = {str(one[4][0]) for one in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
     for text in sorted(found):
@@ -310,8 +310,9 @@ class Background(_Worker):
             self._fit(refit, project, model)
 
     def _plan(self) -> None:
-        for project in planner.find_due(self._services):
-            self._fit(planner, project)
+        for module in (planner, systems):
+            for project in module.find_due(self._services):
+                self._fit(module, project)
 
     def _fit(self, module: ModuleType, *of: str) -> None:
         """Run a module as a process for a project (and a model), and note where it failed."""

@@ -37,7 +37,7 @@ _LEAST: dict[str, MemberRole] = {
     "/items/adjudicate": "reviewer",
     "/results": "reviewer",
     "/results/plan": "reviewer",
-    "/results/systems": "reviewer",
+    "/results/systems/upload": "reviewer",
     "/settings/gold/contests/{contest}": "reviewer",
     "/settings/gold/suggestions/fit": "reviewer",
     "/settings/notifications/ask": "owner",

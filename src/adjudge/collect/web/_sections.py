@@ -41,6 +41,7 @@ SECTIONS = (
             "Consensus": "/results",
             "Ranking": "/results/ranking",
             "Disagreements": "/results/disagreements",
+            "Systems": "/results/systems",
             "Report": "/results/report",
             "Plan": "/results/plan",
             "Export": "/results/export",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from adjudge.collect.store.database import Database
     from adjudge.collect.web._health import Checks, Metrics
     from adjudge.collect.web._login import Tokens
+    from adjudge.collect.web._model_runs import ModelRuns
     from adjudge.collect.web._pages import Pages
     from adjudge.collect.web._security import Keys, Limiter, Sessions
     from adjudge.collect.web._uploading import UploadReaders
@@ -36,6 +37,7 @@ class State:
     tokens: Tokens
     checks: Checks
     readers: UploadReaders
+    models: ModelRuns
 
 
 def state_of(request: Request) -> State:

@@ -39,6 +39,7 @@ from adjudge.collect.web import _sections as sections
 from adjudge.collect.web._background import Background, Messenger
 from adjudge.collect.web._login import Tokens
 from adjudge.collect.web._middleware import Around
+from adjudge.collect.web._model_runs import ModelRuns
 from adjudge.collect.web._pages import STATIC, Pages
 from adjudge.collect.web._security import Keys, Limiter, Sessions
 from adjudge.collect.web._state import State
@@ -65,6 +66,7 @@ def create_app(settings: Settings) -> FastAPI:
         finally:
             messenger.stop()
             background.stop()
+            parts.models.close()
             parts.readers.close()
             parts.checks.close()
             parts.database.close()
@@ -118,7 +120,7 @@ def _parts(settings: Settings) -> State:
         keys, path=settings.prefix, hours=settings.session_hours, days=settings.judge_days
     )
     database = Database(settings.database, wait=settings.database_wait)
-    services = RequesterServices(database)
+    services, judging = RequesterServices(database), JudgingService(database)
     return State(
         settings=settings,
         keys=keys,
@@ -128,11 +130,12 @@ def _parts(settings: Settings) -> State:
         attempts=Limiter(),
         newcomers=Limiter(),
         database=database,
-        judging=JudgingService(database),
+        judging=judging,
         services=services,
         tokens=Tokens(services),
         checks=health.Checks(),
         readers=UploadReaders(settings.upload_seconds),
+        models=ModelRuns(settings, judging, services),
     )
 
 

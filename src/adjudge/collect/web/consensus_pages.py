@@ -10,7 +10,7 @@ from typing import IO
 from fastapi import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
-from adjudge.collect.consensus import refit
+from adjudge.collect.consensus import refit, systems
 from adjudge.collect.consensus.reports import KeptReport, read_ranking, read_ranking_report
 from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.collect.web._forms import SentForm, asked_number, read_grade
@@ -165,6 +165,34 @@ def _ranking_report(project: str, who: Who) -> Response | str:
     if report is None:  # there is none yet, and the page says why
         return f"/projects/{project}/results/ranking"
     return _show_report(report, outdated=refit.is_outdated(who.services, project, DEFAULT))
+
+
+@router.get("/results/systems")
+def _systems(project: str, who: Who) -> Response:
+    """Search systems, compared by the labels."""
+    compared = systems.read_compared(who.services, project)
+    rows = compared.systems if compared else ()
+    ends = [row[end] for row in rows for end in ("low", "high", "value") if row[end] is not None]
+    return who.show_project(
+        "Systems",
+        "systems",
+        project,
+        asked=systems.is_asked(who.services, project),
+        compared=compared,
+        measures=systems.MEASURES,
+        least=min(ends, default=0.0),
+        most=max(ends, default=1.0),
+    )
+
+
+@router.post("/results/systems/upload")
+def _compare_systems(project: str, form: SentForm, who: Who) -> Response | str:
+    """Ask for a comparison of the runs that are sent."""
+    if len(form.files) < 2:
+        problem = f"Choose two runs at least, one file per system; {len(form.files)} came."
+        return _systems(project, who.showing(422, problem=problem))
+    systems.ask(who.services, project, form.files)
+    return f"/projects/{project}/results/systems"
 
 
 # -- exports

@@ -53,7 +53,6 @@ def _items(request: Request, project: str, who: Who) -> Response:
     found, total = who.services.items.get_all(
         project, which=which, search=search, sort=sort, page=page, size=_SIZE
     )
-    members = who.services.members.get_all(project)
     return who.show_project(
         "All items",
         "items",
@@ -67,9 +66,16 @@ def _items(request: Request, project: str, who: Who) -> Response:
         search=search,
         page=page,
         pages=-(-total // _SIZE),
-        reviewers={one.member: one.name for one in members if may(one.role, "reviewer")},
+        reviewers=_find_reviewers(who, project),
         assigned=_read_assigned(who, project),
     )
+
+
+def _find_reviewers(who: LoggedIn, project: str) -> dict[str, str]:
+    """Who may adjudicate: whoever asks, and the members whose role allows it."""
+    members = who.services.members.get_all(project)
+    reviewers = {one.member: one.name for one in members if may(one.role, "reviewer")}
+    return {who.requester.requester: who.requester.name, **reviewers}
 
 
 def _name_assigned(project: str) -> str:
@@ -86,10 +92,9 @@ def _read_assigned(who: LoggedIn, project: str) -> dict[str, str]:
 def _assign(project: str, form: SentForm, who: Who) -> Response | str:
     """Assign items to a reviewer, or to nobody."""
     chosen, reviewer = form.lists.get("item", []), form.text("reviewer", most=100)
-    members = who.services.members.get_all(project)
     if not chosen:
         return _items(who.request, project, who.showing(422, problem="Tick an item first."))
-    if reviewer and reviewer not in {one.member for one in members if may(one.role, "reviewer")}:
+    if reviewer and reviewer not in _find_reviewers(who, project):
         raise NotFound("reviewer", reviewer)
     assigned = _read_assigned(who, project) | dict.fromkeys(chosen, reviewer)
     kept = {item: one for item, one in assigned.items() if one}

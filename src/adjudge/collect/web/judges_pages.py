@@ -18,15 +18,18 @@ from adjudge.collect.values.requesting import JudgeRow, ProjectHead, may
 from adjudge.collect.web._forms import PROVEN, Form, SentForm, asked_word
 from adjudge.collect.web._joining import invite_link, origin
 from adjudge.collect.web._login import LoggedIn, Who, page_router
+from adjudge.collect.web._model_runs import SAMPLE, ModelRun
 from adjudge.collect.web._pages import root
 from adjudge.collect.web._state import state_of
-from adjudge.errors import AdjudgeError, NotFound, Refused
+from adjudge.data.scale import as_number
+from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 from adjudge.models.registry import DEFAULT
 
 router = page_router("/projects/{project}/judges")
 _MOST_INVITES = 1_000
 _MOST_AT_ONCE = 1_000
 _STAGES = ("consent", "training", "working", "warned", "finished", "failed", "blocked")
+_ASKED = ("endpoint", "model", "prompt", "most", "budget", "price_in", "price_out")  # of models
 _SHOWN = 200  # judges on a page
 
 
@@ -84,15 +87,67 @@ def _judges(request: Request, project: str, who: Who) -> Response:
 
 
 @router.get("/models")
-def _models(request: Request, project: str, who: Who) -> Response:
-    """How a language model judges here."""
+def _models(project: str, who: Who) -> Response:
+    """Let a language model judge, and see how far those are that do."""
+    from adjudge.collect.model_judge.prompts import PROMPTS
+
+    models = state_of(who.request).models
+    runs = models.find(project)
+    rows = {row.judge: row for row in who.services.judges.get_all(project)}
     return who.show_project(
         "LLM judges",
         "models",
         project,
         policy=who.services.projects.get_policy(project)[0],
-        server=f"{origin(request)}{root(request)}",
+        server=f"{origin(who.request)}{root(who.request)}",
+        prompts=tuple(PROMPTS),
+        runs=[(run, rows.get(run.judge), models.has_key(project, run.model)) for run in runs],
+        given={
+            **dict.fromkeys(_ASKED, ""),
+            "prompt": "guidelines",
+            "most": str(SAMPLE),
+            "price_in": "0",
+            "price_out": "0",
+        },
     )
+
+
+@router.post("/models")
+def _start_model(project: str, form: SentForm, who: Who) -> Response | str:
+    """Let a model judge a sample, or go on with the rest."""
+    who.services.projects.check_role(project, "manager")
+    given = {name: form.text(name, most=500) for name in _ASKED}
+    try:
+        if "api" not in who.services.projects.get_policy(project)[0].channels:
+            raise Refused("bad-form", "models may not judge here: set 'api' as a way to come")
+        run = ModelRun(
+            endpoint=given["endpoint"],
+            model=given["model"],
+            prompt=given["prompt"],
+            most=form.number("most") if given["most"] else None,
+            budget=_read_amount("budget", given["budget"]),
+            price_in=_read_amount("price_in", given["price_in"]) or 0.0,
+            price_out=_read_amount("price_out", given["price_out"]) or 0.0,
+        )
+        state_of(who.request).models.start(project, run, form.fields.get("key", "").strip())
+    except AdjudgeError as fault:
+        return _models(project, who.again(fault, given=given))
+    return f"/projects/{project}/judges/models"
+
+
+def _read_amount(name: str, text: str) -> float | None:
+    """An amount of money of a form; None for none."""
+    amount = as_number(text) if text else None
+    if text and (amount is None or not 0 <= amount < 1e9):
+        raise BadSetting(name, text, "an amount of at least 0")
+    return amount
+
+
+@router.post("/models/stop")
+def _stop_model(project: str, form: SentForm, who: Who) -> str:
+    """Stop a model after its present page."""
+    state_of(who.request).models.stop(project, form.need("model", most=500))
+    return f"/projects/{project}/judges/models"
 
 
 @router.get("/table")

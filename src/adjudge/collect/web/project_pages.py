@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from adjudge.collect.services.notices import EVENTS
 from adjudge.collect.services.projects import entry_link
+from adjudge.collect.store.settings import dismissed_names
 from adjudge.collect.values.requesting import PROJECT_STATES, Progress, ProjectHead
 from adjudge.collect.values.sides import is_of_pairs
 from adjudge.collect.web import _policy_form, _uploading
@@ -115,7 +116,7 @@ def _mark(warning: str) -> str:
 
 def _dismissed(who: LoggedIn, project: str) -> str:
     """The setting with the warnings that a requester has dismissed."""
-    return f"dismissed:{project}:{who.requester.requester}"
+    return dismissed_names(project) + who.requester.requester
 
 
 @router.post("/dismiss")

@@ -33,6 +33,7 @@ router = page_router()
 _MEMBERS = "/projects/{project}/settings/members"
 _LONGEST_WAIT = 8.0  # seconds that a try at a password is held back
 _MOST_COUNTED = 100  # wrong tries at a name that are remembered
+_SHOWN = 100  # projects whose cost and accuracy are counted, the newest
 _LONGEST = 3_650  # days that a link may last
 _ANSWERS: tuple[RecipientState, ...] = ("confirmed", "stopped")
 _SCOPES: tuple[Scope, ...] = ("judge", "requester")
@@ -255,9 +256,15 @@ def _end_guest(requester: str, who: Who) -> str:
 @router.get("/projects")
 def _projects(who: Who) -> Response:
     """The requester's projects."""
+    projects = who.services.projects.get_all()
     return who.show(
         "projects",
-        projects=who.services.projects.get_all(),
+        projects=projects,
+        activity={
+            one.slug: who.services.projects.get_activity(one.slug)
+            for one in projects[:_SHOWN]
+            if one.judges
+        },
         tour=who.services.settings.get(_toured(who)) is None,
     )
 
