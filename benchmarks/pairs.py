@@ -64,16 +64,17 @@ def _made(size: int, cache: Path) -> Path:
     """The comparisons as arrays of codes, made once; an outcome is 1 where the left one won."""
     folder = cache / f"pairs-{size}"
     if not (folder / f"{PARTS[-1]}.npy").is_file():
-        from adjudge.data.comparisons import LEFT
-        from adjudge.simulation._preferences import make_comparisons
-
         random = np.random.default_rng(1)
         strengths, right = random.normal(0, 1, ITEMS), random.beta(8, 2, JUDGES)
-        made = make_comparisons(strengths, size, right=right, seed=1).comparisons
+        left = random.integers(ITEMS, size=size)
+        other = (left + random.integers(1, ITEMS, size=size)) % ITEMS
+        judge = random.integers(JUDGES, size=size)
+        ahead = strengths[left] - strengths[other]
+        ahead = np.where(random.random(size) < right[judge], ahead, -ahead)
+        won = random.random(size) < 1 / (1 + np.exp(-ahead))
         folder.mkdir(parents=True, exist_ok=True)
-        for part in PARTS[:-1]:
-            np.save(folder / f"{part}.npy", getattr(made, part))
-        np.save(folder / f"{PARTS[-1]}.npy", (made.outcome == LEFT).astype(np.int32))
+        for part, values in zip(PARTS, (left, other, judge, won), strict=True):
+            np.save(folder / f"{part}.npy", values.astype(np.int32))
     return folder
 
 

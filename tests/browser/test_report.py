@@ -19,7 +19,7 @@ from adjudge.report import Provenance, gather, write_report
 from adjudge.report.preferences import write_pair_report
 from adjudge.report.results import Results
 from adjudge.simulation import Crowd, Population, demo
-from adjudge.simulation._preferences import make_comparisons
+from simulated_pairs import make_comparisons
 from sizes import FULL
 from visitors import PATIENCE, Watched, find_faults
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from adjudge.data.formats import Content, write
-from adjudge.simulation._preferences import make_comparisons
 from commands import Run
+from simulated_pairs import make_comparisons
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from adjudge.evaluation.preferences import (
     next_pairs,
     pair_worths,
 )
-from adjudge.simulation._preferences import make_comparisons
+from simulated_pairs import make_comparisons
 from sizes import sized
 
 

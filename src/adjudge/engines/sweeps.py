@@ -63,7 +63,7 @@ class _Expect:
         inputs: Any
         if tables is None:
             stands = part.judgments.scale.stands.T.astype(np.int64).reshape(-1)
-            kernel, inputs = kernels.vote_shares(truths), stands
+            kernel, inputs = kernels.expectation(truths, voting=True), (stands, stands)
         else:
             kernel, inputs = kernels.expectation(truths), (tables.prior, tables.ratio)
             if tables.of_types:

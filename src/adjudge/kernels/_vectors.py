@@ -25,6 +25,7 @@ UNLOG = 1.0 / LOG
 FEW = 128  # items taken together: their judgments and buffers stay in the nearest cache
 _PER_LN2 = 1.4426950408889634
 _LN2 = 0.6931471805599453
+_HALF = 0x3FE6A09E667F3BCD  # the bits of the square root of 1/2
 _LN2_HIGH = 0.6931471803691238  # ln 2 in two parts, so that a multiple of it can be taken off
 _LN2_LOW = 1.9082149292705877e-10  # a number without losing its last bits
 
@@ -55,25 +56,26 @@ def exponentials(x, bits, scale, out, count):
 
 
 @njit(**COMPILED)
-def logarithms(w, bits, out, count):
-    """The logarithm of ``count`` numbers that are 1 or more, to 10^-11; ``w`` is used up.
+def logs(x, bits, out, count):
+    """The natural logarithm of ``count`` positive numbers, to 1 part in 10^15; ``x`` is used up.
 
-    ``bits`` is ``w`` seen as whole numbers: the power of two is taken off there, and the rest, in
-    1..2, goes through the series of 2 artanh((w - 1) / (w + 1)).
+    ``bits`` is ``x`` seen as whole numbers: the power of two is taken off there so that the rest
+    lies about 1, and the rest goes through the series of 2 artanh((x - 1) / (x + 1)). Written out,
+    so that it runs as vector instructions. Numbers below 2^-1022 are not normal: not for them.
     """
     for k in range(count):
-        power = (bits[k] >> 52) - 1023
-        out[k] = power * _LN2
+        power = (bits[k] - _HALF) >> 52
         bits[k] -= power << 52
+        out[k] = power * _LN2
     for k in range(count):
-        s = (w[k] - 1.0) / (w[k] + 1.0)
+        s = (x[k] - 1.0) / (x[k] + 1.0)
         a = s * s
         b = a * a
         c = b * b
-        low = (1.0 + a * (1 / 3)) + b * (1 / 5 + a * (1 / 7))
-        mid = (1 / 9 + a * (1 / 11)) + b * (1 / 13 + a * (1 / 15))
-        high = (1 / 17 + a * (1 / 19)) + b * (1 / 21)
-        out[k] += 2.0 * s * (low + c * (mid + c * high))
+        low = (1 / 3 + a * (1 / 5)) + b * (1 / 7 + a * (1 / 9))
+        high = (1 / 11 + a * (1 / 13)) + b * (1 / 15 + a * (1 / 17))
+        tail = low + c * (high + c * (1 / 19 + a * (1 / 21)))
+        out[k] += 2.0 * s + 2.0 * s * a * tail
 
 
 @njit(**COMPILED)
@@ -103,7 +105,7 @@ def probabilities(total, few, truths, room, p, gain):
     for k in range(truths):
         for b in range(few):
             p[U(k * few + b)] *= x[b]
-    logarithms(weight, weight_bits, gain, few)
+    logs(weight, weight_bits, gain, few)
     for b in range(few):
         gain[b] += most[b] * UNLOG
 

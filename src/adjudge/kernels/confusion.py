@@ -96,20 +96,40 @@ def numbers(shares, cells, out):
             out[row, 0, column] = max(rest, 0) / SHARE
 
 
+@njit(**COMPILED)
+def _vote_probabilities(cast, few, truths, every, p):
+    """Probabilities (truth, item) from votes (item, truth); ``every`` is a buffer for their sum."""
+    for b in range(few):
+        votes = 0
+        for k in range(truths):
+            votes += cast[U(b * truths + k)]
+            p[U(k * few + b)] = cast[U(b * truths + k)]
+        every[b] = votes
+    for k in range(truths):
+        for b in range(few):
+            share = p[U(k * few + b)] / max(every[b], 1.0)
+            p[U(k * few + b)] = share if every[b] > 0 else 1.0 / truths
+
+
 @cache
-def expectation(truths: int) -> Callable[..., Any]:
+def expectation(truths: int, voting: bool = False) -> Callable[..., Any]:
     """The expectation sweep for so many truths; it returns the log-likelihood relative to truth 0.
 
     The number of truths is a constant of the compiled loop, so that additions of rows are unrolled.
+    With ``voting``, posteriors are vote shares, where everything starts, and it returns 0: the
+    second of ``tables`` is ``votes``. A label that stands for no truth casts no vote; an item
+    without votes is open, every truth alike. Gold overrules votes.
     """
     others = truths - 1
+    width = truths if voting else others  # of what is summed over the judgments of an item
 
     @njit(**COMPILED)
     def expect(given, start, stop, where, tables, step, counts, classes, posterior, keep):
         offsets, judge, label = given
         topic, topic_step, known, known_step = where
         prior, ratio = tables
-        total = np.empty(FEW * others, dtype=np.int64)  # (item, truth - 1)
+        total = np.empty(FEW * width, dtype=np.int64)  # (item, width)
+        shares = np.empty(FEW * others, dtype=np.int64)  # (item, truth - 1)
         p = np.empty(FEW * truths, dtype=np.float64)  # (truth, item)
         gain = np.empty(FEW, dtype=np.float64)
         wide = np.int64(truths)  # no constant: what is called is compiled once for any number
@@ -119,21 +139,24 @@ def expectation(truths: int) -> Callable[..., Any]:
             few = min(FEW, stop - begin)
             total[:] = 0
             for b in range(few):
-                i, base = U(begin + b), U(b * others)
-                add_row(total, base, prior, U(topic[i * U(topic_step)]) * U(others), others)
+                i, base = U(begin + b), U(b * width)
+                if not voting:
+                    add_row(total, base, prior, U(topic[i * U(topic_step)]) * U(others), others)
                 for m in range(U(offsets[i]), U(offsets[i + U(1)])):
-                    cell = (U(judge[m]) * U(step) + U(label[m])) * U(others)
-                    add_row(total, base, ratio, cell, others)
-            probabilities(total, few, wide, room, p, gain)
+                    cell = U(label[m]) if voting else U(judge[m]) * U(step) + U(label[m])
+                    add_row(total, base, ratio, cell * U(width), width)
+            if voting:
+                _vote_probabilities(total, few, wide, gain, p)
+            else:
+                probabilities(total, few, wide, room, p, gain)
             if known_step:
                 overrule(known, begin, few, wide, p)
+            if not voting:
                 for b in range(few):
-                    truth = known[begin + b]
+                    truth = known[known_step * (begin + b)]
                     if truth >= 0:
                         gain[b] = total[U(b * others + truth - 1)] * UNLOG if truth > 0 else 0.0
-            for b in range(few):
-                likelihood += np.int64(gain[b] * LIKELIHOOD)
-            shares = total  # the logs have done their work
+                    likelihood += np.int64(gain[b] * LIKELIHOOD)
             finish(p, few, wide, begin, shares, posterior, keep)
             for b in range(few):
                 i, base = U(begin + b), U(b * others)
@@ -205,58 +228,3 @@ def count_against(offsets, judge, label, start, stop, reference, counts):
         if kind >= 0:
             for m in range(offsets[i], offsets[i + 1]):
                 counts[judge[m], kind, label[m]] += 1
-
-
-@njit(**COMPILED)
-def _vote_probabilities(cast, few, truths, every, p):
-    """Probabilities (truth, item) from votes (item, truth); ``every`` is a buffer for their sum."""
-    for b in range(few):
-        votes = 0
-        for k in range(truths):
-            votes += cast[U(b * truths + k)]
-            p[U(k * few + b)] = cast[U(b * truths + k)]
-        every[b] = votes
-    for k in range(truths):
-        for b in range(few):
-            share = p[U(k * few + b)] / max(every[b], 1.0)
-            p[U(k * few + b)] = share if every[b] > 0 else 1.0 / truths
-
-
-@cache
-def vote_shares(truths: int) -> Callable[..., Any]:
-    """The sweep that takes vote shares for posteriors, where everything starts; it returns 0.
-
-    A label that stands for no truth casts no vote; an item without votes is open, every truth
-    alike. Gold overrules votes.
-    """
-    others = truths - 1
-
-    @njit(**COMPILED)
-    def share(given, start, stop, where, votes, step, counts, classes, posterior, keep):
-        offsets, judge, label = given
-        topic, topic_step, known, known_step = where
-        total = np.empty(FEW * truths, dtype=np.int64)  # (item, truth)
-        shares = np.empty(FEW * others, dtype=np.int64)  # (item, truth - 1)
-        p = np.empty(FEW * truths, dtype=np.float64)  # (truth, item)
-        every = np.empty(FEW, dtype=np.float64)
-        wide = np.int64(truths)  # no constant: what is called is compiled once for any number
-        for begin in range(start, stop, FEW):
-            few = min(FEW, stop - begin)
-            total[:] = 0
-            for b in range(few):
-                i, base = U(begin + b), U(b * truths)
-                for m in range(U(offsets[i]), U(offsets[i + U(1)])):
-                    add_row(total, base, votes, U(label[m]) * U(truths), truths)
-            _vote_probabilities(total, few, wide, every, p)
-            if known_step:
-                overrule(known, begin, few, wide, p)
-            finish(p, few, wide, begin, shares, posterior, keep)
-            for b in range(few):
-                i, base = U(begin + b), U(b * others)
-                add_row(classes, U(topic[i * U(topic_step)]) * U(others), shares, base, others)
-                for m in range(U(offsets[i]), U(offsets[i + U(1)])):
-                    cell = (U(judge[m]) * U(step) + U(label[m])) * U(others)
-                    add_row(counts, cell, shares, base, others)
-        return 0
-
-    return cast(Callable[..., Any], share)

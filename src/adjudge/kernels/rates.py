@@ -24,39 +24,14 @@ import math
 import numpy as np
 from numba import njit
 
-from adjudge.kernels._vectors import COMPILED, U
+from adjudge.kernels._vectors import COMPILED, U, logs
 from adjudge.kernels.fixed import LOG, SMALLEST
 
 _U = np.uint64
 SMALL = 128
 _SHAPE = 1.5  # of the Pareto on kappa
 _MOST = 50  # steps out on either side, at most
-_LN2 = 0.6931471805599453
-_HALF = 0x3FE6A09E667F3BCD  # the bits of the square root of 1/2
 _HALF_LOG_TAU = 0.9189385332046727
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def logs(x, bits, out, count):
-    """The natural logarithm of ``count`` positive numbers, to 1 part in 10^15; ``x`` is used up.
-
-    ``bits`` is ``x`` seen as whole numbers: the power of two is taken off there so that the rest
-    lies about 1, and the rest goes through the series of 2 artanh((x - 1) / (x + 1)). Written out,
-    so that it runs as vector instructions. Numbers below 2^-1022 are not normal: not for them.
-    """
-    for k in range(count):
-        power = (bits[k] - _HALF) >> 52
-        bits[k] -= power << 52
-        out[k] = power * _LN2
-    for k in range(count):
-        s = (x[k] - 1.0) / (x[k] + 1.0)
-        a = s * s
-        b = a * a
-        c = b * b
-        low = (1 / 3 + a * (1 / 5)) + b * (1 / 7 + a * (1 / 9))
-        high = (1 / 11 + a * (1 / 13)) + b * (1 / 15 + a * (1 / 17))
-        tail = low + c * (high + c * (1 / 19 + a * (1 / 21)))
-        out[k] += 2.0 * s + 2.0 * s * a * tail
 
 
 @njit(cache=True, nogil=True)

@@ -20,7 +20,7 @@ from adjudge.kernels import pair_gibbs
 from adjudge.models.pairs import _strengths as strengths
 from adjudge.models.pairs import _uncertainty as uncertainty
 from adjudge.models.pairs.cells import count_cells
-from adjudge.simulation._preferences import make_comparisons
+from simulated_pairs import make_comparisons
 from sizes import sized
 
 

@@ -16,7 +16,7 @@ from adjudge.errors import BadData, BadSetting
 from adjudge.models.pairs import _grading as grading
 from adjudge.models.pairs import _uncertainty as uncertainty
 from adjudge.models.pairs.cells import count_cells
-from adjudge.simulation._preferences import make_comparisons
+from simulated_pairs import make_comparisons
 from sizes import sized
 
 CUTS = np.array([-1.0, 0.0, 1.0])

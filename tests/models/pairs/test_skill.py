@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from adjudge import Comparisons, CrowdBradleyTerry, GradedBradleyTerry
-from adjudge.simulation._preferences import make_comparisons
+from simulated_pairs import make_comparisons
 
 
 def flip_coins(pairs: Any, judges: list[list[str]], seed: int) -> Comparisons:

@@ -1,4 +1,4 @@
-"""Made comparisons: items of known strength, judges of known skill and lean."""
+"""Simulated comparisons: items of known strength, judges of known skill and lean."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _MadeComparisons:
+class SimulatedComparisons:
     """Comparisons and what they were made from."""
 
     comparisons: Comparisons
@@ -33,7 +33,7 @@ def make_comparisons(
     tied: float = 0.0,
     pairs: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
     seed: int = 0,
-) -> _MadeComparisons:
+) -> SimulatedComparisons:
     """So many comparisons of pairs drawn at random, or of the pairs given, by judges in turn.
 
     The left item is the one that is shown first; a fair coin says which of a pair that is.
@@ -66,7 +66,7 @@ def make_comparisons(
         judge=judge.astype(np.int32),
         outcome=outcome.astype(np.int8),
     )
-    return _MadeComparisons(comparisons=made, score=np.asarray(score), right=right, lean=lean)
+    return SimulatedComparisons(comparisons=made, score=np.asarray(score), right=right, lean=lean)
 
 
 def _names(what: str, count: int) -> object:
