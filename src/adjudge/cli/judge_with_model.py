@@ -100,7 +100,7 @@ def run(
     *,
     judge: str | None = option("--judge NAME", "The judge's name; the model's if not given."),
     stop_after: int | None = option("--stop-after N", "Pairs to judge at most.", min=1),
-    no_lessons: bool = flag("--no-lessons", "Do not tell it which gold it missed."),
+    no_lessons: bool = flag("--no-lessons", "Give it no feedback on missed gold."),
     ledger: Path | None = option("--ledger FILE", "Where answers are kept, to continue from."),
     server: str | None = option("--server URL", "A server elsewhere; its token in ADJUDGE_TOKEN."),
     database: str = o.DATABASE,

@@ -85,8 +85,8 @@ def test_made_judges_who_are_not_like_the_real_ones_on_gold_are_told(sqlite: Dat
 
     # Wilson's interval of 42 of 42: from 42 / (42 + 1.645 ** 2).
     (easier,) = beside(0.53)
-    assert "right in 100% (94% to 100%), made ones in 53%" in easier
-    assert "gold is easier than the work, this plan is too dark" in easier
+    assert "right in 100% (94% to 100%), simulated ones in 53%" in easier
+    assert "gold is easier than the work, this plan is too pessimistic" in easier
     assert beside(0.95) == ()
     assert beside(0.53, per_item=2) == ()
     judge = bench.arrive("new").judge
@@ -94,7 +94,7 @@ def test_made_judges_who_are_not_like_the_real_ones_on_gold_are_told(sqlite: Dat
         bench.turn(judge, right=False)
     told = bench.services.projects.get_progress(bench.slug)
     assert (told.gold_right, told.gold_seen) == (42, 46)
-    assert "gold is harder than the work, this plan is too bright" in beside(0.999)[0]
+    assert "gold is harder than the work, this plan is too optimistic" in beside(0.999)[0]
 
 
 @pytest.mark.parametrize(

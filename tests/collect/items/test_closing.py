@@ -71,19 +71,20 @@ def collect(database: Database, *, judges: int, fit_every: int, seed: int = 1, *
     rng = np.random.default_rng(seed)
     skills = np.linspace(0.35, 0.9, judges)
     names = [bench.arrive(f"judge {number}").judge for number in range(judges)]
-    idle = fitted = 0
-    while idle < judges:
+    fitted, pages = 0, [bench.judging.page(judge) for judge in names]
+    while any(pages):
         for judge, skill in zip(names, skills, strict=True):
             page = bench.judging.page(judge)
-            idle = idle + 1 if page is None else 0
             if page is not None:
                 given = answer(page, truths, float(skill), rng)
                 bench.judging.submit(judge, page.page, page.key, given)
         stored = bench.services.projects.get(bench.slug).judgments
-        if stored - fitted >= fit_every:
-            assert refit._fit_one(bench.services, bench.slug, refit.DEFAULT).state == "ready"
-            fitted, idle = stored, 0
-    fit = refit._fit_one(bench.services, bench.slug, refit.DEFAULT)
+        idle = not any(bench.judging.page(judge) for judge in names)
+        if idle or stored - fitted >= fit_every:  # a fit may open items again
+            fit = refit._fit_one(bench.services, bench.slug, refit.DEFAULT)
+            assert fit.state == "ready"
+            fitted = stored
+        pages = [bench.judging.page(judge) for judge in names]
     rows = [
         row
         for page in range(fit.pages)

@@ -34,7 +34,7 @@ def test_too_fast_to_have_read() -> None:
     facts.pace[:] = [0.1, 0.6, np.nan, 0.49]
     found = flag_judges(work_of([]), facts, [Policy()] * 4, LABELS)
     assert [[flag.rule for flag in flags] for flags in found] == [["speed"], [], [], ["speed"]]
-    assert found[0][0].reason.startswith("0.1 seconds a pair (median of 3 pages), below 0.5")
+    assert found[0][0].reason.startswith("0.1 seconds per item (median of 3 pages), below 0.5")
     off = flag_judges(work_of([]), facts, [Policy(flag_seconds=0.0)] * 4, LABELS)
     assert off == [()] * 4
 

@@ -9,7 +9,7 @@ from collecting import LABELS, Bench, sqlite_first
 
 
 def work(bench: Bench, key: str, pages: int, seconds: float, **how: object) -> str:
-    """A judge who answers pages in so many seconds a pair: gold right, work by truth or as told."""
+    """A judge who takes these seconds per item: gold right, work by its title or by a label."""
     judge = bench.arrive(key, kind=how.pop("kind", "person")).judge
     for _ in range(pages):
         page = bench.page(judge)
@@ -44,7 +44,9 @@ def test_a_judge_of_a_tenth_of_a_second_is_flagged_and_a_fast_one_is_not(
     work(bench, "model", 1, 0.01, kind="model")
     assert flags(bench) == {fast: ["speed"]}
     detail = bench.services.judges.get(bench.slug, fast)
-    assert detail.row.flags[0].reason.startswith("0.1 seconds a pair (median of 1 page), below 0.5")
+    assert detail.row.flags[0].reason.startswith(
+        "0.1 seconds per item (median of 1 page), below 0.5"
+    )
     assert bench.services.judges.get(bench.slug, honest).row.flags == ()
     assert bench.services.judges.block_flagged(bench.slug) == [], "only the requester blocks"
     bench.check()

@@ -74,7 +74,7 @@ def test_both_accuracies_and_the_advice_stand_in_the_list(crowd: Crowd) -> None:
     assert f"{best['accuracy']:.0%}" in ada.words
     assert best["why"] in ada.words
     ada.get(f"/projects/{slug}/judges/{best['judge']}")
-    assert "The two agree, as far as" in ada.words
+    assert "The two agree, by" in ada.words
     assert best["advice"] == "keep"
     assert "Advice watch" in ada.words, "they answered faster than anybody reads"
     site.services.projects.set_policy(slug, {"flag_seconds": 0.0})

@@ -141,7 +141,7 @@ def change_account(
         print_json({"name": name, "password": password})
         return
     sys.stdout.write(f"{password}\n")
-    say(f"The new password of {name}; every session of theirs has ended.")
+    say(f"The new password of {name}; their sessions have ended.")
 
 
 def _find(services: RequesterServices, owner: str, named: str) -> Requester:

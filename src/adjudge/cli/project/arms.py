@@ -38,7 +38,7 @@ def run(
     *,
     arms: Path | None = option("--set FILE", "The arms, as a JSON list."),
     preset: str | None = option(
-        "--preset NAME", "Arms made up: five-mixes, uniform-or-population, feedback-or-none."
+        "--preset NAME", "Ready-made arms: five-mixes, uniform-or-population, feedback-or-none."
     ),
     report: bool = flag("--report", "How judges and their labels are, arm by arm."),
     test: Path | None = option("--test FILE", "Known truth of judged items; else the gold."),

@@ -34,7 +34,7 @@ def run(
     fitting: o.Fitting,
     printing: o.Printing,
 ) -> None:
-    """Write a project's answers, judgments, gold or labels to a file, or the whole of it.
+    """Write a project's answers, judgments, gold or labels to a file, or all of it.
 
     Labels are fitted by the model that the options name, on trusted judgments and gold.
     """

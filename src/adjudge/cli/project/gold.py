@@ -140,7 +140,7 @@ def _rows(made: GoldForecast) -> list[list[str]]:
         ["judgments", f"{made.judgments:,}"],
         ["pages", f"{made.pages:,}"],
         ["judges", f"{made.judges:,}"],
-        ["pages a judge", f"{made.pages_a_judge:.1f} (at most {made.pages_at_most:,})"],
+        ["pages per judge", f"{made.pages_a_judge:.1f} (at most {made.pages_at_most:,})"],
         ["golds of the training", f"{made.training:,}"],
         ["golds a typical judge is screened with", f"{made.screening:,}"],
         ["golds needed for a typical judge", f"{made.typical:,}"],

@@ -1,4 +1,4 @@
-"""The plan of a project: how many judgments, golds and how much money a wanted accuracy takes.
+"""The plan of a project: the judgments, gold and money that an accuracy takes.
 
 What the project has so far is the pilot. A plan is asked for, made by a process of its own (this
 module, started by the server's background), and stored. Where nothing is asked, looking costs one
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from adjudge.collect.values.requesting import ProjectSummary
 
 ENVIRONMENT = "ADJUDGE_PLAN"
-_MOST = 15  # judgments an item that are tried
+_MOST = 15  # judgments per item that are tried
 _BEYOND = 2  # numbers that are tried beyond the one that does, for the curve
-_RUNS = 10  # made crowds for each number
+_RUNS = 10  # simulated crowds for each number
 _LARGEST = 0.9  # share of gold
 _FEW = 200  # judgments below which a pilot says little
 
@@ -67,17 +67,17 @@ class Asked:
     project: str  # slug
     wish: Wish
     at: float
-    tried: int = 0  # judgments an item that were tried so far; 0 before it has begun
+    tried: int = 0  # judgments per item that were tried so far; 0 before it has begun
     most: int = _MOST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRow:
-    """What one number of judgments an item gives and takes."""
+    """Accuracy and cost of one number of judgments per item."""
 
     per_item: int
     accuracy: float
-    low: float  # 90% interval of the mean over made crowds
+    low: float  # 90% interval of the mean over simulated crowds
     high: float
     judgments: int
     golds: int  # answers to hidden gold on the same pages
@@ -104,7 +104,7 @@ class ProjectPlan:
     currency: str = ""
     per_item: int | None = None  # the fewest that do; None where none up to the most does
     rows: tuple[PlanRow, ...] = ()
-    golds_a_judge: int | None = None  # to tell a typical judge from one who guesses
+    golds_a_judge: int | None = None  # that separate a typical judge from one who guesses
     pass_mark: float | None = None
     typical: float | None = None  # accuracy of the judge in the middle
     guessing: float | None = None
@@ -218,7 +218,7 @@ def _settings(wish: Wish, policy: Policy) -> dict[str, Any]:
 
 
 def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked) -> dict[str, Any]:
-    """Fit the pilot, make crowds like it, and work out what each number of judgments takes."""
+    """Fit the pilot, simulate crowds like it, and compute the cost of each number of judgments."""
     from adjudge.simulation.planning import plan
 
     slug = project.slug
@@ -269,9 +269,9 @@ def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked)
 def _beside_gold(
     services: RequesterServices, slug: str, rows: tuple[PlanRow, ...]
 ) -> tuple[str, ...]:
-    """A word where made judges are clearly other than the real ones are on hidden gold.
+    """A warning where simulated judges clearly differ from the real ones on hidden gold.
 
-    With one judgment an item labels are as accurate as those who give them.
+    With one judgment per item, labels are as accurate as their judges.
     """
     told = services.projects.get_progress(slug)
     if rows[0].per_item != 1 or not told.gold_seen:
@@ -282,9 +282,9 @@ def _beside_gold(
     worse = rows[0].accuracy < low
     return (
         f"On hidden gold your judges are right in {told.gold_right / told.gold_seen:.0%} "
-        f"({low:.0%} to {high:.0%}), made ones in {rows[0].accuracy:.0%}: unless gold is "
+        f"({low:.0%} to {high:.0%}), simulated ones in {rows[0].accuracy:.0%}: unless gold is "
         f"{'easier' if worse else 'harder'} than the work, this plan is too "
-        f"{'dark, and fewer judgments do' if worse else 'bright, and takes more judgments'}.",
+        f"{'pessimistic: fewer judgments do' if worse else 'optimistic: more are needed'}.",
     )
 
 

@@ -234,7 +234,7 @@ def _columns(fit: ModelFit) -> dict[str, Any]:
 def is_outdated(
     services: RequesterServices, slug: str, model: str = "", *, question: str = ""
 ) -> bool:
-    """Whether a fit lacks a later decision on judges, items or gold; no model stands for any."""
+    """Whether a fit lacks a later decision on judges, items or gold; an empty model means any."""
     found = list_fits(services, slug, question=question)
     return any(fit.outdated and fit.made for fit in found if model in ("", fit.model))
 

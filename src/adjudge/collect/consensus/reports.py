@@ -92,7 +92,7 @@ class CalledJudges:
 
     @classmethod
     def of(cls, services: RequesterServices, slug: str, ids: list[str]) -> CalledJudges:
-        """The names of these; who shares a name has their id beside it."""
+        """The names of these judges; where two share a name, their ids follow it."""
         names = services.judges.get_names(slug)
         many = Counter(names.get(one, one) for one in ids)
         called = {one: names.get(one, one) for one in ids}
@@ -221,7 +221,7 @@ def _in_names(services: RequesterServices, slug: str, found: Preferences) -> Pre
 
 
 def _order_by_gain(services: RequesterServices, slug: str, found: Preferences) -> None:
-    """In an adaptive project, put those pairs first in the queue that tell most about the ranking.
+    """In an adaptive project, put the most informative pairs first in the queue.
 
     A pair with a result that nobody has compared yet comes before all others.
     """

@@ -144,7 +144,7 @@ def _number_in(attributes: str) -> str:
 
 
 def _listed_topics(upload: Upload) -> dict[str, _Topic]:
-    """Topics one a line: id, tab or colon, query."""
+    """Topics, one per line: id, tab or colon, query."""
     found: dict[str, _Topic] = {}
     for line, given in upload.file().lines():
         row = given.rstrip("\r\n")

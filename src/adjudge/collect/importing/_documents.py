@@ -146,7 +146,7 @@ def _plain(text: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    """Text with references spelt out; one with very many digits stands for no character."""
+    """Text with references spelt out; one with very many digits is no character."""
     return html.unescape(_LONG_REFERENCE.sub("\ufffd", text)) if "&" in text else text
 
 

@@ -84,7 +84,7 @@ class Gathering:
         line: int | None,
         beside: dict[str, str] | None = None,
     ) -> Item | None:
-        """One item, unless something is wrong with it; of a pair with the right one beside it."""
+        """One item, unless something is wrong with it; of a pair with the right one."""
         place: dict[str, Any] = {"source": source, "line": line}
         for texts in () if self.verbatim else (cells, beside or {}):
             for name in _WORDS & texts.keys():

@@ -1,7 +1,7 @@
 """Files as they come in, from disk or from a form: unpacked, within limits on all of them.
 
 Whatever the method, no more is unpacked than is allowed: a packed file of a few kilobytes can
-stand for gigabytes, and for Python's own reader of zip files some methods unpack in one go.
+hold gigabytes, and for Python's own reader of zip files some methods unpack in one go.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Items, pairs and gold in CSV, TSV or JSON Lines: one row an item.
+"""Items, pairs and gold in CSV, TSV or JSON Lines: one row per item.
 
 Of a pair, ``left`` and ``right`` name the two results, and are their texts too where nothing else
 is said of them; ``left_title``, ``left_text``, ``left_url`` and ``left_image`` are what judges see
@@ -150,7 +150,7 @@ def _check_systems(
 
 
 def _side(parts: Mapping[str, str], side: str) -> dict[str, str]:
-    """What is told of one of the two, with the id it has or gets."""
+    """The texts of one of the two, with the id it has or gets."""
     seen = {part: parts.get(f"{side}_{part}", "") for part in SHOWN}
     name = parts.get(side, "")
     if not any(seen.values()):
@@ -159,7 +159,7 @@ def _side(parts: Mapping[str, str], side: str) -> dict[str, str]:
 
 
 def _id_of(text: str) -> str:
-    """A short text as it is; a long one by its beginning and a mark of the whole."""
+    """A short text as it is; a long one by its beginning and a digest."""
     if len(text) <= _LONGEST:
         return text
     mark = hashlib.blake2s(text.encode("utf-8", "replace"), digest_size=4).hexdigest()

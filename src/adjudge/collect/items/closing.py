@@ -88,7 +88,7 @@ def _knowledge_of(on: Connection, snapshot: ProjectSnapshot) -> Knowledge:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Standing:
-    """Where items stand: their counters, and the posterior of their truth."""
+    """The counters of items, and the posterior of their truth."""
 
     ids: NDArray[np.int64]  # (item,) ascending
     leased: NDArray[np.int64]  # (item,)
@@ -100,7 +100,7 @@ class _Standing:
 def _standing_of(
     on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]
 ) -> Iterator[_Standing]:
-    """Where items stand, as many at a time as fit one statement."""
+    """Counters and posteriors of items, as many at a time as fit one statement."""
     knowledge = _knowledge_of(on, snapshot)
     codes = {label: code for code, label in enumerate(snapshot.scale.labels)}
     for part in batches(ids):
@@ -123,7 +123,7 @@ def _standing_of(
 
 
 def renew_needs(on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]) -> list[_Standing]:
-    """Set again how many judgments items need, and so whether they are open; where they stand.
+    """Set again how many judgments items need, and so whether they are open.
 
     Nothing in a project with a fixed number. The caller holds the items' locks.
     """
@@ -168,7 +168,7 @@ def preferred(
     """Candidates for a judge's page (item, topic, rank), those that gain most from them first.
 
     As they were in a project with a fixed number, and in one of pairs, whose queue is in the order
-    of what they tell about the ranking (see consensus.reports). Of a query no more are left than
+    of how informative they are (see consensus.reports). Of a query no more are left than
     one group has, where there are queries enough: a page would else take any of them.
     """
     if snapshot.policy.closing != "adaptive" or snapshot.of_pairs or not queue:

@@ -1,6 +1,6 @@
 """The counters of items, and the state that follows from them: every change of either is here.
 
-``leased`` are the open pages of work that an item stands on, ``trusted`` and ``surplus`` its
+``leased`` are the open pages of work that an item is on, ``trusted`` and ``surplus`` its
 judgments of that standing, ``broken`` the answers that could not judge it, and ``needed`` the
 trusted judgments that close it. ``leased + trusted <= needed`` holds at every commit.
 

@@ -21,7 +21,7 @@ from adjudge.errors import BadData, shown
 
 TEXTS = ("topic", "query", "document", "need", "category", "title", "text", "url", "image")
 _CHANGING = (*TEXTS, "beside")
-_PIECE = 2_000  # items that are stored by one statement: others have to wait for the whole of it
+_PIECE = 2_000  # items that are stored by one statement: others wait for it
 
 
 def _check_items(given: Sequence[Item], entries: Sequence[GoldEntry], scale: Scale) -> None:

@@ -156,7 +156,7 @@ def conclude(
     *,
     again: bool = False,
 ) -> Outcome:
-    """The outcome of a page, with the judge as they stand now."""
+    """The outcome of a page, with the present state of the judge."""
     return Outcome(
         page=page.public,
         feedback=tuple(feedback),
@@ -199,7 +199,7 @@ def answers_so_far(
 
 
 def make_feedback(snapshot: ProjectSnapshot, given: Any, *, contested: bool = False) -> Feedback:
-    """What is told of an answer to a gold, with sides as its judge saw them."""
+    """The feedback on an answer to gold, with sides as its judge saw them."""
     gold = snapshot.golds[given.gold]
     return Feedback(
         row=given.row,
@@ -226,7 +226,7 @@ def repeat_outcome(
 def _stored_feedback(
     request: JudgeRequest, page: StoredRow, given: Sequence[StoredRow]
 ) -> list[Feedback]:
-    """What was told of an answered page, with the gold as it is now and contests marked."""
+    """The feedback on an answered page, with the gold as it is now and contests marked."""
     told = _told_rows(page, given)
     wanted = select(contests.c.judgment).where(contests.c.judgment.in_([row.id for row in told]))
     contested = set(request.on.execute(wanted).scalars())
@@ -234,7 +234,7 @@ def _stored_feedback(
 
 
 def _told_rows(page: StoredRow, given: Sequence[StoredRow]) -> list[StoredRow]:
-    """The answers of which the judge was told that they are wrong."""
+    """The answers whose feedback said that they are wrong."""
     told = (page.outcome or {}).get("told", ())
     return [row for row in given if row.row in told]
 

@@ -1,4 +1,4 @@
-"""Where a judge comes in: arriving, consenting, and the view of where they stand."""
+"""Judges arrive and consent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PARAMETER = "dry_run"  # of a link that asks for a dry run
 MEMBER = "member"  # parameter of a dry run: the public id of whose it is
 _NO = ("", "0", "false", "no", "off")
 _LONGEST_KEY = 500
-_OPEN_WAYS: tuple[Channel, ...] = ("open", "panel")  # that anybody can try as often as he likes
+_OPEN_WAYS: tuple[Channel, ...] = ("open", "panel")  # that anybody can use again and again
 _NEWEST = (
     select(judges.c.came)
     .where(

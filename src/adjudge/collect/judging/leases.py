@@ -149,7 +149,7 @@ def bring_back(request: JudgeRequest, left: int | None) -> SimpleNamespace | Non
 
     ``left`` is the most rows of work that the budget allows. Where all of its work is wanted it is
     leased again. Where some has been done by others meanwhile, the page comes back without a lease,
-    whole: its rows must not say what is work. What is not wanted is surplus then.
+    complete: its rows must not show what is work. What is not needed is surplus then.
     """
     page = request.on.execute(_LAST, {"judge": request.judge.id}).one_or_none()
     if page is None or page.state not in _LEFT:

@@ -1,4 +1,4 @@
-"""Refreshers in the store: training pages of a negative try, what led to them, what came of it.
+"""Refreshers in the store: training pages of a negative try, their cause and their result.
 
 A refresher is the training page of try -1, -2, ...: no tally of the training counts such a try.
 """

@@ -1,4 +1,4 @@
-"""The golds a judge has met, and those that they may be screened with beside some work."""
+"""The gold a judge has met, and the gold that may be hidden among their work."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Screening:
         return all(gold.item in self.met for gold in self.request.project.screening)
 
     def draw(self, rng: np.random.Generator) -> list[GoldCard[int]]:
-        """The golds that may come at all, in random order as far as the policy has no wish."""
+        """The gold that may come at all, in random order unless the policy sets a mix."""
         policy = self.request.policy
         return screening_order(
             self.request.project.screening,
@@ -78,7 +78,7 @@ class Screening:
         )
 
     def beside(self, work: Sequence[int], golds: Sequence[GoldCard[int]]) -> list[GoldCard[int]]:
-        """The golds that may come beside this work, the most wanted first: these of ``draw``.
+        """The gold of ``draw`` for a page with this work, the most needed first.
 
         Where the policy wants a mix of labels, the place of each depends on all: then all of them.
         """

@@ -95,7 +95,7 @@ def _rows_unanswered(
 def _submit_work(
     request: JudgeRequest, page: StoredRow, rows: Sequence[StoredRow], given: dict[int, Answer]
 ) -> Outcome:
-    """Store a whole page of work and decide on the judge."""
+    """Store a page of work and decide on the judge."""
     policy = request.policy
     work = [row for row in rows if row.gold is None]
     decision = _decide(request, rows, given)
@@ -209,7 +209,7 @@ def keep_draft(request: JudgeRequest, public: str, answers: Sequence[Answer]) ->
 
 
 def _save_draft(request: JudgeRequest, page: StoredRow, given: dict[int, Answer]) -> int:
-    """Keep answers that are not sent yet, beside those kept before."""
+    """Keep answers that are not sent yet, with those kept before."""
     kept = {row["row"]: row for row in page.draft or ()}
     kept |= {row: asdict(answer) for row, answer in given.items()}
     draft = [kept[row] for row in sorted(kept)]
@@ -314,7 +314,7 @@ def answer_row(request: JudgeRequest, public: str, answer: Answer) -> Outcome:
 
 
 def _training_notice(decision: Decision, policy: Policy) -> list[str]:
-    """What a judge is told beside their next page after the end of a try."""
+    """The notice on a judge's next page after the end of a try."""
     if "training-again" in decision.events:
         return [
             f"Fewer than {policy.training_pass:.0%} of your answers were right. "

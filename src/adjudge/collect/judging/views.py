@@ -61,7 +61,7 @@ def _is_any(request: JudgeRequest, conditions: Sequence[Any], in_arm: Any, **val
 
 
 def view_judge(request: JudgeRequest) -> JudgeView:
-    """Where a judge stands, for their own pages."""
+    """The present state of a judge, for their own pages."""
     policy, judge, page = request.policy, request.judge, None
     if judge.page is not None:
         page = request.on.execute(_OPEN_PAGE, {"page": judge.page}).scalar()
@@ -125,10 +125,10 @@ def any_work_left(on: Connection, project: int) -> bool:
 
 
 def count_pages_left(request: JudgeRequest) -> int:
-    """About how many pages a judge could do now beside the one they have, at most ten.
+    """Estimate how many further pages a judge could do now, at most ten.
 
     By the results open to them, the pages that one judge may do, and the budget. In pages, since
-    a number of results would tell how much of a page was gold.
+    a number of results would show how much of a page was gold.
     """
     policy, judge = request.policy, request.judge
     a_page = policy.work_per_page if request.project.screening else float(policy.pairs_per_page)
@@ -141,7 +141,7 @@ def count_pages_left(request: JudgeRequest) -> int:
     for reached in sorted({judge.reached, 0}, reverse=True):
         wanted = {**given, **request.in_arm, "reached": reached}
         left = max(left, int(request.on.execute(statement, wanted).scalar() or 0))
-        if left == most:  # the whole queue need not be looked through
+        if left == most:  # the rest of the queue need not be read
             break
     rows = rows_left(request, turn=False)
     if rows is not None:

@@ -86,7 +86,7 @@ class SpendingLimit:
 class Endpoint:
     """Where a model answers, and how patiently it is asked.
 
-    A full house (429) and passing faults are tried again, after as long as the server asks for or
+    Rate limits (429) and passing faults are tried again, after as long as the server asks for or
     twice as long each time. An answer that cannot be read is asked for again; after ``rereads`` of
     them the judgment is "can't judge".
     """

@@ -60,7 +60,7 @@ class Work(Protocol):
         """Leave the answers."""
 
     def state(self) -> JudgeView:
-        """Where the judge stands."""
+        """The present state of the judge."""
 
 
 class InProcessWork:
@@ -90,7 +90,7 @@ class InProcessWork:
         return self._judging.submit(self._judge, page.page, page.key, answers)
 
     def state(self) -> JudgeView:
-        """Where the judge stands."""
+        """The present state of the judge."""
         return self._judging.state(self._judge)
 
 
@@ -134,7 +134,7 @@ class HttpWork:
         return _read(Outcome, self._ask("POST", f"/judges/{self._ticket}/pages/{page.page}", sent))
 
     def state(self) -> JudgeView:
-        """Where the judge stands."""
+        """The present state of the judge."""
         return _read(JudgeView, self._ask("GET", f"/judges/{self._ticket}"))
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:
@@ -168,7 +168,7 @@ class _SideTally:
 
     @property
     def position(self) -> tuple[float, float, float] | None:
-        """By how much a result gains, as a share of answers, where it stands left; with 90% bounds.
+        """By how much a result gains on the left side, as a share of answers; with 90% bounds.
 
         0 where sides do not matter, 1 where the left one is always taken, -1 where the right one.
         """
@@ -220,7 +220,7 @@ async def judge(
 ) -> ModelTally:
     """Judge pages until none is left, the judge is stopped, or ``most`` pairs are judged.
 
-    ``learn``: tell the model of its missed golds, as people are told. Of several ``samples`` the
+    ``learn``: give the model feedback on missed gold, as people get it. Of several ``samples`` the
     commonest answer counts. Pairs are asked in both orders. Where the budget is spent, it stops
     before a page is submitted, and says so in the tally; what was answered of the page is in the
     ledger.

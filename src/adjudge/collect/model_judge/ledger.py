@@ -93,7 +93,7 @@ async def ask_samples(
     room: asyncio.Semaphore,
     samples: int = 1,
 ) -> SampledAnswers:
-    """The answers of a model to one question, from the ledger as far as it has them."""
+    """The answers of a model to one question, from the ledger where it has them."""
     replies, known = [], 0
     for sample in range(samples):
         key = _key_of(endpoint, guidelines, labels, question, sample)

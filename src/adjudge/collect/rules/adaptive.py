@@ -1,10 +1,10 @@
-"""Adaptive closing and routing: what is known of judges decides, pure functions on arrays.
+"""Adaptive closing and routing from what is known of judges: pure functions on arrays.
 
-What the last fit knows (the prior of the truth, each judge's confusion) and the judgments an item
-has give the posterior of its truth. From that follow how many judgments the item needs now, and how
-much one more by the judge at hand would tell. Where judges err together, so many judgments count as
-fewer (``adjudge.models.dependence``), so that what is believed between two fits is what a fit
-would believe. No database, no clock.
+The last fit gives the prior of the truth and each judge's confusion. With the judgments of an item
+they give the posterior of its truth, the judgments that it needs now, and how informative one more
+by the present judge would be. Where judges err together, judgments count as fewer
+(``adjudge.models.dependence``), so that what is believed between two fits is what a fit would
+believe. No database, no clock.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _ACCURACY = 0.7  # of a judge of whom nothing is known, before the first fit
 _FLOOR = 1e-3  # of a rate: no single judgment outweighs all others
 _POOLED = 2.0  # judgments of each truth that are taken to be as all judges gave them
-_ITEMS = 10_000  # made up to see what a fixed number of judgments would give
+_ITEMS = 10_000  # simulated to see what a fixed number of judgments gives
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 _KINDS: dict[str, Any] = {  # what is stored of a fit
@@ -117,7 +117,7 @@ def _normal(logs: _Floats) -> _Floats:  # (item, truth)
 def neutral(scale: Scale) -> Knowledge:
     """What is taken for granted before any fit: every truth as likely, every judge right in 70%.
 
-    The rest of their labels is spread evenly over those that stand for another truth, or for none.
+    The rest of their labels is spread evenly over those of another truth, or of none.
     """
     right = scale.stands
     truths, labels = right.shape
@@ -193,7 +193,7 @@ def order_of(
 
     Those below the least first, the fewest first; then those that gain most from them; last those
     that need nothing. A gain is scaled by n_eff(v + 1) - n_eff(v): where judges err together, the
-    tenth judgment tells less than the third.
+    tenth judgment is less informative than the third.
     """
     gain = gain_of(posterior, confusion) * count_further(trusted, correlation)
     first = rule.queue(trusted, posterior.max(axis=1), gain)
@@ -205,7 +205,7 @@ def order_of(
 def rates_of(
     consensus: Consensus, ids: NDArray[np.integer[Any]]
 ) -> _Floats:  # (judge, truth, label)
-    """How judges label by a fit, in the order of its ``Knowledge``: to make labels up from.
+    """How judges label by a fit, in the order of its ``Knowledge``: to simulate labels from.
 
     What they gave, with a little of what all judges gave. A model's own confusions are drawn to
     the middle, which is right to judge by but would make judges look worse than they are.
@@ -225,7 +225,7 @@ def accuracy_by_count(
 ) -> _Floats:  # (count,)
     """The accuracy to expect of 0, 1, ... ``most`` judgments of every item, whatever they say.
 
-    Items, their judges and labels are made up: judges come as often as they did, and label as
+    Items, their judges and labels are simulated: judges come as often as they did, and label as
     ``rates`` say. What is known then gives each item its likeliest truth, as it does live. Made
     judges are independent: so many of them are more than as many real ones, so what v real ones
     give is read off at n_eff(v), by straight lines between counts.

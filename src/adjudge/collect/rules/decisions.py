@@ -1,6 +1,6 @@
 """The decisions about a judge that follow from a project's policy: trained, warned, blocked.
 
-Everything here is pure: a record of where a judge stands goes in, a decision comes out. No
+Everything here is pure: the record of a judge goes in, a decision comes out. No
 database, no clock. The same functions run live, in a regrade, in the replay of a log and in a
 simulated experiment.
 """
@@ -21,7 +21,7 @@ _Graded = Mapping[int, Counter[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """Where a judge stands, as far as decisions need it.
+    """What decisions need to know of a judge.
 
     ``seen`` and ``right`` count the screening golds answered since they came, or since a requester
     last unblocked them: that is a fresh start. ``warned_at`` is ``seen`` when they were warned.

@@ -29,12 +29,12 @@ from adjudge.data.source import count_of
 
 _CHANCE = 0.001  # of one label on so much of the work, if they were like the others
 _SURELY = 3.0  # standard errors: about one in a thousand
-_USUAL = 0.8  # accuracy, where there is no gold to tell
+_USUAL = 0.8  # accuracy, where there is no gold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkAnswers:
-    """Trusted answers to work, one a place; judges, items and labels by number from 0."""
+    """Trusted answers to work, one per place; judges, items and labels by number from 0."""
 
     judge: NDArray[np.int64]
     item: NDArray[np.int64]
@@ -45,7 +45,7 @@ class WorkAnswers:
 class JudgeFacts:
     """What else is known of each judge, in the order of their numbers."""
 
-    pace: NDArray[np.float64]  # median seconds a pair; nan where it is not known or not asked
+    pace: NDArray[np.float64]  # median seconds per item; NaN where it is not known
     pages: NDArray[np.int64]
     gold_seen: NDArray[np.int64]
     gold_right: NDArray[np.int64]
@@ -64,7 +64,7 @@ class _WorkAgreement:
 
 
 def _measure_agreement(work: WorkAnswers, judges: int, labels: int) -> _WorkAgreement:
-    """Each judge beside the others, on the items that both have answered."""
+    """Compare each judge with the others, on the items that both have answered."""
     counts = np.zeros((int(work.item.max(initial=-1)) + 1, labels))  # (item, label)
     np.add.at(counts, (work.item, work.label), 1.0)
     total = counts.sum(axis=1)
@@ -166,7 +166,7 @@ def _speed(facts: JudgeFacts, place: int, line: float) -> Flag:
     pages = int(facts.pages[place])
     return Flag(
         rule="speed",
-        reason=f"{facts.pace[place]:.2g} seconds a pair (median of {pages} "
+        reason=f"{facts.pace[place]:.2g} seconds per item (median of {pages} "
         f"page{'' if pages == 1 else 's'}), below {line:g}: too fast to have read them",
     )
 

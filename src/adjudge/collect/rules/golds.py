@@ -23,7 +23,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class GoldCard(Generic[_Key]):
-    """A gold as far as choosing needs it: which item, of which topic, with which true label.
+    """What choosing needs of a gold: item, topic and true label.
 
     Where several labels are accepted, ``label`` is the first.
     """
@@ -54,7 +54,7 @@ def quota(mix: Mix, labels: Sequence[str], count: int) -> dict[str, int]:
 
 
 def _shares(mix: Mix, labels: Sequence[str]) -> dict[str, float]:
-    """The wanted share of each label; ``any`` has no wish and counts as uniform here."""
+    """The share of each label in a mix; ``any`` counts as uniform here."""
     if isinstance(mix, str):
         return dict.fromkeys(labels, 1.0)
     return {label: float(mix.get(label, 0.0)) for label in labels}
@@ -70,7 +70,7 @@ def choose_training(
 ) -> list[_Key]:
     """The training set: ``count`` golds with the wanted label mix, unseen ones before seen ones.
 
-    A label with too little gold is made up from the others, so that the set is as long as the
+    Other labels fill up for a label with too little gold, so that the set is as long as the
     gold allows. In random order.
     """
     known = set(seen)
@@ -85,7 +85,7 @@ def choose_training(
 def _by_mix(
     golds: Sequence[GoldCard[_Key]], count: int, mix: Mix, rng: np.random.Generator
 ) -> list[GoldCard[_Key]]:
-    """At most ``count`` golds: the quota of each label as far as it goes, then any."""
+    """At most ``count`` golds: the quota of each label, then any."""
     order = [golds[place] for place in rng.permutation(len(golds))]
     if mix == "any" or len(order) <= count:
         return order[:count]
@@ -97,7 +97,7 @@ def _by_mix(
 def fill_quota(
     order: Iterable[GoldCard[_Key]], wanted: Mapping[str, int], count: int
 ) -> list[GoldCard[_Key]]:
-    """The first golds of each label as far as its quota goes, made up to ``count`` by the next."""
+    """The first golds of each label up to its quota, then the next up to ``count``."""
     left, chosen, rest = dict(wanted), list[GoldCard[_Key]](), list[GoldCard[_Key]]()
     for gold in order:
         if left[gold.label] > 0:
@@ -136,9 +136,9 @@ def screening_order(
 def order_beside(
     count: int, work: Sequence[int], *, seed: int, among: Sequence[int] | None = None
 ) -> NDArray[np.int64]:
-    """The order of so many golds beside this work: the same for everyone who is given it.
+    """The order of golds for a page with this work: the same for everyone who is given it.
 
-    With ``among`` the order of these alone, as they stand in that of all.
+    With ``among`` the order of these alone, as in that of all.
 
     Every gold draws a number for each item of work there may be, and comes by its least for this
     work. Pages that share a part of their work so share about as large a part of their gold.
@@ -198,7 +198,7 @@ def _by_deficit(
 
 
 def for_training(role: str) -> bool:
-    """Whether a gold of this role may stand in the training."""
+    """Whether a gold of this role may train."""
     return role in ("training", "both")
 
 
@@ -233,7 +233,7 @@ def gold_warnings(
 def _screening_warnings(
     policy: Policy, screening: Sequence[GoldCard[_Key]], work_topics: Mapping[Hashable, int]
 ) -> list[str]:
-    """Too little gold for a judge's way, one label only, gold that stands apart."""
+    """Too little gold for one judge, one label only, gold under queries of its own."""
     said = []
     share = policy.screening_share
     spare = len(screening) - (policy.training_pairs if policy.training else 0)
@@ -255,7 +255,7 @@ def _screening_warnings(
     if work_topics and apart and sum(apart.values()) > len(screening) / 2:
         most = min(max(apart.values()), policy.results_per_query)
         said.append(
-            "Most gold stands under queries that have no other results. Pages stay uniform (at "
+            "Most gold is under queries that have no other results. Pages stay uniform (at "
             f"most {count_of(most, 'result')} a query), but a judge who "
             "notes queries could tell: better gold comes from the queries that are judged."
         )
@@ -289,7 +289,7 @@ def _label_weights(confused: Mapping[Pair, int]) -> dict[str, int]:
     A mistake has two sides: the label that was right, and the one that was given. Both are shown,
     since what tells them apart is what the judge has to learn.
 
-    >>> label_weights({("Spam", "Off Topic"): 2, ("Matching", "Off Topic"): 1})
+    >>> _label_weights({("Spam", "Off Topic"): 2, ("Matching", "Off Topic"): 1})
     {'Spam': 2, 'Off Topic': 3, 'Matching': 1}
     """
     weights: Counter[str] = Counter()
@@ -308,8 +308,8 @@ def choose_refresher(
 ) -> list[_Key]:
     """The golds of a refresher: of the labels that they confused alone, in proportion, mixed.
 
-    Within a label golds that they have not seen come first. A label with too little gold is made up
-    from the others, so that the refresher is as long as their gold allows.
+    Within a label, unseen gold comes first. Other labels fill up for a label with too little gold,
+    so that the refresher is as long as the gold allows.
     """
     weights = _label_weights(confused)
     of_kind = [gold for gold in golds if gold.label in weights]

@@ -1,4 +1,4 @@
-"""The log played from its beginning: where every judge should stand, from what was logged alone.
+"""Replay of the log: the state that every judge should have by the log alone.
 
 Pure. An audit compares it with what is stored; the two must be equal at any moment.
 """
@@ -38,7 +38,7 @@ class _Judge:
 
 
 class LogReplay:
-    """Plays a log, entry by entry; ``records`` is where judges stand."""
+    """Plays a log, entry by entry; ``records`` are their states."""
 
     def __init__(self) -> None:
         self._policies: dict[int, Policy] = {}
@@ -49,7 +49,7 @@ class LogReplay:
 
     @property
     def records(self) -> dict[str, Record]:
-        """Where each judge stands."""
+        """The state of each judge."""
         return {name: judge.record for name, judge in self._judges.items()}
 
     @property

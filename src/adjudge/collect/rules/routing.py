@@ -3,10 +3,10 @@
 How gold is hidden. The shape of a page is drawn up first, from the work there is, and golds are put
 into it after that. Every group of a page has the same number of rows, so that a group's size says
 nothing; a page has the same share of gold whatever that size is, and what rounding leaves over is
-carried to the next page. Groups stand in random order, and so do the rows in each. A gold joins
+carried to the next page. Groups are in random order, and so do the rows in each. A gold joins
 work of its own query where there is some, else golds of its query make a group of their own. Where
-gold stands alone under its query, the groups of that page all have one row. No query heads two
-groups of a page, since that too would tell.
+gold is alone under its query, the groups of that page all have one row. No query heads two
+groups of a page, since that would show gold too.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _count_scheduled_golds(rows: int, policy: Policy, seed: Sequence[int]) -> in
     """How many of a judge's first ``rows`` rows are to be gold.
 
     Among every 25 rows (5 golds with 20 pairs, by the policy) gold has its places drawn at random,
-    so that every row is gold with the same probability and no count of rows tells.
+    so that every row is gold with the same probability and no count of rows shows it.
     """
     golds, width = policy.screening_golds, policy.screening_golds + policy.screening_pairs
     block, rest = divmod(rows, width)
@@ -93,7 +93,7 @@ def compose(
     in gold: ``arrange`` puts golds into the order wanted beside the work that there would be. It is
     given those that the page has a use for, and may give others too.
     """
-    # The work that gold is arranged beside is to be the work that is given then.
+    # Gold is arranged for this work, so this work has to be given.
     salt = None if arrange is None else int(rng.integers(2**32))
     by_topic: dict[Hashable, list[_Key]] = {}
     for item, topic in work:
@@ -211,7 +211,7 @@ def _with_gold(
     """A page whose groups are all of one size, with the golds that are due on it.
 
     How many groups of how many rows is settled before anybody asks how many golds are due:
-    otherwise the shape of a page would tell of its gold.
+    otherwise the shape of a page would show its gold.
     """
     size, groups = _shape(pile, policy)
     full = size * groups >= FULL_PAGE * policy.pairs_per_page
@@ -225,7 +225,7 @@ def _with_gold(
         if not full:  # the last may hang on which gold is first
             size, groups = _whole_shape(pile, policy, share)
     if size * groups * 2 < min(policy.pairs_per_page, sum(map(len, pile.work.values()))):
-        # Few queries, and gold that stands apart from them: it cannot be hidden from anyone who
+        # Few queries, and gold under queries of its own: it cannot be hidden from anyone who
         # looks at queries, so that a page may as well be full.
         crowded = _crowded(pile, policy, due)
         if crowded:
@@ -260,7 +260,7 @@ def _shape(pile: _Pile[_Key], policy: Policy) -> tuple[int, int]:
 
 
 def _last_shape(pile: _Pile[_Key], policy: Policy, share: float) -> tuple[int, int]:
-    """The shape of a page where work is running out: that with the most work beside usual gold."""
+    """The shape of a page where work is running out: the most work with the usual gold."""
     best, most = (1, 1), 0
     for size in _sizes(pile, policy):
         for groups in range(policy.pairs_per_page // size, 0, -1):

@@ -1,4 +1,4 @@
-"""What is sent for a project, in whole or in part: by the API, or in an archive."""
+"""What is sent for a project, by the API or in an archive."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _BesideIn(ApiModel):
 
 
 class ItemIn(ApiModel):
-    """One item to judge; with a result beside it, a pair of which the better is asked for."""
+    """One item to judge; with a second result, a pair of which the better is asked for."""
 
     name: Name
     topic: Line = ""

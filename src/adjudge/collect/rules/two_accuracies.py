@@ -29,7 +29,7 @@ def gold_interval(right: int, seen: int) -> tuple[float, float]:
 def explain_gap(
     right: int, seen: int, accuracy: float | None, low: float | None, high: float | None
 ) -> Gap:
-    """Why a judge's accuracy on gold and in the consensus may differ, as far as they do."""
+    """Why a judge's accuracy on gold and in the consensus may differ."""
     if accuracy is None:
         return Gap("", "How they do in the consensus is known after the first fit.")
     if seen == 0:
@@ -52,4 +52,4 @@ def explain_gap(
             f"({accuracy:.0%}): some gold may be wrong or harder than the work, or others make the "
             "same mistakes, which the consensus then takes for right.",
         )
-    return Gap("", f"The two agree, as far as {golds} can tell.")
+    return Gap("", f"The two agree, by {golds}.")

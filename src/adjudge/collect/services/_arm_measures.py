@@ -170,7 +170,7 @@ def _permute(
     permutations: int,
     rng: np.random.Generator,
 ) -> _Floats:
-    """P of a statistic at least as large, if whole judges are dealt out to the arms again.
+    """P of a statistic at least as large, if judges are dealt out to the arms again.
 
     As the chance that put judges into arms could have done. ``scipy.stats.permutation_test`` takes
     no arm of one judge.

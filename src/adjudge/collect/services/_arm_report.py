@@ -337,7 +337,7 @@ def _measure(
 
 
 def _find_places(texts: Any, among: Any) -> _Ints:
-    """Where each text stands among others; -1 where it does not."""
+    """The place of each text among others; -1 where it is missing."""
     found = pc.index_in(texts.cast(pa.large_string()), value_set=among.cast(pa.large_string()))
     return np.asarray(pc.fill_null(found, -1), dtype=np.int64)
 

@@ -118,7 +118,7 @@ def forecast(
     pages = math.ceil(total / work - 1e-9)
     most = min(math.ceil(items / work - 1e-9), policy.max_pages or 10**9)
     each = min(pages / judges, float(most))
-    # A try takes fresh golds, as far as there are any.
+    # A try takes unseen gold while there is some.
     trained = policy.training_pairs * policy.training_tries if policy.training else 0
     screened = math.ceil(each * golds - 1e-9)
     have = len({card.item for card in (*training, *screening)})

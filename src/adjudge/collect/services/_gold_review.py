@@ -57,8 +57,8 @@ _CONTESTS = (
     .order_by(contests.c.id.desc())
 )
 
-_STRENGTH = 2.0  # answers that the common accuracy stands for in a judge's own
-_LEAST = 0.1  # weight of any answer: nobody is without a voice
+_STRENGTH = 2.0  # answers that the common accuracy counts as in a judge's own
+_LEAST = 0.1  # weight of any answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def list_contests(request: Request, settled: bool | None) -> list[Contest]:
 
 
 def settle(request: Request, contest: int, *, upheld: bool, answer: str) -> Contest:
-    """Settle a contest; the judge sees the answer beside their next page."""
+    """Settle a contest; the judge sees the answer with their next page."""
     row = request.on.execute(
         update(contests)
         .where(contests.c.id == contest, contests.c.project == request.project.id)

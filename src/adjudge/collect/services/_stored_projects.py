@@ -69,7 +69,7 @@ from adjudge.errors import BadSetting, Refused
 
 _MAIN = Arm(name=MAIN_ARM)
 
-# Words that stand in addresses where the name of a project could.
+# Words of addresses, where the name of a project could be.
 _RESERVED = frozenset({"new", "upload", "starter", "import", "all", "archive", "search"})
 _MOST_ARMS = 50
 _LONGEST_NAME = 80
@@ -90,7 +90,7 @@ def _make_slug(on: Connection, name: str) -> str:
 def create_project(
     on: Connection, project: Project, *, owner: int | None, actor: str, now: float
 ) -> int:
-    """Store a project whole, as a draft; its id."""
+    """Store a project as a draft and return its id."""
     policy = Policy.from_dict(project.policy)
     if not project.name.strip():
         raise BadSetting("name", project.name, "a name for the project")

@@ -153,7 +153,7 @@ class AccountService(Service):
 
     @writes_store
     def set_disabled(self, on: Connection, requester: str, disabled: bool) -> None:
-        """Let a requester log in no more, nor any token of theirs; or again.
+        """Disable a requester and revoke their tokens; or let them log in again.
 
         Refused: ``admin-only``.
         """

@@ -1,4 +1,4 @@
-"""A whole project in one file: written with its answers and its log, and read to be made again."""
+"""A complete project in one file, with its answers and its log."""
 
 from __future__ import annotations
 

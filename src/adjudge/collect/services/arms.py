@@ -43,7 +43,7 @@ from adjudge.errors import BadData, BadSetting, Refused, UnknownName
 if TYPE_CHECKING:
     from adjudge.models.model import Model
 
-_PAPER_JUDGMENTS = 5  # trusted judgments an item, in each arm
+_PAPER_JUDGMENTS = 5  # trusted judgments per item, in each arm
 
 # Le and others (2010), table 1: percent of each label in an arm's training data, which both
 # trained and screened.
@@ -123,7 +123,7 @@ class ArmService(Service):
 def read_arms(given: object, *, labels: Sequence[str], gold: Iterable[str] = ()) -> tuple[Arm, ...]:
     """Arms from JSON: a list of them, or an object with ``arms`` and, if need be, ``population``.
 
-    The mix ``population`` stands for the shares stated there or, without them, for those of
+    The mix ``population`` means the shares stated there or, without them, those of
     ``gold``, the labels of the project's gold.
     """
     population: object = None
@@ -162,7 +162,7 @@ def _read_arm(given: object, place: int, population: object, labels: Sequence[st
 
 
 def _read_mix(given: object, arm: str, name: str, population: object, labels: Sequence[str]) -> Mix:
-    """A mix whose labels are on the scale; ``population`` as the shares it stands for."""
+    """A mix whose labels are on the scale; ``population`` as its shares."""
     what = f"{name} of arm {arm}"
     if given == "population":
         given = population
@@ -214,7 +214,7 @@ def _arm_warnings(snapshot: ProjectSnapshot) -> list[str]:
         return []
     return [
         f"Arms share the items, which close at {each} trusted judgments over all {many} arms: "
-        f"about {each / many:.2g} an item in each arm. For {_PAPER_JUDGMENTS} an item in each, set "
+        f"about {each / many:.2g} per item in each arm. For {_PAPER_JUDGMENTS} in each, set "
         f"judgments_per_item to {_PAPER_JUDGMENTS} and judgments_by_arm."
     ]
 
@@ -239,7 +239,7 @@ def _arm_gold_warnings(snapshot: ProjectSnapshot) -> list[str]:
             listed = ", ".join(f"{many} {label}" for label, many in missing.items())
             lacking.append(
                 f"The training gold cannot give arm {name} its label mix: {listed} more are "
-                "needed, and other labels stand in for them."
+                "needed, and other labels fill up."
             )
     if leaning:
         lacking.append(

@@ -97,7 +97,7 @@ class _Offers:
     labelled: int  # items that the fit has a label for
     unjudged: int  # items that nobody trusted judged, which no export of labels holds
     golds: int  # items of known label, which are exported as gold
-    graded: bool  # whether each label stands for a number
+    graded: bool  # whether each label has a number
 
 
 @dataclass(frozen=True, slots=True)

@@ -341,7 +341,7 @@ def _find_unknown(consensus: Consensus, known: Sequence[str]) -> NDArray[np.bool
 
 
 def _measure_agreement(consensus: Consensus) -> NDArray[np.float64]:  # (item,)
-    """The share of each item's judgments whose label stands for the chosen truth."""
+    """The share of each item's judgments that give the chosen truth."""
     judgments = consensus.judgments
     counts = np.diff(judgments.offsets)
     item = np.repeat(np.arange(len(counts)), counts)

@@ -311,7 +311,7 @@ def _title(row: StoredRow) -> str:
 
 
 def _read_final(request: Request, ids: Sequence[int] | None = None) -> dict[int, FinalLabel]:
-    """What was decided and holds, by item; ``ids`` None for the whole project."""
+    """What was decided and holds, by item; ``ids`` None for the entire project."""
     wanted = (
         select(adjudications, items.c.topic, items.c.document)
         .join(items, items.c.id == adjudications.c.item)

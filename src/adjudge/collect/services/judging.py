@@ -222,7 +222,7 @@ class JudgingService:
 
     @_reads
     def outcome(self, request: JudgeRequest, page: str) -> Outcome:
-        """What came of a page that the judge has answered, to be shown again.
+        """The outcome of a page that the judge has answered, to be shown again.
 
         Refused: ``page-open`` where it is not answered yet.
         """
@@ -238,7 +238,7 @@ class JudgingService:
 
     @_writes
     def contest(self, request: JudgeRequest, page: str, row: int, text: str) -> None:
-        """Note "I disagree" with a gold that was missed and told; a second text replaces.
+        """Note "I disagree" with gold that the feedback called missed; a second text replaces.
 
         Refused: ``not-contestable``, ``bad-form``.
         """

@@ -80,7 +80,7 @@ def _read(
 def read_comparison_table(on: Connection, snapshot: ProjectSnapshot, *, trusted: bool) -> Any:
     """Every comparison of a side-by-side project as an Arrow table: who was preferred by whom.
 
-    Without the answers to gold, which was chosen to be easy to tell. ``first`` is the side of the
+    Without the answers to gold, which was chosen to be easy. ``first`` is the side of the
     pair, as it is stored, that the judge saw on the left.
     """
     conditions = [
@@ -109,7 +109,7 @@ def read_comparisons(
 
 
 class _Lookup:
-    """Names of things by their ids inside: sorted once, then looked up by whole columns."""
+    """Names of things by their ids inside: sorted once, then looked up by columns."""
 
     def __init__(self, on: Connection, table: Any, project: int, *columns: str) -> None:
         wanted = select(table.c.id, *(table.c[name] for name in columns))
@@ -124,7 +124,7 @@ class _Lookup:
 
 
 def label_of(question: str) -> ColumnElement[Any]:
-    """The answer to a question, beside each judgment; the empty name is the first question."""
+    """The answer to a question, next to each judgment; the empty name is the first question."""
     return judgments.c.answers[question].as_string() if question else judgments.c.label
 
 
@@ -244,7 +244,7 @@ def _read_final(on: Connection, project: int) -> list[tuple[Any, ...]]:
 def read_table(on: Connection, snapshot: ProjectSnapshot, *, dry_runs: bool = False) -> Any:
     """Every answer of a project as an Arrow table; those of dry runs only if asked for.
 
-    Answers to further questions stand in columns of their own: ``answer_freshness``. Of pairs,
+    Answers to further questions have columns of their own: ``answer_freshness``. Of pairs,
     ``swapped`` says that the judge saw the right one on the left: words may speak of sides.
     """
     kept = [judgments.c.project == snapshot.id]

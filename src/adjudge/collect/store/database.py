@@ -175,7 +175,7 @@ class Database:
             raise Unavailable("database-gone", message)
 
     def check_ready(self) -> None:
-        """Raise ``Unavailable`` unless the database can be read, and written to as far as is known.
+        """Raise ``Unavailable`` unless the database can be read, and written to.
 
         Nothing is written unless a change found the disk full: then it is tried whether there is
         room again, since a small change may fit where a large one does not.
@@ -188,7 +188,7 @@ class Database:
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
-        """Errors of the driver, told as what they mean."""
+        """Errors of the driver, as what they mean."""
         try:
             yield
         except PoolTimeout as error:

@@ -98,7 +98,7 @@ class JudgeRequest(Request):
         return bool(spent and self.judge.training_seen < pairs)
 
     def renewed(self) -> Self:
-        """The same request with the judge as they stand now, after a change."""
+        """The same request with the judge as stored now, after a change."""
         return replace(self, judge=self.on.execute(_BY_ID, {"judge": self.judge.id}).one())
 
     def page(self, public: str) -> StoredRow:

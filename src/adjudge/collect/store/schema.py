@@ -1,7 +1,7 @@
 """The tables. Times are seconds since 1970 UTC, money is in millionths, ids inside are integers.
 
 What leaves the server are random public ids, never these integers. An item's counters obey, at
-every commit: ``leased`` is the number of open pages it stands on as work, ``trusted`` and
+every commit: ``leased`` is the number of open pages it is on as work, ``trusted`` and
 ``surplus`` the numbers of its judgments of that standing, and ``leased + trusted <= needed``.
 """
 
@@ -109,7 +109,7 @@ projects = Table(
     Column("seed", BigInteger, nullable=False),
     _count("arrivals"),
     Column("made", Double, nullable=False),
-    Column("questions", JSON),  # beside the first, whose labels are the scale; None for none
+    Column("questions", JSON),  # besides the first, whose labels are the scale; None for none
 )
 
 arms = Table(
@@ -153,7 +153,7 @@ ITEM_HAS_ROOM = text(  # the same where other tables are joined
 )
 _index("ix_items_routing", items.c.project, items.c.rank, where=_HAS_ROOM)
 
-# Where all items stand is counted from this index alone, group by group.
+# Items are counted by state from this index alone, group by group.
 Index(
     "ix_items_standing",
     *(items.c.project, items.c.gold, items.c.state, items.c.trusted, items.c.needed),
@@ -368,7 +368,7 @@ invites = Table(
     _to("judge", "judges", nullable=True),
 )
 
-members = Table(  # beside the owner, who stands in the project
+members = Table(  # besides the owner, whom the project names
     "members",
     metadata,
     Column("project", _Big, ForeignKey("projects.id"), primary_key=True),
@@ -491,7 +491,7 @@ settings = Table(
 )
 
 
-# Judgments that count on their item, as far as their standing lets them.
+# Judgments that count on their item if their standing allows it.
 COUNTED = and_(judgments.c.kind == "work", judgments.c.gold.is_(None), judgments.c.other.is_(False))
 DONE = ("closed", "final")  # states of items that need nobody any more
 is_real = judges.c.kind != DRY_RUN

@@ -44,7 +44,7 @@ class _StoredGold:
         return label in self.accepted if self.active else None
 
     def reason_for(self, label: str) -> str:
-        """What a judge who gave this label is told."""
+        """The feedback to a judge who gave this label."""
         return self.reasons.get(label, self.reason)
 
     @property
@@ -55,7 +55,7 @@ class _StoredGold:
 
 @dataclass(frozen=True, slots=True)
 class _StoredArm:
-    """An arm: its policy whole, its guidelines."""
+    """An arm: its complete policy and its guidelines."""
 
     name: str
     policy: Policy
@@ -81,10 +81,10 @@ class ProjectSnapshot:
     training: list[GoldCard[int]]
     screening: list[GoldCard[int]]
     allowed: frozenset[str] = field(default=frozenset())  # labels and others
-    questions: tuple[FurtherQuestion, ...] = ()  # beside the first
+    questions: tuple[FurtherQuestion, ...] = ()  # besides the first
     question: str = ""  # see as_question
     colours: dict[str, str] = field(default_factory=dict)  # of labels
-    of_pairs: bool = False  # whether its items are two results beside each other
+    of_pairs: bool = False  # whether its items are two results next to each other
     kept: dict[str, object] = field(default_factory=dict, repr=False)  # what is slow to find
 
     def keep(self, name: str, key: object, make: Callable[[], _Result]) -> _Result:
@@ -199,7 +199,7 @@ def load_snapshot(on: Connection, project: int) -> ProjectSnapshot:
 
 
 class SnapshotCache:
-    """The snapshots in memory, one a project, loaded again when its version has grown."""
+    """The snapshots in memory, one per project, loaded again when its version has grown."""
 
     def __init__(self) -> None:
         self._kept: dict[int, ProjectSnapshot] = {}

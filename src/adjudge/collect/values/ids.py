@@ -1,4 +1,4 @@
-"""Ids: random ones, as they stand in addresses and on command lines, and those of queries."""
+"""Random ids for addresses and command lines, and the ids of queries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def topic_id(query: str) -> str:
     """The id of a topic that has none but its query: ``red lipstick`` is ``red-lipstick``.
 
     The same query always has the same id, two queries never share one, and there is no white space
-    in it: where the words alone would not tell two queries apart, a few digits of a digest follow.
+    in it: where words alone would not separate two queries, digits of a digest follow.
     """
     words = "-".join(re.findall(r"\w+", query.casefold()))[:60].rstrip("-")
     if words and words.replace("-", " ") == query and "_" not in query:

@@ -66,8 +66,8 @@ class ProjectView:
     feedback: bool
     page_minutes: float  # that a page is kept for its judge
     images: bool  # whether pictures of results are loaded from where they are
-    previews: bool  # whether results can be opened in a frame beside the work
-    of_pairs: bool = False  # whether two results are shown beside each other
+    previews: bool  # whether results can be opened in a frame next to the work
+    of_pairs: bool = False  # whether two results are shown next to each other
 
     @property
     def pays(self) -> bool:
@@ -80,7 +80,7 @@ MOST_PAGES_LEFT = 10  # that are counted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeView:
-    """Where a judge stands: all that their own pages may show."""
+    """The present state of a judge: all that their own pages may show."""
 
     judge: str  # random public id
     project: str  # slug
@@ -95,8 +95,8 @@ class JudgeView:
     training_pairs: int  # pairs in a try; 0 where there is no training
     training_right: int
     tries_left: int  # further tries after the present one
-    # None where the policy gives no feedback: counts would tell how many golds a page had.
-    gold_seen: int | None  # screening golds answered, as far as they count
+    # None where the policy gives no feedback: counts would show how many golds a page had.
+    gold_seen: int | None  # screening golds answered that count
     gold_right: int | None
     accuracy: float | None  # gold_right / gold_seen; None before the first
     warned: bool  # whether they were warned, now or before
@@ -104,7 +104,7 @@ class JudgeView:
     currency: str
     completion_code: str | None
     return_link: str | None = None  # back to the panel they came from, with the code in it
-    notice: tuple[str, ...] = ()  # sentences to show once beside the next page
+    notice: tuple[str, ...] = ()  # sentences to show once with the next page
     message: str = ""  # from the requester, until they say that they have read it
 
 
@@ -120,7 +120,7 @@ class BesideRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row(BesideRow):
-    """One result to judge, as it is shown; of a pair, the left one with the right one beside it."""
+    """One result to judge, as it is shown; of a pair, the left one with the right one."""
 
     row: int  # 1, 2, ... by position on the page
     asked: tuple[str, ...] = ()  # further questions about it, by their names
@@ -160,7 +160,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page of rows that is theirs until it expires. Nothing in it tells gold from work."""
+    """A page of rows that is theirs until it expires. Nothing in it shows which rows are gold."""
 
     page: str  # random public id
     kind: Literal["training", "work"]
@@ -171,7 +171,7 @@ class Page:
     others: tuple[str, ...]
     answers: tuple[Answer, ...] = ()  # saved or, in training, already given
     feedback: tuple[Feedback, ...] = ()  # in training: mistakes already made on this page
-    questions: tuple[AskedQuestion, ...] = ()  # beside the label; none in training
+    questions: tuple[AskedQuestion, ...] = ()  # besides the label; none in training
     colours: dict[str, str] = field(default_factory=dict)  # of labels that have one
     why: str = ""  # of a refresher: why this training comes in the middle of work
 
@@ -196,7 +196,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of an answer: stored, told, and where the judge stands now."""
+    """The outcome of an answer: what is stored, the feedback, and the judge's state now."""
 
     page: str
     feedback: tuple[Feedback, ...]

@@ -133,5 +133,5 @@ class Project:
     policy: dict[str, object] = field(default_factory=dict)  # settings that differ from the default
     arms: tuple[Arm, ...] = ()  # of an experiment; none is one arm for all
     seed: int | None = None  # of arms and pages; drawn where there is none
-    questions: tuple[FurtherQuestion, ...] = ()  # beside the first, whose labels are the scale
+    questions: tuple[FurtherQuestion, ...] = ()  # besides the first, whose labels are the scale
     colours: dict[str, str] = field(default_factory=dict)  # of labels that have one

@@ -1,4 +1,4 @@
-"""Further questions of a project: beside the first, whose labels are the project's own."""
+"""Further questions of a project: all but the first, whose labels are the project's own."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ def check_questions(
 ) -> tuple[FurtherQuestion, ...]:
     """Questions with names of their own, and not too many of them.
 
-    ``of_pairs``: two results stand beside each other, by a coin; only the first question's answers
-    are turned round with them, so that no other may be answered with a side.
+    ``of_pairs``: two results are next to each other, by a coin; only the first question's answers
+    are mirrored with them, so that no other may be answered with a side.
     """
     names = [question.name for question in questions]
     for name in names:

@@ -184,7 +184,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Savings:
-    """What adaptive closing saves: the closed items beside a fixed number of judgments.
+    """What adaptive closing saves, compared with a fixed number of judgments.
 
     Accuracy is what to expect: the mean probability of the label, as the last fit knows judges.
     """
@@ -216,7 +216,7 @@ class Progress:
     withdrawn: int
     why_open: dict[str, int]  # sentence -> items: "not judged yet", "in judges' hands", ...
     by_trusted: dict[int, int]  # trusted judgments -> items
-    needed: int  # trusted judgments wanted in all
+    needed: int  # trusted judgments needed in all
     trusted: int
     lacking: int  # trusted judgments that open items are still without
     surplus: int
@@ -285,7 +285,7 @@ class JudgeRow:
     accuracy: float | None
     training_seen: int
     training_right: int
-    seconds: float | None  # median a pair
+    seconds: float | None  # median per item
     pay: Decimal
     flags: tuple[Flag, ...] = ()  # reasons to look at them
     name: str = ""  # what the requester calls them; the public id where nothing else is known
@@ -373,7 +373,7 @@ class RefresherRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeDetail:
-    """A judge whole: tallies, confusion against gold, answers to gold, history, refreshers."""
+    """A judge: tallies, confusion against gold, answers to gold, history, refreshers."""
 
     row: JudgeRow
     labels: tuple[str, ...]  # columns of the confusion: labels, then the others
@@ -520,6 +520,6 @@ class ProjectPace:
     bar_seconds: float
     bars: tuple[int, ...]  # judgments in each, to the present one
     per_day: float | None  # over the last day, or since the first, an hour at least
-    lacking: int  # trusted judgments that are wanted still
+    lacking: int  # trusted judgments that are still needed
     days_left: float | None  # at this pace; None where nothing is lacking or nobody is at work
     ends: datetime | None

@@ -1,4 +1,4 @@
-"""Two results beside each other: the labels of such a project, and the coin that sets the sides.
+"""Two results next to each other: the labels of such a project, and the coin for the sides.
 
 An item of a side-by-side project is a pair. Its answers are stored as the pair is stored: ``left``
 is its own result, ``right`` the one beside it. A coin for each row of a page says on which side a
