@@ -23,7 +23,7 @@ from pyarrow import csv
 
 from adjudge import Gold, Judgments, audit
 from adjudge.data.model_answers import ModelAnswers
-from adjudge.evaluation.model_judges._biases import find_biases
+from adjudge.evaluation.model_judges._checks import find_biases
 from adjudge.evaluation.model_judges._shifts import Labels, Shifts, measure_shifts
 from adjudge.evaluation.model_judges.card import Card, identity
 from adjudge.evaluation.model_judges.corrected import check_transport, correct_targets

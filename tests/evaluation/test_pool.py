@@ -8,7 +8,7 @@ import pytest
 from adjudge import Judgments, Run
 from adjudge.errors import BadData
 from adjudge.evaluation._pool import Pool, Unjudged, build_pool, judged_at
-from adjudge.evaluation.ranking._truths import lift_by_place
+from adjudge.evaluation.ranking._draws import lift_by_place
 from adjudge.evaluation.ranking.rank import rank_systems
 from adjudge.models.majority_vote import MajorityVote
 

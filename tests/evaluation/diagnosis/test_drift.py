@@ -10,7 +10,7 @@ import pytest
 
 from adjudge import HybridConfusion, Judgments, Scale
 from adjudge.data.build import load_table
-from adjudge.evaluation.diagnosis._drift import find_drift
+from adjudge.evaluation.diagnosis.diagnose import find_drift
 from adjudge.simulation import Crowd, Population
 
 EM = HybridConfusion(method="em")

@@ -15,7 +15,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.model_answers import ModelAnswers
 from adjudge.errors import BadData
 from adjudge.evaluation.agreement import cohen_kappa, measure_agreement
-from adjudge.evaluation.model_judges._findings import PATTERNS, find_injections
+from adjudge.evaluation.model_judges._checks import PATTERNS, find_injections
 from adjudge.evaluation.model_judges.audit import Audit, audit
 from adjudge.evaluation.model_judges.soft_judgments import (
     apply_curve,

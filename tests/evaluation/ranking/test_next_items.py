@@ -12,7 +12,7 @@ from adjudge.data.runs import Run
 from adjudge.data.scale import Scale
 from adjudge.evaluation._pool import build_pool
 from adjudge.evaluation._retrieval import parse_measures
-from adjudge.evaluation.ranking._next_items import Doubt, Influence, average_confusion, entropy
+from adjudge.evaluation.ranking._draws import Doubt, Influence, average_confusion, entropy
 from adjudge.evaluation.ranking.rank import rank_systems
 from adjudge.simulation import Crowd, Population
 from rankings import system

@@ -12,7 +12,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.evaluation._pool import Unjudged, build_pool
-from adjudge.evaluation.ranking._truths import (
+from adjudge.evaluation.ranking._draws import (
     TruthDraws,
     choose_labels,
     has_one_source,

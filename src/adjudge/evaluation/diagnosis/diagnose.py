@@ -1,17 +1,31 @@
-"""Diagnosis of judges and items: whom to keep, train or drop, and what to collect next."""
+"""Diagnosis of judges and items: whom to keep, train or drop, who changed, what to collect next.
+
+Judges who change over time tire, learn, or stop looking. A judgment counts as right by the
+probability of the truth that it names. What the model expects of the judge on such an item is
+subtracted, so that a run of harder truths is no change. If a judge stays the same, the running sum
+of the rest stays near 0; its largest excursion,
+
+    max_t |sum_{s <= t} (r_s - mean r)| / (sd(r) sqrt(n)),
+
+is distributed as that of a Brownian bridge (the CUSUM test; the limit is Kolmogorov's). It needs no
+assumption about the moment of change; where it is largest is the likeliest moment.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.special import kolmogorov
 
 from adjudge.data.consensus import Consensus, places
+from adjudge.data.judges import LEVEL as INTERVAL
 from adjudge.data.judgments import GoldLike, Judgments, takes_tables
 from adjudge.data.results import Result
 from adjudge.data.source import count_of
@@ -26,11 +40,11 @@ from adjudge.evaluation.diagnosis._confusions import (
     measure_confusions,
     pool_rates,
 )
-from adjudge.evaluation.diagnosis._drift import find_drift
 from adjudge.evaluation.diagnosis.advice import Limits
 from adjudge.evaluation.diagnosis.judge_tables import list_judges
 from adjudge.evaluation.diagnosis.next_judges import FewJudges, find_few_judges
-from adjudge.evaluation.scores import name_codes
+from adjudge.evaluation.scores import interval_columns, jeffreys, name_codes
+from adjudge.evaluation.significance import adjust
 from adjudge.evaluation.stopping import gain_of
 from adjudge.models.dependence import count_further
 from adjudge.models.model import Progress, Step
@@ -50,7 +64,7 @@ class Diagnosis(Result):
     ``confusions``, one row per mistake and judge: judge, truth, label, rate, low, high, judgments.
     ``common``, one row per mistake: truth, label, rate, judges, judgments.
 
-    ``drift``, one row per judge with enough times: see ``_drift.find_drift``; ``history``, one row
+    ``drift``, one row per judge with enough times: see ``find_drift``; ``history``, one row
     per block of a judge's work. Both None without times.
 
     ``pairs``, one row per pair of judges who agree more than expected: see
@@ -202,3 +216,207 @@ def _vote(
     vote = np.where(cast[here, chosen] == most, chosen, cast.argmax(axis=1))
     vote[most == 0] = -1
     return vote, np.asarray(most / np.maximum(cast.sum(axis=1), 1), dtype=np.float64)
+
+
+_LEAST = 20  # judgments with a time: ten per half
+_LEVEL = 0.05  # false discovery rate among judges reported as changed
+_BLOCKS = 10  # stretches of a judge's history at most
+_BLOCK = 10  # judgments in a stretch at least, but for judges with fewer
+_Floats = NDArray[np.float64]
+_Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TimedJudgments:
+    """The judgments with a time, by judge and then by time."""
+
+    judge: _Ints  # (judgment,)
+    time: _Floats  # (judgment,)
+    right: _Floats  # (judgment,) the chance that it names the truth
+    beyond: _Floats  # (judgment,) less what was expected
+    who: _Ints  # (worker,) judges with such judgments
+    begin: _Ints  # (worker,) where each one's judgments begin
+    size: _Ints  # (worker,)
+
+    @classmethod
+    def of(cls, judge: _Ints, time: _Floats, right: _Floats, beyond: _Floats) -> _TimedJudgments:
+        """Find where the judgments of each judge begin, and how many there are."""
+        who, begin, size = np.unique(judge, return_index=True, return_counts=True)
+        return cls(judge, time, right, beyond, who, begin, size)
+
+    @property
+    def worker(self) -> _Ints:  # (judgment,)
+        """The place in ``who`` of each judgment's judge."""
+        return np.repeat(np.arange(len(self.who)), self.size)
+
+    @property
+    def rank(self) -> _Ints:  # (judgment,)
+        """The place of each judgment among its judge's, from 0."""
+        return np.arange(len(self.judge)) - np.repeat(self.begin, self.size)
+
+
+def find_drift(consensus: Consensus) -> tuple[Any | None, Any | None, tuple[str, ...]]:
+    """Return who changed, the history of each judge, and notes.
+
+    Who changed: one row per judge with enough times, the most certain first: ``judge``,
+    ``judgments``, ``begin``, ``end``, ``accuracy_early`` and ``accuracy_late`` (halves of their
+    judgments, with intervals), ``change`` between them, ``statistic``, ``p``, ``p_adjusted`` for
+    all judges, ``changed``, ``changed_at``, ``accuracy_before`` and ``accuracy_after`` that moment,
+    ``sentence``. The history: ``judge``, ``block``, ``begin``, ``end``, ``judgments``,
+    ``accuracy``, ``low``, ``high``. Both None where there are no times.
+    """
+    time = consensus.judgments.time
+    if time is None or np.isnan(time).all():
+        note = "no times: drift was not checked; a column 'time' adds it"
+        return None, None, (note,)
+    work = _work(consensus, time)
+    history = _history(consensus, work)
+    enough = _enough(work)
+    few = consensus.judgments.judge_count - len(enough.who)
+    table = _tested(consensus, enough)
+    changed = int(np.count_nonzero(table["changed"].to_numpy()))
+    note = f"drift was checked for {count_of(len(enough.who), 'judge')}, and found for {changed:,}"
+    if few:
+        note += (
+            f"; {few:,} {'has' if few == 1 else 'have'} fewer than {_LEAST} judgments at different "
+            "times"
+        )
+    return table, history, (note,)
+
+
+def _work(consensus: Consensus, time: _Floats) -> _TimedJudgments:
+    """Return the judgments with a time, in order."""
+    judgments, scale = consensus.judgments, consensus.scale
+    known = np.flatnonzero(~np.isnan(time))
+    known = known[np.lexsort((time[known], judgments.judge[known]))]
+    judge = judgments.judge[known].astype(np.int64)
+    posterior = consensus.posterior[judgments.item[known]]  # (judgment, truth)
+    named = np.array(scale.truth_of)[judgments.label[known]]
+    right = np.where(named >= 0, posterior[np.arange(len(known)), np.maximum(named, 0)], 0.0)
+    rates = np.einsum("jkl,kl->jk", consensus.confusion, scale.stands)
+    mine = rates[judge] if len(rates) > 1 else rates
+    expected = np.einsum("mk,mk->m", posterior, np.broadcast_to(mine, posterior.shape))
+    return _TimedJudgments.of(judge, time[known], right, right - expected)
+
+
+def _enough(work: _TimedJudgments) -> _TimedJudgments:
+    """Return the work of judges with enough judgments, not all at one time."""
+    last = work.begin + work.size - 1
+    able = (work.size >= _LEAST) & (work.time[last] > work.time[work.begin])
+    parts: tuple[Any, ...] = (work.judge, work.time, work.right, work.beyond)
+    return _TimedJudgments.of(*(part[np.repeat(able, work.size)] for part in parts))
+
+
+def _sums(values: _Floats, place: _Ints, many: int) -> _Floats:  # (judgment,) -> (place,)
+    return np.asarray(np.bincount(place, weights=values, minlength=many), dtype=np.float64)
+
+
+def _excursion(work: _TimedJudgments) -> tuple[_Floats, _Ints]:  # (worker,), (worker,)
+    """Return the statistic of each judge, and the number of judgments before the moment."""
+    worker, size = work.worker, work.size
+    mean = _sums(work.beyond, worker, len(size)) / size
+    centred = work.beyond - mean[worker]
+    sd = np.sqrt(_sums(centred**2, worker, len(size)) / size)
+    running = np.cumsum(centred)
+    running -= np.repeat(running[work.begin] - centred[work.begin], size)
+    # A moment lies between two times: judgments of one time have no order.
+    moment = np.zeros(len(running), dtype=np.bool_)
+    moment[:-1] = (work.time[1:] > work.time[:-1]) & (worker[1:] == worker[:-1])
+    height = np.where(moment, np.abs(running), -1.0)
+    most = np.maximum.reduceat(height, work.begin) if len(work.begin) else np.empty(0)
+    top = np.flatnonzero(height == most[worker])
+    _, first = np.unique(worker[top], return_index=True)
+    before = work.rank[top[first]] + 1
+    flat = sd < 1e-9
+    statistic = np.where(flat, 0.0, most / np.where(flat, 1.0, sd * np.sqrt(size)))
+    return statistic, before
+
+
+def _tested(consensus: Consensus, work: _TimedJudgments) -> Any:
+    """Return the table of who changed."""
+    statistic, before = _excursion(work)
+    p = np.asarray(kolmogorov(statistic))
+    fair = adjust(p)
+    changed = fair <= _LEVEL
+    rank, worker = work.rank, work.worker
+    early = _share(work, rank < (work.size // 2)[worker])
+    late = _share(work, rank >= (work.size // 2)[worker])
+    old = _share(work, rank < before[worker])[0]
+    new = _share(work, rank >= before[worker])[0]
+    moment = work.time[np.minimum(work.begin + before, len(work.time) - 1)]
+    columns: dict[str, Any] = {
+        "judge": consensus.judgments.judges.take(pa.array(work.who)),
+        "judgments": pa.array(work.size),
+        "begin": _instants(work.time[work.begin]),
+        "end": _instants(work.time[work.begin + work.size - 1]),
+    }
+    columns |= interval_columns("accuracy_early", early) | interval_columns("accuracy_late", late)
+    parts = (changed, moment, old, new, early[0], late[0])
+    sentences = [_describe(*row) for row in zip(*(part.tolist() for part in parts), strict=True)]
+    columns |= {
+        "change": pa.array(late[0] - early[0]),
+        "statistic": pa.array(statistic),
+        "p": pa.array(p),
+        "p_adjusted": pa.array(fair),
+        "changed": pa.array(changed),
+        "changed_at": _instants(np.where(changed, moment, np.nan)),
+        "accuracy_before": pa.array(old, mask=~changed),
+        "accuracy_after": pa.array(new, mask=~changed),
+        "sentence": pa.array(sentences, pa.large_string()),
+    }
+    return pa.table(columns).take(pa.array(np.lexsort((-statistic, p))))
+
+
+def _describe(
+    changed: bool, moment: float, old: float, new: float, early: float, late: float
+) -> str:
+    """Say how a judge changed, if they did."""
+    if changed:
+        day = f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M}"
+        return f"right in {old:.0%} before {day}, in {new:.0%} since"
+    return (
+        f"no change beyond chance: right in {early:.0%} of their first half, {late:.0%} of their "
+        "second"
+    )
+
+
+def _share(work: _TimedJudgments, chosen: NDArray[np.bool_]) -> tuple[_Floats, _Floats, _Floats]:
+    """Return the share of right judgments among each judge's chosen ones, and its interval."""
+    worker, many = work.worker, len(work.who)
+    total = _sums(chosen.astype(np.float64), worker, many)
+    hits = np.minimum(_sums(np.where(chosen, work.right, 0.0), worker, many), total)
+    return hits / np.maximum(total, 1.0), *jeffreys(hits, total, INTERVAL)
+
+
+def _history(consensus: Consensus, work: _TimedJudgments) -> Any:
+    """Return each judge's work in up to ten blocks of about equal size."""
+    blocks = np.clip(work.size // _BLOCK, 1, _BLOCKS)  # (worker,)
+    worker = work.worker
+    block = work.rank * blocks[worker] // work.size[worker]
+    first = np.cumsum(blocks) - blocks  # (worker,)
+    place = first[worker] + block
+    many = int(blocks.sum())
+    total = np.bincount(place, minlength=many)
+    hits = np.minimum(_sums(work.right, place, many), total)
+    low, high = jeffreys(hits, total, INTERVAL)
+    end = np.cumsum(total)
+    owner = np.repeat(np.arange(len(blocks)), blocks)
+    return pa.table(
+        {
+            "judge": consensus.judgments.judges.take(pa.array(work.who[owner])),
+            "block": pa.array(np.arange(many) - first[owner] + 1),
+            "begin": _instants(work.time[end - total]),
+            "end": _instants(work.time[end - 1]),
+            "judgments": pa.array(total),
+            "accuracy": pa.array(hits / total),
+            "low": pa.array(low),
+            "high": pa.array(high),
+        }
+    )
+
+
+def _instants(seconds: _Floats) -> Any:
+    """Convert seconds since 1970 to UTC timestamps, null for NaN."""
+    unknown = np.isnan(seconds)
+    micro = np.rint(np.where(unknown, 0.0, seconds) * 1e6).astype(np.int64)
+    return pa.array(micro, pa.timestamp("us", tz="UTC"), mask=unknown)

@@ -25,10 +25,11 @@ from adjudge.data.runs import Run
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, UnknownName
 from adjudge.evaluation._resampling import check_resampling
-from adjudge.evaluation.model_judges._biases import Bias, find_biases
-from adjudge.evaluation.model_judges._findings import (
+from adjudge.evaluation.model_judges._checks import (
+    Bias,
     Injected,
     Remark,
+    find_biases,
     find_injections,
     stale_mix,
     stale_versions,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.model_answers import ModelAnswers
-from adjudge.evaluation.model_judges._biases import LEAST_JUDGMENTS, Bias
+from adjudge.evaluation.model_judges._checks import LEAST_JUDGMENTS, Bias
 from adjudge.evaluation.model_judges.panel import Company
 from adjudge.evaluation.model_judges.rates import Rates, tell_need
 from adjudge.evaluation.model_judges.replacement import Replacement

@@ -33,12 +33,15 @@ from adjudge.evaluation._retrieval import (
     assign_grades,
     parse_measures,
 )
-from adjudge.evaluation.ranking._next_items import Doubt, Influence, next_table, no_items
-from adjudge.evaluation.ranking._truths import (
+from adjudge.evaluation.ranking._draws import (
+    Doubt,
+    Influence,
     TruthDraws,
     choose_labels,
     has_one_source,
     is_judged,
+    next_table,
+    no_items,
 )
 from adjudge.models.model import Progress, Step
 
