@@ -280,6 +280,13 @@ def test_requirements_that_cannot_be_read(text: str) -> None:
         parse_requirements(text)
 
 
+@pytest.mark.parametrize("text", ["kapa>=0.5", "tnr>=0.5,f1>0.2"])
+def test_a_measure_that_does_not_exist_is_refused_even_under_a_stale_card(text: str) -> None:
+    found, table = audited(5)
+    with pytest.raises(UnknownName):
+        gate(table, Card.of(found), text, today=date.today() + timedelta(days=900))
+
+
 def test_requirements_as_people_write_them() -> None:
     assert parse_requirements("kappa>=.6, nDCG@10(A-B) > 0,RBP(p=0.8)(A)<1") == [
         ("kappa", ">=", 0.6),
@@ -314,6 +321,8 @@ def test_a_difference_of_runs_is_required() -> None:
     assert [one.outcome for one in outcome.requirements] == ["passed", "failed", "passed"]
     with pytest.raises(UnknownName):
         gate(table, card, "nDCG@10(A-C)>0", runs=runs)
+    with pytest.raises(BadSetting):
+        gate(table, card, "nDCG@10(A-B)>0")
 
 
 def shifted(seed: int, judge: float, system: float) -> tuple[Shifts, float]:

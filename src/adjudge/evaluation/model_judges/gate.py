@@ -25,6 +25,7 @@ from adjudge.data.model_answers import ModelAnswers
 from adjudge.data.names import look_up
 from adjudge.data.runs import Run
 from adjudge.errors import BadData, BadSetting, UnknownName
+from adjudge.evaluation.estimation._targets import PLAIN
 from adjudge.evaluation.model_judges._shifts import Labels, Shifts, measure_shifts
 from adjudge.evaluation.model_judges.answers import take_answers
 from adjudge.evaluation.model_judges.card import Card, identity
@@ -43,6 +44,7 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
 }
 _REQUIREMENT = re.compile(r"\s*(\S.*?)\s*(>=|<=|>|<)\s*([-+0-9.eE]+)\s*")
+_SHIFTS = ("judge-shift", "system-shift")
 _OF_RUNS = re.compile(r"(.+)\(([^()]+)\)")
 
 
@@ -101,7 +103,11 @@ def parse_requirements(text: str) -> list[tuple[str, str, float]]:
         except ValueError:
             bound = np.nan
         if match is None or not np.isfinite(bound):
-            raise BadSetting("require", part.strip(), "such as kappa>=0.6 or nDCG@10(A-B)>0")
+            expected = "a measure, a sign and a number, such as kappa>=0.6 or nDCG@10(A-B)>0"
+            raise BadSetting("require", part.strip(), expected)
+        known = (*NEEDS, *_SHIFTS, *PLAIN)
+        if match[1].partition(":")[0] not in known and _OF_RUNS.fullmatch(match[1]) is None:
+            raise UnknownName("measure", match[1], (*known, "nDCG@10(A)", "nDCG@10(A-B)"))
         found.append((match[1], match[2], bound))
     return found
 
@@ -255,7 +261,7 @@ class _Gate:
         """Measure what a requirement names; undefined, with the reason, where it cannot."""
         if name.partition(":")[0] in NEEDS:
             return self.rates.measure(name)
-        if name.partition(":")[0] in ("judge-shift", "system-shift"):
+        if name.partition(":")[0] in _SHIFTS:
             return self._shift(name)
         match = _OF_RUNS.fullmatch(name)
         if match is not None:
@@ -278,6 +284,8 @@ class _Gate:
 
     def _runs_of(self, named: str) -> list[Run]:
         """Return the runs that a measure names: A, or A-B."""
+        if not self.runs:
+            raise BadSetting("runs", None, f"the runs that {named} names")
         by_name = {run.name: run for run in self.runs}
         if named in by_name:
             return [by_name[named]]
