@@ -36,11 +36,11 @@ def main(folder: Path) -> None:
     with tarfile.open(archive) as opened_archive:
         names = {member.name.partition("/")[2] for member in opened_archive if member.isfile()}
     in_archive = {name.removeprefix("src/") for name in names - _BESIDES - {".gitignore"}}
-    wanted = list_sources()
+    expected = list_sources()
     faults = [
         f"{path.name}: {what} {', '.join(sorted(files)[:10])}"
         for path, found in ((wheel, in_wheel), (archive, in_archive))
-        for what, files in (("has no", wanted - found), ("should not have", found - wanted))
+        for what, files in (("has no", expected - found), ("should not have", found - expected))
         if files
     ]
     faults += [
@@ -51,7 +51,7 @@ def main(folder: Path) -> None:
     if faults:
         sys.exit("\n".join(faults))
     for path in (wheel, archive):
-        print(f"{path.name}: {path.stat().st_size:,} bytes, {len(wanted)} files of the package")
+        print(f"{path.name}: {path.stat().st_size:,} bytes, {len(expected)} files of the package")
 
 
 if __name__ == "__main__":

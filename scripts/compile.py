@@ -2,11 +2,10 @@
 
     .venv/bin/python scripts/compile.py
 
-numba keeps what it compiled beside the kernels (or in NUMBA_CACHE_DIR). Everything that has kernels
-is run on a few judgments, half of it in one process and half in another; where that was done since
-the kernels changed, nothing is done. In a new clone the tests are collected once beside it, so that
-Python keeps what it compiled of them and of what they import. A kernel that nothing of this uses is
-a fault, told by name.
+numba caches compiled kernels next to them (or in NUMBA_CACHE_DIR). Two processes run everything that
+has kernels on a few judgments, unless that was done since the kernels changed. In a new clone the
+tests are also collected once, so that Python caches their bytecode. A kernel that is not used is an
+error.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ SHORT = {"chains": 2, "warmup": 4, "draws": 4}
 
 
 def state() -> str:
-    """The kernels as numba tells them apart: by name, time and size; and who compiled them."""
+    """Return a hash of the kernels by name, time and size, and of the Python version."""
     files = [*sorted(KERNELS.glob("*.py")), Path(__file__)]
-    told = [f"{file.name} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in files]
-    return hashlib.sha256("\n".join([sys.version, *told]).encode()).hexdigest()
+    parts = [f"{file.name} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in files]
+    return hashlib.sha256("\n".join([sys.version, *parts]).encode()).hexdigest()
 
 
 def crowd(labels: int, *, judges: int = 7) -> tuple[Any, Any]:

@@ -40,7 +40,7 @@ def find_requirements() -> list[str]:
     return found
 
 
-def resolve(wanted: list[str], python: str, processor: str) -> list[dict[str, Any]]:
+def resolve(requirements: list[str], python: str, processor: str) -> list[dict[str, Any]]:
     """What pip would install on a processor."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
@@ -48,7 +48,7 @@ def resolve(wanted: list[str], python: str, processor: str) -> list[dict[str, An
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run",
                    "--ignore-installed", "--report", str(report), "--only-binary=:all:",
                    "--python-version", python, "--target", folder, *platforms]  # fmt: skip
-        subprocess.run([*command, *wanted], check=True)
+        subprocess.run([*command, *requirements], check=True)
         found: list[dict[str, Any]] = json.loads(report.read_text())["install"]
     return found
 
@@ -58,10 +58,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--python", default="3.13", help="of the image")
     python = parser.parse_args().python
-    wanted = find_requirements()
+    requirements = find_requirements()
     packages: dict[str, dict[str, Any]] = {}
     for processor in PROCESSORS:
-        for one in resolve(wanted, python, processor):
+        for one in resolve(requirements, python, processor):
             about = one["metadata"]
             name = re.sub(r"[-_.]+", "-", about["name"]).lower()
             licence = about.get("license_expression") or about.get("license") or ""
@@ -69,7 +69,7 @@ def main() -> None:
                 name, {"version": about["version"], "licence": licence, "hashes": set()}
             )
             package["hashes"].add(one["download_info"]["archive_info"]["hashes"]["sha256"])
-        wanted = [f"{name}=={package['version']}" for name, package in packages.items()]
+        requirements = [f"{name}=={package['version']}" for name, package in packages.items()]
     lines = [f"# Locked for Python {python} by scripts/lock_image.py."]
     components = []
     for name, package in sorted(packages.items()):
