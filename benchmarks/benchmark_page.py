@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -10,10 +11,13 @@ import tables
 from accuracy import CASE, VOTE
 from model_tables import KINDS, Line, Lines, is_peer, sides_of, table
 
+from adjudge.models.registry import DEFAULT
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PICTURE = DOCS / "images" / "benchmark.png"
 FIGURES = ("accuracy", "log_loss", "ece")
-TITLES = ("accuracy", "log loss", "calibration error")
+# Equal or nearly equal to others in the picture.
+ALIKE = ("majority-vote", "vote", "crowd-kit MajorityVote", "crowd-kit Wawa", "single-confusion")
 
 
 def write(lines: Lines) -> None:
@@ -24,50 +28,53 @@ def write(lines: Lines) -> None:
         draw(known)
 
 
-def by_family(lines: Lines, side: str, kind: str) -> dict[str, Line]:
-    """Return the figures of a side, averaged within each family of a kind."""
+def by_family(lines: Lines, side: str, sets: set[str]) -> dict[str, Line]:
+    """Return the figures of a side on some sets, averaged within each family."""
     found: dict[str, Lines] = {}
     for line in lines:
-        if (line["side"], line["kind"]) == (side, kind) and "accuracy" in line:
+        if line["side"] == side and line["set"] in sets and "accuracy" in line:
             found.setdefault(line["family"], []).append(line)
     return {family: _mean(own) for family, own in found.items()}
 
 
-def _mean(lines: Lines) -> Line:
-    names = [name for name in FIGURES if all(name in line for line in lines)]
-    return {name: mean(line[name] for line in lines) for name in names}
+def _mean(lines: Iterable[Line]) -> Line:
+    rows = list(lines)
+    return {name: mean(line[name] for line in rows) for name in FIGURES}
+
+
+def _sets(lines: Lines, kind: str, side: str = VOTE) -> set[str]:
+    """Return the sets of a kind on which a side has figures."""
+    return {c["set"] for c in lines if (c["kind"], c["side"]) == (kind, side) and "accuracy" in c}
 
 
 def _table(lines: Lines) -> str:
-    """One row per side: families, then figures, for each kind of set."""
-    families = {kind: by_family(lines, VOTE, kind) for kind in KINDS}
+    """One row per side: its figures for each kind of set."""
+    every = {kind: _sets(lines, kind) for kind in KINDS}
     rows = []
     for side in sides_of(lines):
-        cells = []
-        for kind, vote in families.items():
-            own = by_family(lines, side, kind)
-            cells.append(_cell(own, vote))
-        ran = sum(line["side"] == side and "accuracy" in line for line in lines)
+        cells = [_cell(lines, side, kind, sets) for kind, sets in every.items()]
         cpu = sum(line.get("cpu") or 0.0 for line in lines if line["side"] == side)
-        rows.append((_name(side), *cells, str(ran), f"{cpu:.1f}"))
-    sets = {kind: len({c["set"] for c in lines if c["kind"] == kind}) for kind in KINDS}
-    header = (f"{KINDS[kind]}: {sets[kind]} sets, {len(families[kind])} families" for kind in KINDS)
-    return table(("", *header, "sets run", "CPU s"), rows)
+        rows.append((_name(side), *cells, f"{cpu:.1f}"))
+    families = {kind: len(by_family(lines, VOTE, sets)) for kind, sets in every.items()}
+    header = (f"{KINDS[k]}: {len(every[k])} sets, {families[k]} families" for k in KINDS)
+    return table(("", *header, "CPU s"), rows)
 
 
 def _name(side: str) -> str:
     return side if is_peer(side) or side == VOTE else f"**{side}**"
 
 
-def _cell(own: dict[str, Line], vote: dict[str, Line]) -> str:
-    """The figures of a side; where it lacks families, its gain on those that it has."""
-    if not own:
+def _cell(lines: Lines, side: str, kind: str, every: set[str]) -> str:
+    """The figures of a side; where it lacks sets, its gain over the vote on those that it has."""
+    sets = _sets(lines, kind, side)
+    if not sets:
         return "–"
-    if len(own) < len(vote):
-        gain = mean(own[family]["accuracy"] - vote[family]["accuracy"] for family in own)
-        return f"({len(own)} families: {gain:+.3f} to the vote)"
-    means = _mean(list(own.values()))
-    return " / ".join(f"{means[name]:.3f}" for name in FIGURES if name in means)
+    own, vote, best = (by_family(lines, one, sets) for one in (side, VOTE, DEFAULT))
+    if sets == every:
+        return " / ".join(f"{value:.3f}" for value in _mean(own.values()).values())
+    gain, other = (_mean(one.values())["accuracy"] for one in (own, best))
+    base = _mean(vote.values())["accuracy"]
+    return f"on {len(sets)} sets: {gain - base:+.3f} to the vote ({DEFAULT} {other - base:+.3f})"
 
 
 def draw(lines: Lines) -> None:
@@ -77,16 +84,16 @@ def draw(lines: Lines) -> None:
 
     rows: list[dict[str, Any]] = []
     for kind in ("crowds", "panels"):
-        families = by_family(lines, VOTE, kind)
+        every = _sets(lines, kind)
         for side in sides_of(lines):
-            own = by_family(lines, side, kind)
-            means = _mean(list(own.values()))
-            if len(own) == len(families) and "log_loss" in means:
-                who = "other library" if is_peer(side) else "adjudge"
-                who = "vote" if side == VOTE else who
-                rows.append({"side": side, "judges": KINDS[kind], "who": who, **means})
+            if side in ALIKE or _sets(lines, kind, side) != every:
+                continue
+            who = "other library" if is_peer(side) else "vote" if side == VOTE else "adjudge"
+            means = _mean(by_family(lines, side, every).values())
+            rows.append({"side": side, "judges": KINDS[kind], "who": who, **means})
+    scale = alt.Scale(type="log", domain=[0.5, 6], nice=False)
     base = alt.Chart(pa.Table.from_pylist(rows)).encode(
-        x=alt.X("log_loss:Q", title="log loss (left is better)", scale=alt.Scale(type="log")),
+        x=alt.X("log_loss:Q", title="log loss (left is better)", scale=scale),
         y=alt.Y("accuracy:Q", title="accuracy", scale=alt.Scale(zero=False)),
     )
     points = base.mark_point(filled=True, size=70).encode(
@@ -94,6 +101,6 @@ def draw(lines: Lines) -> None:
     )
     names = base.mark_text(align="left", dx=7, fontSize=9).encode(text="side:N")
     chart = (points + names).properties(width=380, height=330)
-    chart.facet(column=alt.Column("judges:N", title=None)).resolve_scale(
+    chart.facet(column=alt.Column("judges:N", title=None, sort=["people"])).resolve_scale(
         x="independent", y="independent"
     ).save(PICTURE, ppi=110)

@@ -143,8 +143,8 @@ def test_a_family_counts_once_and_missing_families_show_the_gain(modules: Any) -
 
     vote = "vote share (+.5)"
     lines = [line(vote, "a", "f", 0.6), line(vote, "b", "f", 0.8), line(vote, "c", "g", 0.5)]
-    lines += [line("dawid-skene", "a", "f", 0.8)]
+    lines += [line("dawid-skene", "a", "f", 0.8), line("item-types", "a", "f", 0.9)]
     text = modules.page._table(lines)
     assert "people: 3 sets, 2 families" in text
     assert f"| {vote} | 0.600 / 0.500 / 0.100 |" in text
-    assert "| **dawid-skene** | (1 families: +0.100 to the vote) |" in text
+    assert "| **dawid-skene** | on 1 sets: +0.200 to the vote (item-types +0.300) |" in text
