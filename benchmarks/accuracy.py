@@ -46,7 +46,7 @@ def accuracy(run: Run) -> None:
         given = {"names": names, "data": str(run.data), "folder": folder}
         found = run.ours("accuracy", **given, full=run.full, models=sorted(run.models))
         if run.peers is not None:
-            rows = run.theirs("answers", folder=folder, names=names, cap=run.cap)
+            rows = run.peer("answers", folder=folder, names=names, cap=run.cap)
             scored = run.ours("accuracy of peers", folder=folder, rows=rows)
             for name in names:
                 found[name]["rows"] += scored[name]

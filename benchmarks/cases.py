@@ -31,7 +31,7 @@ Task = Callable[[], dict[str, Any]]
 
 
 def dawid_skene(run: Run) -> None:
-    """Dawid-Skene, 20 iterations exactly, beside crowd-kit's; and until it has converged."""
+    """Dawid-Skene, 20 iterations exactly, next to crowd-kit's; and until it has converged."""
     for judgments in run.sizes:
         for classes in run.classes:
             size = size_of(judgments, classes)
@@ -75,8 +75,8 @@ def _fit(
 def _fit_theirs(run: Run, size: Size, folder: str, ids: str, side: str) -> Task | str:
     """A fit of crowd-kit, or why it is not run: it would take longer than the cap."""
     smaller = {"case": "dawid-skene", **what_of(size_of(size.judgments // 10, size.classes))}
-    wanted = history.key_of({**smaller, "side": side})
-    known = {**run.before, **{history.key_of(line): line for line in run.done}}.get(wanted, {})
+    key = history.key_of({**smaller, "side": side})
+    known = {**run.before, **{history.key_of(line): line for line in run.done}}.get(key, {})
     if "left_out" in known:
         return str(known["left_out"])
     expected = 10 * known.get("cpu", 0.0)
@@ -85,7 +85,7 @@ def _fit_theirs(run: Run, size: Size, folder: str, ids: str, side: str) -> Task 
             f"not run: more than {expected:,.0f} s of CPU to expect, ten times its "
             f"{known['cpu']:,.0f} s for a tenth of the judgments; the cap is {run.cap:,.0f} s"
         )
-    return lambda: run.theirs("fit", folder=folder, iterations=ITERATIONS, ids=ids)
+    return lambda: run.peer("fit", folder=folder, iterations=ITERATIONS, ids=ids)
 
 
 def scale(run: Run) -> None:
@@ -122,7 +122,7 @@ def engines(run: Run) -> None:
 
 
 def reading(run: Run) -> None:
-    """A CSV file into Judgments, beside pyarrow.csv on the same file."""
+    """A CSV file into Judgments, next to pyarrow.csv on the same file."""
     size = Size(2_000, 100, 2) if run.quick else Size(1_000_000, 10_000, 2)
     warm = Size(1_000, 100, 2) if run.quick else Size(20_000, 10_000, 2)
     for order in ("grouped", "shuffled"):
@@ -138,7 +138,7 @@ def reading(run: Run) -> None:
 
 
 def samplers(run: Run) -> None:
-    """The hierarchical relevance model beside JAGS and nutpie, by a script of its own."""
+    """The hierarchical relevance model next to JAGS and nutpie, by its own script."""
     if any(line["case"] == "samplers" for line in run.done):
         return
     print("samplers:", file=sys.stderr)

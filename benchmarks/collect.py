@@ -1,4 +1,4 @@
-"""Collecting judgments: our server beside Label Studio, in one run, with the same clients.
+"""Collecting judgments: our server next to Label Studio, in one run, with the same clients.
 
     .venv/bin/python benchmarks/collect.py [--seconds 15] [--clients 8] [--no-peers] [--write]
 
@@ -165,7 +165,7 @@ def driven(turns: list[Turn], server: Server, seconds: float) -> dict[str, float
                     taken.append(time.perf_counter() - begun)
                 except Failed:
                     errors.append(1)
-        except Exception as fault:  # noqa: BLE001 - told by the main thread
+        except Exception as fault:  # noqa: BLE001 - reported by the main thread
             faults.append(f"{type(fault).__name__}: {fault}")
             begin.abort()
 

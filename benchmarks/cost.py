@@ -1,4 +1,4 @@
-"""What a fit costs until it has converged, each model beside Dawid-Skene in the same run."""
+"""What a fit costs until it has converged, each model next to Dawid-Skene in the same run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do intervals hold, and how narrow are they: adjudge beside ppi-python, on real model judges.
+"""Do intervals hold, and how narrow are they: adjudge next to ppi-python, on real model judges.
 
 On a panel whose every item has gold, gold is drawn many times over, and the interval of each draw
 is held against what all gold says. ppi-python gets the labels of one judge, the most accurate one
@@ -53,15 +53,15 @@ class Panel:
     def __init__(self, name: str) -> None:
         table = pyarrow_table(DATA / "panels" / f"{name}.csv", name)
         self.judgments = Judgments.from_table(table.drop_columns("gold"))
-        whole = Gold.from_table(table.drop_columns(["judge", "label"]))
-        place = look_up(self.judgments.items, whole.items)
+        full = Gold.from_table(table.drop_columns(["judge", "label"]))
+        place = look_up(self.judgments.items, full.items)
         if (place < 0).any():
             kept = np.flatnonzero(place >= 0)
             mask = np.zeros(len(place), dtype=np.bool_)
             mask[kept] = True
             self.judgments = self.judgments.select(items=mask)
-        self.gold = whole
-        self.truth = whole.align(self.judgments)
+        self.gold = full
+        self.truth = full.align(self.judgments)
         self.fit = CrossFit.of(adjudge.fit(self.judgments))
         self.runs = [self.made_run("A", 1.0, 3), self.made_run("B", 1.6, 4)]
 
@@ -81,7 +81,7 @@ class Panel:
         }
         return Run.from_table(rows, name=name)
 
-    def told(self, items: NDArray[np.intp], chance: Floats | None = None) -> Gold:
+    def choose(self, items: NDArray[np.intp], chance: Floats | None = None) -> Gold:
         """The gold of some items."""
         table = self.judgments
         columns = {
@@ -102,7 +102,7 @@ class Panel:
         """The target by the gold of all items."""
         everything = np.arange(len(self.truth))
         plan = Plan(estimator="classical")
-        return estimate_from(self.fit, self.told(everything), *self.asked(target), plan).estimate
+        return estimate_from(self.fit, self.choose(everything), *self.asked(target), plan).estimate
 
 
 def pyarrow_table(path: Path, name: str) -> Any:
@@ -138,7 +138,7 @@ def cover(name: str, labels: int, first: int, last: int) -> list[dict[str, Any]]
     found = []
     for number in range(first, last):
         items = drawn(len(held.truth), labels, number)
-        gold = held.told(items)
+        gold = held.choose(items)
         known = gold.align(held.judgments)
         beliefs = held.fit.beliefs(known, folds=5, seed=0)
         for target in (*TARGETS, ALONE):
@@ -160,7 +160,9 @@ def drawn(items: int, labels: int, number: int) -> NDArray[np.intp]:
     return np.sort(random.choice(items, labels, replace=False))
 
 
-def theirs(held: Panel, sizes: tuple[int, ...], draws: int, cache: Path) -> list[dict[str, Any]]:
+def measure_peer(
+    held: Panel, sizes: tuple[int, ...], draws: int, cache: Path
+) -> list[dict[str, Any]]:
     """ppi-python's intervals for the same draws, by the labels of single judges."""
     python = peers.python_of(cache, "ppi", PPI)
     table = held.judgments
@@ -212,7 +214,7 @@ def coverage(name: str, draws: int, cache: Path, sizes: tuple[int, ...] = SIZES)
         for job in jobs:
             rows += job.result()
             print(f"{len(rows):,} intervals", file=sys.stderr, flush=True)
-    return coverage_table(held, rows, theirs(held, sizes, draws, cache), draws, sizes)
+    return coverage_table(held, rows, measure_peer(held, sizes, draws, cache), draws, sizes)
 
 
 def coverage_table(
@@ -222,7 +224,7 @@ def coverage_table(
     draws: int,
     sizes: tuple[int, ...],
 ) -> list[str]:
-    """Our intervals and theirs, in lines."""
+    """Our intervals and the peer's, in lines."""
     lines = [
         "| target | gold | | holds | mean width | of gold alone | mean error |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -288,7 +290,7 @@ def choice(name: str, seeds: int) -> list[str]:
         own = [_chosen(held, target, pilot, budget, seed) for seed in range(seeds)]
         labels = pilot + budget
         random = [
-            estimate_from(held.fit, held.told(drawn(items, labels, seed)), asked, runs, RANDOM)
+            estimate_from(held.fit, held.choose(drawn(items, labels, seed)), asked, runs, RANDOM)
             for seed in range(seeds)
         ]
         width, other = (
@@ -311,17 +313,17 @@ def _chosen(held: Panel, target: str, pilot: int, budget: int, seed: int) -> Any
     import pyarrow as pa
 
     target, runs = held.asked(target)
-    gold = held.told(drawn(len(held.truth), pilot, 10_000 + seed)) if pilot else None
+    gold = held.choose(drawn(len(held.truth), pilot, 10_000 + seed)) if pilot else None
     asked = choose_items(held.fit, target, budget, gold=gold, runs=runs, plan=Plan(seed=seed))
     at = look_up(asked["item"], held.judgments.items)
     answers = pa.array([held.judgments.scale.truths[k] for k in held.truth[at]])
     kept = asked.drop_columns(["gold", "believed", "probability"])
-    told = Gold.from_table(kept.append_column("gold", answers))
-    return estimate_from(held.fit, told, target, runs, Plan())
+    chosen = Gold.from_table(kept.append_column("gold", answers))
+    return estimate_from(held.fit, chosen, target, runs, Plan())
 
 
 def bound(name: str, draws: int = 4, labels: int = 200) -> list[str]:
-    """The table: what the best chances could save, by the doubt that gold tells of each item."""
+    """The table: what the best chances could save, by the doubt that gold shows of each item."""
     held = panel(name)
     items, truths = len(held.truth), np.arange(len(held.judgments.scale.truths))
     every = held.fit.beliefs(held.truth.astype(np.int16), folds=5, seed=0)
@@ -333,9 +335,9 @@ def bound(name: str, draws: int = 4, labels: int = 200) -> list[str]:
     for target, worth in targets.items():
         saved = []
         for number in range(draws):
-            told = drawn(items, labels, number)
+            chosen = drawn(items, labels, number)
             known = np.full(items, -1, dtype=np.int16)
-            known[told] = held.truth[told]
+            known[chosen] = held.truth[chosen]
             belief = held.fit.beliefs(known, folds=5, seed=0)
             x, f = worth[held.truth], belief @ worth
             residual = x - np.cov(x, f)[0, 1] / f.var(ddof=1) * f
@@ -358,9 +360,9 @@ def holes(name: str, seeds: int) -> list[str]:
     runs = [
         held.made_run(f"s{n}", noise, 50 + n) for n, noise in enumerate(random.uniform(0.5, 4, 15))
     ]
-    known = adjudge.fit(held.judgments, held.told(np.arange(len(held.truth))))
+    known = adjudge.fit(held.judgments, held.choose(np.arange(len(held.truth))))
     full = rank_systems(known, runs, ["nDCG@10"], draws=2, next_items=0)
-    wanted = full.by_label["nDCG@10"]
+    expected = full.by_label["nDCG@10"]
     ways = {
         "not relevant": ("nDCG@10", "not-relevant"),
         "condensed lists": ("nDCG@10", "condensed"),
@@ -381,8 +383,8 @@ def holes(name: str, seeds: int) -> list[str]:
                     consensus, runs, [measure], draws=50, next_items=0, unjudged=unjudged, seed=seed
                 )
                 value = ranked.by_label[measure]
-                found[way].append(float(kendalltau(value, wanted).statistic))
-                apart[way].append(float(np.abs(value - wanted).mean()))
+                found[way].append(float(kendalltau(value, expected).statistic))
+                apart[way].append(float(np.abs(value - expected).mean()))
         lines += [
             f"| {judged} | {way} | {np.mean(taus):.3f} | "
             + (f"{np.mean(apart[way]):.3f} |" if ways[way][0] == "nDCG@10" else "|")
@@ -409,7 +411,7 @@ HEADS = {
         (),
     ),
     "choice": (
-        "Items chosen for a target, beside random choice ({seeds} seeds)",
+        "Items chosen for a target, next to random choice ({seeds} seeds)",
         (
             "| set | target | labels | width | at random | labels at random for that width | saved "
             "| holds | at random |",
@@ -460,8 +462,8 @@ def main() -> None:
 def put(page: Path, part: str, text: str) -> None:
     """Text into its part of the page."""
     begin, end = f"<!-- {part} -->", f"<!-- end of {part} -->"
-    whole = page.read_text(encoding="utf-8")
-    before, after = whole.split(begin)[0], whole.split(end)[1]
+    full = page.read_text(encoding="utf-8")
+    before, after = full.split(begin)[0], full.split(end)[1]
     page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
 
 

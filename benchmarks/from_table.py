@@ -40,7 +40,7 @@ def table(run: Run) -> None:
                 ours = partial(run.ours, threads=run.threads, **given)
                 sides: dict[str, Any] = {"adjudge": partial(ours, "table to labels")}
                 if run.peers is not None:
-                    sides["crowd-kit"] = partial(run.theirs, "table to labels", **given)
+                    sides["crowd-kit"] = partial(run.peer, "table to labels", **given)
                 what = {**what_of(size), "order": order}
                 run.comparison(CASE, {**what, "asked": "labels"}, sides)
                 sides = {

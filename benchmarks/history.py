@@ -19,7 +19,7 @@ WHAT += ("asked", "side")
 CASES = ("dawid-skene", "scale", "engines", "reading", "accuracy", "gold", "cost", "pairs")
 CASES += ("samplers",)
 WORSE = 1.25  # times as long, in calibrated CPU time, is a regression
-SHORT = 0.01  # CPU seconds below which a clock tells nothing
+SHORT = 0.01  # CPU seconds below which a clock says nothing
 
 
 def key_of(line: Line) -> tuple[Any, ...]:
@@ -50,7 +50,7 @@ def newest(folder: Path) -> dict[tuple[Any, ...], Line]:
 
 
 def compared(before: dict[tuple[Any, ...], Line], now: list[Line]) -> list[Line]:
-    """Each measurement of ours beside the last one before it, by calibrated CPU time.
+    """Each measurement of ours next to the one before it, by calibrated CPU time.
 
     ``times`` above 1 is slower than before. What was never measured, is no measurement, or was
     measured without calibrating, has nothing to be compared with.

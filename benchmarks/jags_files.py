@@ -43,7 +43,7 @@ def start(parts: Mapping[str, Any], chain: int) -> dict[str, Any]:
     """Where a chain starts: z from votes, coin flips for ties, and the rates that follow from z.
 
     With z alone, JAGS draws z again from rates that know nothing of it, and mostly lands in the
-    mirrored mode, where every label stands for its opposite. phi and kappa start anywhere.
+    mirrored mode, where every label means its opposite. phi and kappa start anywhere.
     """
     rng = np.random.default_rng([chain, 2011])
     item, judge, label = _item(parts), parts["judge"], parts["label"].astype(np.int64)

@@ -39,7 +39,7 @@ AWAY = (Failed, OSError, http.client.HTTPException)
 
 @dataclass
 class Record:
-    """What clients were told is stored: the label by page and row."""
+    """What the server acknowledged: the label by page and row."""
 
     given: dict[tuple[str, int], str] = field(default_factory=dict)
     submits: int = 0
@@ -134,9 +134,9 @@ def prepare(url: str, answers: int) -> tuple[str, str]:
     return slug, secret
 
 
-def run(url: str, folder: Path, wanted: argparse.Namespace) -> dict[str, Any]:
+def run(url: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Judge a project to its end while the server is killed; what was found afterwards."""
-    slug, secret = prepare(url, wanted.answers)
+    slug, secret = prepare(url, options.answers)
     port, record = free_port(), Record()
     command = [sys.executable, "-m", "adjudge", "serve", "--port", str(port), "--database", url]
     command += ["--secret-file", str(folder / "secret")]
@@ -145,16 +145,16 @@ def run(url: str, folder: Path, wanted: argparse.Namespace) -> dict[str, Any]:
 
     def work(number: int) -> None:
         try:
-            Client(port, secret, record).judge(slug, f"judge {number}", wanted.doubled)
+            Client(port, secret, record).judge(slug, f"judge {number}", options.doubled)
         except Exception as fault:  # noqa: BLE001 - reported with the figures
             faults.append(f"{type(fault).__name__}: {fault}")
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(wanted.clients)]
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(options.clients)]
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
-        due = (kills + 1) * wanted.answers / (wanted.kills + 1)
-        if kills < wanted.kills and len(record.given) >= due:
+        due = (kills + 1) * options.answers / (options.kills + 1)
+        if kills < options.kills and len(record.given) >= due:
             os.killpg(server.process.pid, signal.SIGKILL)
             server.process.wait()
             kills += 1
@@ -185,13 +185,13 @@ def look(url: str, record: Record) -> dict[str, Any]:
         ).scalar_one()
     store.close()
     stored = Counter((row.public, row.row, row.label) for row in rows)
-    told = {(page, row, label) for (page, row), label in record.given.items()}
+    acknowledged = {(page, row, label) for (page, row), label in record.given.items()}
     twice = Counter((row.judge, row.item) for row in rows)
     each = Counter(row.item for row in rows)
     return {
-        "acknowledged": len(told),
+        "acknowledged": len(acknowledged),
         "stored": len(rows),
-        "lost": len(told - stored.keys()),
+        "lost": len(acknowledged - stored.keys()),
         "doubled": sum(count > 1 for counts in (stored, twice) for count in counts.values()),
         "over": most + sum(count > EACH for count in each.values()),
         "open": left,
@@ -210,23 +210,23 @@ def main() -> int:
     parser.add_argument("--only", choices=("sqlite", "postgresql"))
     parser.add_argument("--postgresql", default="", help="the URL of an empty database")
     parser.add_argument("--write", action="store_true", help=f"write {RESULT.name}")
-    wanted = parser.parse_args()
+    options = parser.parse_args()
     names = ("acknowledged", "stored", "lost", "doubled", "over", "open", "submits", "sent twice",
              "tried again", "kills", "seconds")  # fmt: skip
     lines = [f"| database | {' | '.join(names)} |", "| --- " * (len(names) + 1) + "|"]
     bad = False
-    for kind in [wanted.only] if wanted.only else ["sqlite", "postgresql"]:
+    for kind in [options.only] if options.only else ["sqlite", "postgresql"]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            given = wanted.postgresql if kind == "postgresql" else ""
+            given = options.postgresql if kind == "postgresql" else ""
             with database(kind, folder, given) as url:
-                found = run(url, folder, wanted)
+                found = run(url, folder, options)
         cells = (f"{found[one]:,.0f}" for one in names)
         lines.append(f"| {kind} | {' | '.join(cells)} |")
         bad |= any(found[one] for one in ("lost", "doubled", "over", "open", "faults"))
         print(lines[-1], *found["faults"], sep="\n", flush=True)
     print("\n".join(lines))
-    if wanted.write:
+    if options.write:
         head = (
             "# Answers while the server is killed\n\nMade by `benchmarks/kills.py`. *over*: items "
         )

@@ -8,14 +8,13 @@ The server runs as it comes, on SQLite; --workers gives it more processes. Clien
 any of the judges: each asks for the next page and answers it, over HTTP with a token, and sends its
 next request when the answer to the last is there, so that as many requests as clients are under way
 at every moment. A requester looks on: at the overview every five seconds, as its page renews
-itself, and every fifth time at the list of judges. That goes on until as many requests were sent as
-wanted, and the memory is noted on the way. Then one client asks for each kind of thing by itself,
-and the CPU time of the server is noted: times by the clock are longer where the machine does other
-work. At the end every answer that was acknowledged has to be stored, once, and no item may have
-more judgments than it needs.
+itself, and every fifth time at the list of judges. That goes on for a number of requests, and the
+memory is noted on the way. Then one client asks for each kind of thing by itself, and the CPU time
+of the server is noted. At the end every acknowledged answer has to be stored, once, and no item may
+have more judgments than it needs.
 
 Every run is a line of large_project.jsonl; the page shows the newest, and that with several workers
-if there is one, beside the newest of an older commit, whose source the second command names.
+if there is one, next to the newest of an older commit, whose source the second command names.
 """
 
 from __future__ import annotations
@@ -278,7 +277,7 @@ class Crowd:
         def one(number: int) -> None:
             try:
                 self.judge(number, until)
-            except Exception as fault:  # noqa: BLE001 - told by the main thread
+            except Exception as fault:  # noqa: BLE001 - reported by the main thread
                 faults.append(f"{type(fault).__name__}: {fault}")
 
         threads = [threading.Thread(target=one, args=(number,)) for number in range(clients)]
@@ -291,7 +290,7 @@ class Crowd:
 
 
 def _own(server: Server) -> tuple[float, float]:
-    """Resident megabytes and CPU seconds of the server, without the fits it runs beside itself."""
+    """Resident megabytes and CPU seconds of the server, without its fits."""
     held, spent = 0, 0.0
     for pid in _workers(server):
         status = Path(f"/proc/{pid}/status").read_text()
@@ -348,12 +347,12 @@ _WRONG = {  # what must never be, by the number of rows of which it is true
 }  # fmt: skip
 
 
-def check_store(path: Path, wanted: int) -> None:
+def check_store(path: Path, expected: int) -> None:
     """End unless every answer that was acknowledged is stored, once, and none is over N."""
     with closing(sqlite3.connect(path)) as store:
         stored = store.execute(_COUNT).fetchone()[0]
-        if stored != wanted:
-            raise SystemExit(f"{wanted:,} answers were acknowledged, {stored:,} are stored")
+        if stored != expected:
+            raise SystemExit(f"{expected:,} answers were acknowledged, {stored:,} are stored")
         for what, statement in _WRONG.items():
             if number := store.execute(statement).fetchone()[0]:
                 raise SystemExit(f"{number:,} {what}")

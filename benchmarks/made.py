@@ -67,11 +67,11 @@ def arrays(size: Size, cache: Path) -> Path:
             "label": judgments.label,
             "truth": made.truth.value,
         }
-        beside = cache / f".{size.name}.{os.getpid()}"
-        beside.mkdir(parents=True)
+        temporary = cache / f".{size.name}.{os.getpid()}"
+        temporary.mkdir(parents=True)
         for name, values in parts.items():
-            np.save(beside / f"{name}.npy", values)
-        beside.rename(folder)
+            np.save(temporary / f"{name}.npy", values)
+        temporary.rename(folder)
     return folder
 
 
@@ -95,8 +95,8 @@ def csv(size: Size, cache: Path, order: str) -> Path:
         if order == "shuffled":
             rows = np.random.default_rng(SEED).permutation(len(table))
             table = table.take(pa.array(rows))
-        beside = path.with_suffix(f".{os.getpid()}")
-        with beside.open("wb") as file:
+        temporary = path.with_suffix(f".{os.getpid()}")
+        with temporary.open("wb") as file:
             write_csv(table, file)
-        beside.rename(path)
+        temporary.rename(path)
     return path

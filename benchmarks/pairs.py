@@ -1,4 +1,4 @@
-"""Comparisons side by side: strengths of items from pairs, beside evalica and crowd-kit.
+"""Comparisons side by side: strengths of items from pairs, next to evalica and crowd-kit.
 
 1,000 made items are compared by 100 judges, who are right eight times in ten, some more, some less.
 evalica knows no judges and gives no intervals; ours has intervals within its time, and codes names
@@ -32,7 +32,7 @@ def pairs(run: Run) -> None:
             "adjudge bradley-terry, with intervals": _ours(run, "bradley-terry", folder)
         }
         if run.peers is not None:
-            sides["evalica bradley_terry"] = lambda folder=folder: run.theirs(
+            sides["evalica bradley_terry"] = lambda folder=folder: run.peer(
                 "pairs by evalica", folder=folder
             )
         run.comparison(CASE, what, sides)
@@ -52,12 +52,12 @@ def _ours(run: Run, model: str, folder: str) -> Any:
 def _noisy(run: Run, size: int, folder: str) -> Any:
     """A fit of crowd-kit, or why it is not run."""
     side = {"asked": SKILLS, "side": "crowd-kit NoisyBradleyTerry"}
-    wanted = history.key_of({"case": CASE, "comparisons": size // 10, **side})
-    known = {**run.before, **{history.key_of(line): line for line in run.done}}.get(wanted, {})
+    key = history.key_of({"case": CASE, "comparisons": size // 10, **side})
+    known = {**run.before, **{history.key_of(line): line for line in run.done}}.get(key, {})
     expected = 10 * known.get("cpu", 0.0)
     if expected > run.cap:
         return f"not run: more than {expected:,.0f} s of CPU to expect; the cap is {run.cap:,.0f} s"
-    return lambda: run.theirs("pairs by crowd-kit", folder=folder)
+    return lambda: run.peer("pairs by crowd-kit", folder=folder)
 
 
 def _made(size: int, cache: Path) -> Path:

@@ -1,4 +1,4 @@
-"""The peers' own environment: made beside the benchmarks, never a dependency of ours."""
+"""The peers' own environment, which is never a dependency of adjudge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command in a process of its own: CPU time, wall time and peak memory of the whole of it."""
+"""Run a command in a process: its CPU time, wall time and peak memory."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _costs(result: dict[str, Any], sides: list[dict[str, Any]]) -> str:
                 side["side"],
                 length,
                 _number(side["cpu"]) + (" (scaled)" if side.get("scaled") else ""),
-                _number(side["whole"]),
+                _number(side["total"]),
                 f"{side['peak'] / 1e6:,.0f} MB",
                 _number(1e3 * side["sampling"]),
                 _number(1e9 * side["sampling"] / crowd["judgments"]),
@@ -70,7 +70,7 @@ def _costs(result: dict[str, Any], sides: list[dict[str, Any]]) -> str:
                 "" if side is first else _number(slowest(first)[2] / rate),
             ]
         )
-    header = ["", "chains x (warm-up + draws)", "CPU s", "whole process", "peak memory"]
+    header = ["", "chains x (warm-up + draws)", "CPU s", "entire process", "peak memory"]
     header += ["CPU ms an iteration", "ns a judgment an iteration", "slowest: effective draws"]
     header += ["a CPU second", "adjudge: times less CPU", "times more effective draws a CPU second"]
     title = (
@@ -121,7 +121,7 @@ def _wanted(sides: list[dict[str, Any]]) -> str:
             "- effective draws a CPU second of the slowest hyper-parameter at least "
             f"{rate:,} times those of {side['side']}: {found:,.0f}"
         )
-    return "Wanted, and found:\n\n" + "\n".join(lines)
+    return "Goals, and results:\n\n" + "\n".join(lines)
 
 
 def _colophon(result: dict[str, Any]) -> str:

@@ -68,7 +68,7 @@ class Run:
 def asked(
     script: str, task: str, settings: dict[str, Any], python: Path | None = None
 ) -> dict[str, Any]:
-    """A task of one of the scripts beside this one, in a fresh process, and what that took."""
+    """A task of one of the scripts of this folder, in a fresh process, and what that took."""
     command = [str(python or sys.executable), str(HERE / script), task, json.dumps(settings)]
     process = measured(command, env=ONE_THREAD)
     printed = process.pop("printed").splitlines()
@@ -90,7 +90,7 @@ def ours(run: Run) -> dict[str, Any]:
         **run.length,
         "cpu": min(fit["cpu"] for fit in fits),
         "wall": min(fit["wall"] for fit in fits),
-        "whole": min(fit["process"]["cpu"] for fit in fits),
+        "total": min(fit["process"]["cpu"] for fit in fits),
         "peak": min(fit["process"]["peak"] for fit in fits),
         "sampling": min(fit["cpu"] for fit in fits) / run.sweeps,
         "hyper": averaged([fit["hyper"] for fit in fits]),
@@ -114,9 +114,9 @@ def jags(run: Run) -> dict[str, Any]:
     program = shutil.which("jags")
     if program is None:
         return {"side": "JAGS", "missing": "no jags on the PATH; on Debian: apt-get install jags"}
-    whole = run.warmup + run.draws
-    made = run.jags_iterations or whole
-    length = {"warmup": made - made // 2, "draws": made // 2} if made < whole else run.length
+    full = run.warmup + run.draws
+    made = run.jags_iterations or full
+    length = {"warmup": made - made // 2, "draws": made // 2} if made < full else run.length
     shutil.copy(MODEL, run.folder)
     start = _jags(run, program, 0, 0)
     say(f"  JAGS has compiled: {start['cpu']:.1f} s CPU; now {made:,} iterations of each chain")
@@ -124,7 +124,7 @@ def jags(run: Run) -> dict[str, Any]:
     say(f"  JAGS: {taken['cpu']:.1f} s CPU")
     found = asked("samplers_ours.py", "of jags", {"folder": str(run.folder), "chains": CHAINS})
     each = (taken["cpu"] - start["cpu"]) / (CHAINS * made)
-    cpu = taken["cpu"] if made == whole else start["cpu"] + each * run.sweeps
+    cpu = taken["cpu"] if made == full else start["cpu"] + each * run.sweeps
     version = re.search(r"JAGS (\S+) ", taken["printed"])
     return {
         "side": "JAGS",
@@ -133,10 +133,10 @@ def jags(run: Run) -> dict[str, Any]:
         "draws": length["draws"],
         "cpu": cpu,
         "measured": taken["cpu"],
-        "scaled": made < whole,
+        "scaled": made < full,
         "compiling": start["cpu"],
         "wall": taken["wall"],
-        "whole": cpu,
+        "total": cpu,
         "peak": taken["peak"],
         "sampling": each,
         "hyper": found["hyper"],
@@ -172,7 +172,7 @@ def nutpie(run: Run) -> dict[str, Any]:
         "cpu": fit["cpu"],
         "compiling": fit["compiling"],
         "wall": fit["wall"],
-        "whole": fit["process"]["cpu"],
+        "total": fit["process"]["cpu"],
         "peak": fit["process"]["peak"],
         "sampling": fit["cpu"] / (CHAINS * (run.warmup + draws)),
         "steps": fit["steps"],
@@ -199,7 +199,7 @@ def environment(cache: Path) -> Path:
 
 
 def say(text: str) -> None:
-    """Tell how far it is, beside the result."""
+    """Report progress."""
     print(text, file=sys.stderr, flush=True)
 
 

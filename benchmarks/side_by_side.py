@@ -63,27 +63,27 @@ class Run:
         """A task of ours in a fresh process."""
         return _asked(Path(sys.executable), "ours.py", task, settings, env)
 
-    def theirs(self, task: str, **settings: Any) -> Any:
+    def peer(self, task: str, **settings: Any) -> Any:
         """A task of the peers in a fresh process."""
         if self.peers is None:
             raise ValueError("there are no peers in this run")
-        return _asked(self.peers, "theirs.py", task, settings, None)
+        return _asked(self.peers, "peer_tasks.py", task, settings, None)
 
     def comparison(self, case: str, what: dict[str, Any], sides: dict[str, Any]) -> None:
         """Measure every side in turn, and write it down; a text is a side that is not run, and why.
 
         A comparison that this run has made already, before it was broken off, is not made again.
         """
-        wanted = [{"case": case, **what, "side": side} for side in sides]
+        planned = [{"case": case, **what, "side": side} for side in sides]
         made = {history.key_of(line) for line in self.done}
-        if all(history.key_of(line) in made for line in wanted):
+        if all(history.key_of(line) in made for line in planned):
             say(f"{title(case, what)}: measured already")
             return
         say(title(case, what))
         stamp = {**self.about, "date": _now(), "calibration": round(calibrate(), 5)}
         measured = self.least({side: run for side, run in sides.items() if callable(run)})
         lines = []
-        for line in wanted:
+        for line in planned:
             given = sides[line["side"]]
             figures = measured[line["side"]] if callable(given) else {"left_out": given}
             lines.append({**stamp, **line, **figures})
@@ -160,7 +160,7 @@ def title(case: str, what: dict[str, Any]) -> str:
 
 
 def say(text: str) -> None:
-    """Tell how far it is, beside the result."""
+    """Report progress."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -244,7 +244,7 @@ def _run(options: argparse.Namespace) -> Run:
     if options.resume:
         run.done = [line for line in before if line["run"] == started]
     if python is not None:
-        run.about["peers"] = run.theirs("versions")
+        run.about["peers"] = run.peer("versions")
     return run
 
 

@@ -46,7 +46,7 @@ def put(page: Path, made: str) -> None:
 
 
 def changes(found: Lines) -> str:
-    """What a run changed: calibrated CPU time beside the last measurement of the same."""
+    """What a run changed: calibrated CPU time next to the last measurement of the same."""
     rows = []
     for change in sorted(found, key=lambda change: -change["times"]):
         line, last = change["line"], change["last"]
@@ -63,7 +63,9 @@ def changes(found: Lines) -> str:
             )
         )
     header = ("", "of", "side", f"{found[0]['last']['date'][:10]} or before", "now", "times")
-    return _table("Beside the last measurements, CPU time over calibrating work", header, rows)
+    return _table(
+        "Compared with the last measurements, CPU time over calibrating work", header, rows
+    )
 
 
 def _table(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -112,9 +114,9 @@ def _dawid_skene(lines: Lines) -> str:
         of_size = sorted((line for line in lines if _size(line) == size), key=_place)
         ours = {line["side"]: line for line in of_size}
         for line in of_size:
-            beside = ours.get("adjudge", {})
+            other = ours.get("adjudge", {})
             if "published" in line["side"]:
-                beside = ours.get("adjudge, until converged", {})
+                other = ours.get("adjudge, until converged", {})
             is_ours = line["side"].startswith("adjudge")
             rows.append(
                 (
@@ -127,9 +129,9 @@ def _dawid_skene(lines: Lines) -> str:
                     _nanoseconds(line),
                     _megabytes(line.get("peak")),
                     f"{line['accuracy']:.4f}" if "accuracy" in line else "",
-                    "" if is_ours else _times(line.get("cpu"), beside.get("cpu")),
-                    "" if is_ours else _times(line.get("wall"), beside.get("wall")),
-                    "" if is_ours else _times(line.get("peak"), beside.get("peak")),
+                    "" if is_ours else _times(line.get("cpu"), other.get("cpu")),
+                    "" if is_ours else _times(line.get("wall"), other.get("wall")),
+                    "" if is_ours else _times(line.get("peak"), other.get("peak")),
                 )
             )
     header = ("judgments", "classes", "", "iterations", "CPU s", "wall s")
@@ -138,11 +140,11 @@ def _dawid_skene(lines: Lines) -> str:
     text = _table("Dawid-Skene side by side", (*header, *each, *more), rows)
     if any("published" in line["side"] for line in lines):
         text += (
-            "\n\nPublished figures are wall times of other machines, beside ours until converged."
+            "\n\nPublished figures are wall times of other machines, next to ours until converged."
         )
     if colds:
-        told = [f"{line['wall']:.1f} s ({line['classes']} classes)" for line in colds]
-        text += f"\n\nFirst fit of all, everything still to be compiled: {', '.join(told)}."
+        notes = [f"{line['wall']:.1f} s ({line['classes']} classes)" for line in colds]
+        text += f"\n\nFirst fit of all, everything still to be compiled: {', '.join(notes)}."
     return text
 
 
@@ -175,9 +177,9 @@ def _scale(lines: Lines) -> str:
     more = ("times the smallest with as many judges", "peak over the data")
     title = f"Dawid-Skene alone, {lines[0]['iterations']} iterations: is a judgment as cheap?"
     return (
-        f"{_table(title, (*header, *each, *more), rows)}\n\nThe first figure is the whole fit over "
-        "the iterations; an iteration alone leaves out what is done once, before the first and "
-        f"after the last. Ratios are of one run. Wanted: at most {FLAT:g} times."
+        f"{_table(title, (*header, *each, *more), rows)}\n\nThe first figure is the entire fit "
+        "over the iterations; an iteration alone leaves out what is done once, before and after "
+        f"them. Ratios are of one run. Goal: at most {FLAT:g} times."
     )
 
 
@@ -217,7 +219,7 @@ def _engines(lines: Lines) -> str:
         (*header, "times the CPU of threads", "wall"),
         rows,
     )
-    return f"{text}\n\nWanted: at most 1.5 times of threads at 100,000,000 judgments, two classes."
+    return f"{text}\n\nGoal: at most 1.5 times of threads at 100,000,000 judgments, two classes."
 
 
 def _reading(lines: Lines) -> str:
@@ -280,7 +282,7 @@ def _samplers(lines: Lines) -> str:
     ours = next((line for line in lines if line["side"] == "adjudge"), {})
     rows = []
     for line in lines:
-        rate, beside = line.get("effective_a_second"), ours.get("effective_a_second")
+        rate, other = line.get("effective_a_second"), ours.get("effective_a_second")
         rows.append(
             (
                 line["side"],
@@ -289,7 +291,7 @@ def _samplers(lines: Lines) -> str:
                 _megabytes(line.get("peak")),
                 "" if rate is None else f"{rate:.3g}",
                 "" if line is ours else _times(line.get("cpu"), ours.get("cpu")),
-                "" if line is ours else _times(beside, rate),
+                "" if line is ours else _times(other, rate),
             )
         )
     header = ("", "chains x (warm-up + draws)", "CPU s", "peak memory")
@@ -301,39 +303,39 @@ def _samplers(lines: Lines) -> str:
 
 def colophon(lines: Lines) -> str:
     """When, where and with what; a table whose lines come from several runs names them all."""
-    told = []
+    notes = []
     for line in {line["run"]: line for line in lines}.values():
         machine = line["machine"]
         named = ", ".join(f"{name} {version}" for name, version in line["versions"].items())
         peers = line.get("peers")
         if peers:
-            beside = ", ".join(f"{name} {version}" for name, version in peers.items())
-            named += f"; peers: {beside}"
+            other = ", ".join(f"{name} {version}" for name, version in peers.items())
+            named += f"; peers: {other}"
         commit = f", commit {line['commit']}" if line["commit"] else ""
-        told.append(
+        notes.append(
             f"{line['run'][:16].replace('T', ' ')}{commit}; least of {line.get('turns', 1)} at "
             f"most; {machine['processor']}, {machine['cores']} cores, {machine['memory_gb']:g} "
             f"GB, {machine['system']}, load before {machine['load_before']}; {line['threads']} "
             f"threads; {named}."
         )
-    return "\n".join(told)
+    return "\n".join(notes)
 
 
 def _pairs(lines: Lines) -> str:
-    """Comparisons: CPU time and memory of every side, beside ours."""
+    """Comparisons: CPU time and memory of every side, other ours."""
     rows = []
     sizes = sorted({(line["asked"], line["comparisons"]) for line in lines}, reverse=False)
     for asked, size in sizes:
         own = [line for line in lines if (line["asked"], line["comparisons"]) == (asked, size)]
         base = next((line for line in own if line["side"].startswith("adjudge")), {})
         for line in sorted(own, key=_place):
-            told = line.get("left_out", "")
+            notes = line.get("left_out", "")
             same = line["run"] == base.get("run") and line is not base
             rows.append(
                 (
                     f"{size:,}, {asked}",
                     line["side"],
-                    _seconds(line.get("cpu")) or told,
+                    _seconds(line.get("cpu")) or notes,
                     _seconds(line.get("wall")),
                     _megabytes(line.get("peak")),
                     _times(line.get("cpu"), base.get("cpu")) if same else "",

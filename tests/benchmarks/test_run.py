@@ -23,7 +23,7 @@ Lines = list[dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Lines]:
-    """What a quick run without peers prints, and the history it writes where it is told to."""
+    """Run without peers, and return the output and the history."""
     folder = tmp_path_factory.mktemp("benchmarks")
     words = ["--quick", "--skip", "peers", "--skip", "samplers", "--cache", str(folder)]
     if not FULL:  # a cluster has tests of its own; the others are measured as these are
@@ -34,9 +34,9 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Lines]:
         # In this process, which has the libraries; what is measured has processes of its own.
         patched.syspath_prepend(str(BENCHMARKS))
         patched.setattr(sys, "argv", [str(SCRIPT), *words, "--history", str(folder / "history")])
-        with redirect_stdout(io.StringIO()) as printed, redirect_stderr(io.StringIO()) as told:
+        with redirect_stdout(io.StringIO()) as printed, redirect_stderr(io.StringIO()) as output:
             code = importlib.import_module(SCRIPT.stem).main()
-    assert code == 0, told.getvalue()
+    assert code == 0, output.getvalue()
     files = sorted((folder / "history").glob("*.jsonl"))
     lines = [json.loads(text) for file in files for text in file.read_text().splitlines()]
     return printed.getvalue(), lines
@@ -120,7 +120,7 @@ def test_real_crowds_are_scored(ran: tuple[str, Lines]) -> None:
 
 
 def made_line(**more: Any) -> dict[str, Any]:
-    """A measurement as it stands in the history."""
+    """A measurement as in the history."""
     return {
         "run": "2026-01-01T00:00:00",
         "date": "2026-01-01T00:00:00",
