@@ -2,8 +2,8 @@
 
     .venv/bin/python scripts/compile.py
 
-numba caches compiled kernels next to them (or in NUMBA_CACHE_DIR). Two processes run everything that
-has kernels on a few judgments, unless that was done since the kernels changed. In a new clone the
+numba caches compiled kernels next to them (or in NUMBA_CACHE_DIR). Two processes run everything
+with kernels on a few judgments, unless that was done since the kernels changed. In a new clone the
 tests are also collected once, so that Python caches their bytecode. A kernel that is not used is an
 error.
 """
@@ -141,25 +141,12 @@ def factored() -> None:
 
 def paired() -> None:
     """Models of comparisons."""
-    import numpy as np
-
     from adjudge import Judgments
     from adjudge.data.comparisons import Comparisons
     from adjudge.models.pairs.baselines import Elo
     from adjudge.models.pairs.bradley_terry import BradleyTerry, CrowdBradleyTerry
     from adjudge.models.pairs.graded_bradley_terry import GradedBradleyTerry
-    from adjudge.simulation._preferences import make_comparisons
 
-    right, lean = np.array([0.9, 0.7]), np.array([0.1, -0.2])
-    made = make_comparisons(np.arange(5.0), 60, right=right, lean=lean, tied=0.3)
-    for model in (
-        BradleyTerry(),
-        BradleyTerry(method="mm", ties="davidson", position=True),
-        CrowdBradleyTerry(),
-        CrowdBradleyTerry(method="gibbs", **SHORT),
-        Elo(),
-    ):
-        model.fit(made.comparisons)
     rows = range(60)
     table = {
         "topic": [f"t{row % 2}" for row in rows],
@@ -168,8 +155,16 @@ def paired() -> None:
         "label": [("left", "right", "tie")[row % 3] for row in rows],
         "judge": [f"j{row % 4}" for row in rows],
     }
-    by_topic = CrowdBradleyTerry(method="gibbs", by_topic=True, **SHORT)
-    by_topic.fit(Comparisons.from_table(table))
+    comparisons = Comparisons.from_table(table)
+    for model in (
+        BradleyTerry(),
+        BradleyTerry(method="mm", ties="davidson", position=True),
+        CrowdBradleyTerry(),
+        CrowdBradleyTerry(method="gibbs", **SHORT),
+        CrowdBradleyTerry(method="gibbs", by_topic=True, **SHORT),
+        Elo(),
+    ):
+        model.fit(comparisons)
     grades = {
         "item": [f"i{row % 5}" for row in rows],
         "judge": [f"j{row % 4}" for row in rows],
