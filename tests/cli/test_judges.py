@@ -33,18 +33,21 @@ def test_json(adjudge: Run, crowd: Path) -> None:
 
 def test_a_person_sees_the_busiest(at_terminal: Run, demo_folder: Path) -> None:
     ended = at_terminal("judges", demo_folder / "judgments.csv", *KNOWN, "--top", "2")
-    assert "Judges with most judgments (38 more: --top 0 shows all)" in ended.out
+    head = " ".join(ended.out.split())
+    assert head.startswith("Judges: keep 27, train 4, drop 4, watch 5 (38 more: --top 0 shows all)")
     shown = [line.split() for line in ended.out.splitlines() if "0." in line]
     assert [line[:2] for line in shown] == [["llm-judge-8b", "400"], ["judge-0016", "235"]]
     assert [line[-1] for line in shown] == ["keep", "keep"]
-    assert ended.out.rstrip().endswith("Of all judges: keep 27, train 4, drop 4, watch 5")
-    every = at_terminal("judges", demo_folder / "judgments.csv", *KNOWN, "--top", "0").out
-    assert "more" not in every
-    first, second = every.split("What to do (of all judges: keep 27, train 4, drop 4, watch 5)")
-    assert sum("judge-" in line for line in first.splitlines()) == 40
-    # Those to be kept need no reason.
-    assert sum("judge-" in line for line in second.splitlines()) == 13
-    assert "judge-0038  drop    hardly better than chance" in second
+    given = ("judges", demo_folder / "judgments.csv", *KNOWN, "--top", "0")
+    every = at_terminal(*given).out
+    assert "more" not in every.replace("more often", "")
+    assert sum(line.startswith(" judge-") for line in every.splitlines()) == 39
+    reasons = [line for line in every.splitlines() if line.startswith("judge-")]
+    assert len(reasons) == 3  # those to be kept need no reason
+    assert "--verbose gives every reason" in every
+    verbose = at_terminal(*given, "--verbose").out
+    assert len([line for line in verbose.splitlines() if line.startswith("judge-")]) == 13
+    assert "judge-0038: drop, hardly better than chance" in verbose
 
 
 def test_the_page_of_a_binary_scale_fits_80_columns(at_terminal: Run, folder: Path) -> None:
@@ -54,7 +57,7 @@ def test_the_page_of_a_binary_scale_fits_80_columns(at_terminal: Run, folder: Pa
     assert max(map(len, lines)) <= 80
     shown = [line.split() for line in lines if line.startswith(" A19IBSKBTABMR")]
     assert [line[1:3] for line in shown[:3]] == [["4", "-"]] * 3  # nothing is known of them
-    alone = "watch   4 judgments, none of them on items that others"
+    alone = "watch, 4 judgments, none of them on items that others"
     assert len([line for line in lines if alone in line]) == 3
 
 
@@ -67,8 +70,8 @@ def test_gold_has_a_column_in_80(
     lines = at_terminal("judges", *given).out.splitlines()
     head = next(line for line in lines if "accuracy" in line).split()
     shown = next(line for line in lines if line.startswith(" llm-judge-8b")).split()
-    assert head[-2:] == ["gold", "advice"]
-    assert shown[-2] == f"{float(rows['llm-judge-8b']['gold_accuracy']):.2f}"
+    assert head[-3:] == ["gold", "bits", "advice"]
+    assert shown[-3] == f"{float(rows['llm-judge-8b']['gold_accuracy']):.2f}"
     assert max(map(len, (line.rstrip() for line in lines if line.startswith(" judge-")))) <= 80
 
 
@@ -175,7 +178,8 @@ def test_families_for_people_and_programs(
     (row,) = adjudge("judges", *given, "--show", "families").rows
     assert row["kind"] == "declared"
     assert row["judges"] == "judge-0001, judge-0002"
-    told = at_terminal("judges", *given, "--top", "2").out
+    ended = at_terminal("judges", *given, "--top", "2", "--verbose")
+    told = ended.out + ended.err
     assert "judge-0001 and judge-0002 are one family, as declared" in told
     assert "40 judges count as 39.0" in " ".join(told.split())
     assert "n_eff" in told

@@ -237,7 +237,7 @@ def show_rows(title: str, rows: Iterable[Any], *columns: Column) -> Any:
 
     A column is the name of a field, with a format and a heading if they are not the usual ones:
     ``judge``, ``accuracy:.2f as gold``, ``low to high as 95% interval``; or a heading and the
-    function that makes its cells. Numbers are on the right.
+    function that makes its cells. Numbers are on the right. The format s keeps long text whole.
     """
     held = list(rows)
     heads, cells = [], []
@@ -273,7 +273,7 @@ def _get_values(rows: Iterable[Any], name: str) -> list[Any]:
 
 def _write_cell(value: Any, form: str) -> str:
     if isinstance(value, str):
-        return shorten(value)
+        return value if form == "s" else shorten(value)
     if value is None or not math.isfinite(value):
         return "-"
     return f"{value:{form or (',' if isinstance(value, int) else '.3f')}}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli._console import detail, is_verbose, progress, warn
-from adjudge.cli._results import grid, interval, number, show_rows
+from adjudge.cli._console import detail, progress, warn
+from adjudge.cli._results import show_rows
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
@@ -20,6 +20,16 @@ if TYPE_CHECKING:
     from adjudge.models.model import Model
 
 
+def count_sizes(judgments: Judgments) -> dict[str, int]:
+    """Return how many judgments, items, judges and topics there are."""
+    return {
+        "judgments": len(judgments),
+        "items": judgments.item_count,
+        "judges": judgments.judge_count,
+        "topics": judgments.topic_count,
+    }
+
+
 def summarise(consensus: Consensus, read: Input) -> dict[str, Any]:
     """The run as data: what went in and what was left out, which model, how it ended."""
     from adjudge.evaluation.diagnosis.families import FamilySummary
@@ -29,12 +39,7 @@ def summarise(consensus: Consensus, read: Input) -> dict[str, Any]:
     return {
         "model": consensus.model,
         "settings": consensus.settings,
-        "counts": {
-            "judgments": len(judgments),
-            "items": judgments.item_count,
-            "judges": judgments.judge_count,
-            "topics": judgments.topic_count,
-        },
+        "counts": count_sizes(judgments),
         "scale": {"labels": scale.labels, "truths": scale.truths, "ordinal": scale.ordinal},
         "iterations": len(consensus.trace),
         "converged": consensus.converged,
@@ -122,40 +127,27 @@ def tell_scores(consensus: Consensus, gold: Gold, judgments: Judgments) -> dict[
 def scores_grid(
     title: str, table: Any, level: float, meanings: Mapping[str, str] | None = None
 ) -> Any:
-    """A table of scores for people: what is undefined says why, and the rest, if asked, what."""
+    """Return a table of scores for people: an undefined one says why, others what they mean."""
     from adjudge.evaluation.scores import Score
 
-    folds = "mean" in table.column_names
     rows = table.to_pylist()
     for row in rows:
         for column in ("value", "low", "high", "mean"):
             if row.get(column) is not None:
                 row[column] = Score(name=row["score"], value=row[column]).shown.value
-    words = [row["reason"] or (meanings or {}).get(row["score"], "") for row in rows]
-    cells = [
-        [
-            row["score"].replace("_", " "),
-            number(row["value"]),
-            interval(row["low"], row["high"]),
-            *([number(row["mean"]), number(row["sd"])] if folds else []),
-            *([word] if any(words) else []),
-        ]
-        for row, word in zip(rows, words, strict=True)
-    ]
-    columns = ["score", ">value", f">{level:.0%} interval"]
-    if folds:
-        columns += [">mean of folds", ">sd"]
-    if any(words):
-        columns.append("")
-    return grid(title, columns, cells)
+        row["words"] = row["reason"] or (meanings or {}).get(row["score"], "")
+        row["score"] = row["score"].replace("_", " ")
+    folds = ["mean as mean of folds", "sd"] if "mean" in table.column_names else []
+    words = ["words:s as what it is"] if any(row["words"] for row in rows) else []
+    columns = ("score", "value", f"low to high as {level:.0%} interval", *folds, *words)
+    return show_rows(title, rows, *columns)
 
 
-def show_least_certain(consensus: Consensus) -> Any:
-    """Return the least certain items as a table for people: three, or more with --verbose."""
+def show_least_certain(consensus: Consensus, count: int) -> Any:
+    """Return the least certain items as a table for people."""
     import numpy as np
 
-    shown = 12 if is_verbose() else 3
-    order = np.argsort(-consensus.entropy, kind="stable")[:shown]
+    order = np.argsort(-consensus.entropy, kind="stable")[:count]
     rows = consensus.labels.take(order).to_pylist()
     columns = ("item as least certain item", "label", "probability:.2f", "judgments")
     return show_rows("", rows, *columns)

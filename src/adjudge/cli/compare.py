@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from adjudge.cli import _options as o
 from adjudge.cli import command, flag, option
-from adjudge.cli._console import progress, say, tell_if_cold
+from adjudge.cli._console import detail, progress, say, tell_if_cold, warn
 from adjudge.cli._fitting import make_engine
 from adjudge.cli._reading import Input, read_judgments
-from adjudge.cli._results import Column, check_places, deliver, grid, number, show_rows
+from adjudge.cli._results import Column, check_places, deliver, number, show_rows
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from adjudge.data.gold import Gold
     from adjudge.evaluation.comparison import Comparison
     from adjudge.models.weighting import Filter, Sides
@@ -96,10 +94,10 @@ def run(
         return
     compared = _compare(read, known, names, folds, calibrate, seed, threads)
     for note in compared.notes:
-        say(f"  {note}")
+        detail(f"  {note}")
     for row in compared.results:
         if row.reason is not None:
-            say(("  not scored: ", "yellow"), f"{row.name}: {row.reason}")
+            warn(f"{row.name} is not scored: {row.reason}")
     say(compared.recommendation)
     about = {
         "by": compared.by,
@@ -140,35 +138,26 @@ def _compare(
 
 
 def _show(compared: Comparison) -> Any:
-    """The models that were scored, for people."""
+    """Return the models that were scored as a table for people."""
     from adjudge.evaluation.scores import Score
 
-    scored = [row for row in compared.results if row.reason is None]
     columns: dict[str, str | None] = {"log_score": "rank", "se": None}
     if compared.by == "gold":
-        columns = {
-            "log_loss": "rank",
-            "accuracy": "accuracy_rank",
-            "brier": None,
-            "corrected_calibration_error": None,
-        }
-    heads = [_HEADS.get(column, column.replace("_", " ")) for column in columns]
+        columns = {"log_loss": "rank", "accuracy": "accuracy_rank", "brier": None}
+        columns["corrected_calibration_error"] = None
 
-    def cell(scores: Mapping[str, Any], column: str, rank: str | None) -> str:
-        shared = f" ({scores[rank]:.0f})" if rank is not None else ""
-        value = Score(name=column, value=scores[column]).shown.value
+    def cell(name: str, rank: str | None, row: Any) -> str:
+        shared = f" ({row.scores[rank]:.0f})" if rank is not None else ""
+        value = Score(name=name, value=row.scores[name]).shown.value
         return number(value, 3 if compared.by == "gold" else 4) + shared
 
-    cells = [
-        [
-            row.name,
-            *(cell(row.scores, column, rank) for column, rank in columns.items()),
-            f"{row.seconds:.2f}",
-        ]
-        for row in scored
+    shown: list[Column] = [
+        (f">{_HEADS.get(name, name.replace('_', ' '))}", partial(cell, name, rank))
+        for name, rank in columns.items()
     ]
     title = "Models, best first; in brackets the rank of those that do not differ"
-    return grid(title, ["model", *(f">{head}" for head in heads), ">sec."], cells)
+    rows = [row for row in compared.results if row.reason is None]
+    return show_rows(title, rows, "name as model", *shown, "seconds:.2f as sec.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
 from adjudge.cli import command, flag, option
-from adjudge.cli._console import is_piped, say
+from adjudge.cli._console import is_piped, is_verbose, say
 from adjudge.cli._fitting import (
     are_numbers,
     check_engine,
@@ -20,6 +20,7 @@ from adjudge.cli._fitting import (
     make_engine,
     open_engine,
 )
+from adjudge.cli._numbers import check_numbers, fit_numbers, show_widest, summarise_numbers
 from adjudge.cli._reading import Input, read_judgments
 from adjudge.cli._results import (
     STDOUT,
@@ -32,7 +33,6 @@ from adjudge.cli._results import (
     write_tables,
 )
 from adjudge.cli._summary import check_sampled, show_least_certain, summarise, tell_scores
-from adjudge.data.results import SURE, inferred_probability
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
     from adjudge.evaluation.against_gold import MoreGold
+    from adjudge.models.number_consensus import ContinuousConsensus
 
 _ROWS = 1_000_000  # labels in a file of a folder
 
@@ -106,9 +107,11 @@ def run(
         read = _leave_out_unjudged(read, with_unjudged)
         known = read.choose_gold(use_gold)
         if model is None or are_numbers(read.judgments, reading, fitting):
-            from adjudge.cli._numbers import deliver_numbers
-
-            deliver_numbers(read, known, fitting, engine, places, to, out)
+            check_numbers(fitting, places, to)
+            found = fit_numbers(read, known, fitting, engine)
+            _deliver(found, None, summarise_numbers(found, read), places, to, out)
+            if out.output is None and not is_piped():
+                say(("Next: ", "bold"), "-o labels.csv keeps the values")
             return
         consensus = fit_model(model, read.judgments, known, fitting, engine)
         about = summarise(consensus, read) if out.json else {}
@@ -127,6 +130,8 @@ def run(
 
 def _say_quality(consensus: Consensus, accuracy: dict[str, Any] | None) -> None:
     """Say how sure the labels are, and how accurate on gold that the fit did not use."""
+    from adjudge.data.results import SURE, inferred_probability
+
     probability = inferred_probability(consensus)
     sure = float((probability >= SURE).mean()) if len(probability) else 0.0
     by_gold = len(consensus.choice) - len(probability)
@@ -177,20 +182,20 @@ def _is_folder(path: Path | None) -> bool:
 
 
 def _deliver(
-    consensus: Consensus,
+    consensus: Consensus | ContinuousConsensus,
     gold: Gold | None,
     about: dict[str, Any],
     places: dict[str, Path | None],
     to: str | None,
     out: o.Delivery,
 ) -> None:
-    """Write the tables where they are wanted, or show the least certain items to a person."""
+    """Write the tables to their places, or show the least certain items to a person."""
     place = places["--output"]
     if place is None and is_piped() and not out.json:
         place = STDOUT
     tables: dict[str, tuple[Any, Path | None]] = {
         "judges": (consensus.judges, places["--judges"]),
-        "topics": (consensus.topics, places["--topics"]),
+        "topics": (getattr(consensus, "topics", None), places["--topics"]),
     }
     if place is not None and (to is not None or _is_folder(place)):
         _write_labels(consensus, gold, place, to)
@@ -202,10 +207,12 @@ def _deliver(
         rows = {} if place is not None else {"labels": consensus.labels.to_pylist()}
         print_json(about | rows)
     elif place is None:
-        page().print(show_least_certain(consensus))
+        count = 12 if is_verbose() else 3
+        shows: Any = show_least_certain if hasattr(consensus, "entropy") else show_widest
+        page().print(shows(consensus, count))
 
 
-def _write_labels(consensus: Consensus, gold: Gold | None, place: Path, to: str | None) -> None:
+def _write_labels(consensus: Any, gold: Gold | None, place: Path, to: str | None) -> None:
     """Labels in another format, or as Parquet files in a folder that appears complete."""
     if to is not None:
         from adjudge.data.formats import Content
@@ -217,7 +224,8 @@ def _write_labels(consensus: Consensus, gold: Gold | None, place: Path, to: str 
 
     from adjudge.data.formats.writing import written_folder
 
-    labels = consensus.labels.drop_columns(["rank"])
+    labels = consensus.labels
+    labels = labels.drop_columns([name for name in ("rank",) if name in labels.column_names])
     parts = frozenset(path.name for path in place.glob("part-?????.parquet"))
     with written_folder(place, replaces=parts) as folder:
         for number, start in enumerate(range(0, max(len(labels), 1), _ROWS)):

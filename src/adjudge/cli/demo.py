@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.cli import _options as o
 from adjudge.cli import command, flag, option
 from adjudge.cli._console import progress, tell_if_cold
-from adjudge.cli._results import Column, grid, page, print_json, show_rows, write_tables
+from adjudge.cli._results import Column, page, print_json, show_rows, write_tables
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
@@ -96,15 +96,18 @@ def _score_models(made: Made) -> list[dict[str, Any]]:
 
 
 def _tabulate_scores(scores: list[dict[str, Any]]) -> Any:
-    said = {
-        (row["name"], row["copies"]): f"{row['accuracy']:.3f} / {row['log_loss']:.2f}"
-        for row in scores
-    }
-    names = dict.fromkeys(row["name"] for row in scores)
-    rows = [[name, *(said[name, copies] for copies in _COPIES)] for name in names]
-    headings = ("as collected", f"LLM judge copied {max(_COPIES)} times")
-    columns = ["model", *(f">{heading}" for heading in headings)]
-    return grid("Accuracy / log loss against the known truth", columns, rows)
+    """Tabulate accuracy and log loss of each model, with and without copies."""
+    rows: dict[str, dict[str, Any]] = {row["name"]: {"model": row["name"]} for row in scores}
+    for row in scores:
+        said = f"{row['accuracy']:.3f} / {row['log_loss']:.2f}"
+        rows[row["name"]]["copied" if row["copies"] else "collected"] = said
+    return show_rows(
+        "Accuracy / log loss against the known truth",
+        rows.values(),
+        "model",
+        "collected as as collected",
+        f"copied as LLM judge copied {max(_COPIES)} times",
+    )
 
 
 def _tabulate_judges(judges: list[dict[str, Any]]) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
 from adjudge.cli import command, option
+from adjudge.cli._console import detail, is_verbose, say
 from adjudge.cli._fitting import are_numbers, choose_model, fit_model, make_engine
 from adjudge.cli._numbers import fit_numbers
 from adjudge.cli._pairs import deliver_pair_judges, holds_comparisons, refuse
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from adjudge.evaluation.diagnosis.diagnose import Diagnosis
     from adjudge.evaluation.diagnosis.families import FamilySummary
 
+_REASONS = 3  # shown by default
 _VIEWS = ("judges", "mistakes", "common", "drift", "history", "pairs", "families")
 
 
@@ -175,50 +177,42 @@ def _show_features(table: Any, count: int) -> Any:
     return show_rows(title, _sort(table).slice(0, count or len(table)).to_pylist(), *columns)
 
 
-def _show_judges(found: Diagnosis, count: int, voices: FamilySummary) -> Any:
-    """The judges with most judgments, whom to look at and why, and who counts as one."""
+def _show_judges(found: Diagnosis, count: int, families: FamilySummary) -> Any:
+    """Return the judges with most judgments, with what to do about them and why."""
     from rich.console import Group
     from rich.text import Text
 
-    spoken = [Text(sentence) for sentence in voices.sentences]
+    for sentence in families.sentences:
+        detail(sentence)
     if found.few is not None:
-        spoken.append(Text(str(found.few)))
+        say(str(found.few))
     table = _sort(found.judges)
-    rates = [key for key in ("sensitivity", "specificity") if key in table.column_names]
-    key = "gold_accuracy"
-    gold = key in table.column_names and table[key].null_count < len(table)
-    known = [key for key in rates or ["bias"] if table[key].null_count < len(table)]
-    short = {"sensitivity": "sens.", "specificity": "spec."}  # so that 80 columns hold them
-    columns = [
-        "judge",
-        "judgments as n" if rates and gold else "judgments",
-        "accuracy",
-        "accuracy_low to accuracy_high as 90% interval",
-        "bits",
-        *(f"{name}:.2f as {short.get(name, name)}" for name in known),
-        *([f"{key}:.2f as gold"] if gold else []),
-        "advice",
-    ]
-    first = _show_first("Judges with most judgments", columns, table, count)
-    rows = table.slice(0, count or len(table)).to_pylist()
-    told = [row for row in rows if row["advice"] != "keep"]
+    gold = "gold_accuracy" in table.column_names and table["gold_accuracy"].null_count < len(table)
     tally = Counter(found.judges["advice"].to_pylist())
     counts = ", ".join(f"{word} {tally[word]:,}" for word in ("keep", "train", "drop", "watch"))
-    if not told:
-        return Group(first, *spoken, f"Of all judges: {counts}")
-    columns = ["judge", "advice"]
-    why: Column = ("why", lambda row: row["why"])
-    return Group(
-        first, *spoken, show_rows(f"What to do (of all judges: {counts})", told, *columns, why)
-    )
+    columns: list[Column] = [
+        "judge",
+        "judgments as n",
+        "accuracy:.2f",
+        "accuracy_low to accuracy_high as 90% interval",
+        *(["gold_accuracy:.2f as gold"] if gold else []),
+        "bits:.2f",
+        "advice",
+    ]
+    first = _show_first(f"Judges: {counts}", columns, table, count)
+    told = [row for row in table.slice(0, count or None).to_pylist() if row["advice"] != "keep"]
+    shown = told if is_verbose() else told[:_REASONS]
+    reasons = [Text(f"{row['judge']}: {row['advice']}, {row['why']}") for row in shown]
+    more = [Text("--verbose gives every reason")] if len(shown) < len(told) else []
+    return Group(first, *reasons, *more)
 
 
-def _show_families(voices: FamilySummary, table: Any, count: int) -> Any:
+def _show_families(families: FamilySummary, table: Any, count: int) -> Any:
     """Who counts as one judge, and who may be one source."""
     from rich.console import Group
     from rich.text import Text
 
-    told = [Text(sentence) for sentence in voices.sentences]
+    told = [Text(sentence) for sentence in families.sentences]
     if not len(table):
         return Group("No judges are known to be one source.", *told)
     return Group(_show_first(*_TABLES["families"], table, count), *told)

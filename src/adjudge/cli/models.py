@@ -6,7 +6,7 @@ from typing import Any
 
 from adjudge.cli import _options as o
 from adjudge.cli import command
-from adjudge.cli._results import grid, page, print_json
+from adjudge.cli._results import Column, page, print_json, show_rows
 
 
 @command("adjudge models --json")
@@ -31,13 +31,9 @@ def run(*, printing: o.Printing) -> None:
     if printing.json:
         print_json(entries)
         return
-    rows = [
-        [
-            str(entry["name"]),
-            str(entry["about"]),
-            ", ".join(f"{key}={value}" for key, value in entry["settings"].items()),
-        ]
-        for entry in entries
-    ]
-    columns = ["model", "what it is", "settings"]
-    page().print(grid("Models", columns, rows))
+    columns: tuple[Column, ...] = (
+        "name as model",
+        "about:s as what it is",
+        ("settings", lambda row: ", ".join(f"{k}={v}" for k, v in row["settings"].items())),
+    )
+    page().print(show_rows("Models", entries, *columns))

@@ -12,7 +12,7 @@ from adjudge.cli._console import command_line, is_verbose, progress, say
 from adjudge.cli._fitting import build_model, fit_model, make_engine
 from adjudge.cli._pairs import deliver_pair_report, holds_comparisons, refuse
 from adjudge.cli._reading import Input, fetch_first, list_files, place_of, read_judgments
-from adjudge.cli._results import STDOUT, check_places, grid, page, print_json, tell_written
+from adjudge.cli._results import STDOUT, check_places, page, print_json, show_rows, tell_written
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, UnknownName
 
@@ -295,5 +295,5 @@ def _list_figures(printing: o.Printing) -> None:
     if printing.json:
         print_json([{"name": entry.name, "shows": entry.shows} for entry in FIGURES.values()])
         return
-    rows = [[entry.name, entry.shows] for entry in FIGURES.values()]
-    page().print(grid("Figures", ["figure", "what it shows"], rows))
+    rows = FIGURES.values()
+    page().print(show_rows("Figures", rows, "name as figure", "shows:s as what it shows"))

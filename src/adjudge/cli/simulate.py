@@ -6,6 +6,7 @@ import math
 import os
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,9 +18,9 @@ from adjudge.cli._results import (
     STDOUT,
     check_places,
     deliver,
-    grid,
     page,
     print_json,
+    show_rows,
     write_tables,
 )
 from adjudge.data.source import count_of
@@ -166,18 +167,13 @@ def _make(crowd: Crowd, truth: Path | None, gold: Path | None, seed: int, out: o
     if out.json:
         print_json({"seed": seed} | ({} if place else {"judgments": table.to_pylist()}))
     elif place is None:
-        page().print(_first(table))
+        first = table.slice(0, _SHOWN).to_pylist()
+        page().print(show_rows("Judgments", first, *((n, _cell(n)) for n in table.column_names)))
         say((f"{count_of(table.num_rows, 'judgment')} in all; -o judgments.csv keeps them", "dim"))
 
 
-def _first(table: Any) -> Any:
-    """The first of the judgments, as a table for people."""
-    rows = table.slice(0, _SHOWN).to_pylist()
-    cells = [
-        [f"{v:%Y-%m-%d %H:%M:%S}" if name == "time" else str(v) for name, v in row.items()]
-        for row in rows
-    ]
-    return grid("Judgments", table.column_names, cells)
+def _cell(name: str) -> Callable[[Any], str]:
+    return lambda row: f"{row[name]:%Y-%m-%d %H:%M:%S}" if name == "time" else str(row[name])
 
 
 def _numbers(option: str, text: str, wanted: str) -> tuple[float, ...]:
@@ -290,16 +286,15 @@ def _as_table(ended: list[VisitEnd]) -> Any:
 
 
 def _show_stages(ended: list[VisitEnd]) -> Any:
-    """Judges by kind and by the stage they ended at."""
-    stages = [stage for stage in _STAGES if any(one.stage == stage for one in ended)]
+    """Return how many judges of each kind ended at each stage, as a table for people."""
     rows = []
     for kind in dict.fromkeys(visited.kind for visited in ended):
-        of_kind = [visited for visited in ended if visited.kind == kind]
-        counts = [sum(one.stage == stage for one in of_kind) for stage in stages]
-        gone = sum(one.gone for one in of_kind)
-        rows.append([kind, *map(str, (len(of_kind), *counts, gone))])
-    heads = [f">{head}" for head in ("came", *stages, "vanished")]
-    return grid("Where they ended", ["kind", *heads], rows)
+        stages = Counter(one.stage for one in ended if one.kind == kind)
+        gone = sum(one.gone for one in ended if one.kind == kind)
+        rows.append({"kind": kind, "came": stages.total(), **stages, "vanished": gone})
+    heads = ["came", *(stage for stage in _STAGES if any(stage in row for row in rows)), "vanished"]
+    shown = [{head: row.get(head, 0) for head in ("kind", *heads)} for row in rows]
+    return show_rows("Where they ended", shown, "kind", *heads)
 
 
 def _tell(figures: dict[str, Any]) -> None:
