@@ -103,4 +103,4 @@ def draw(lines: Lines) -> None:
     chart = (points + names).properties(width=380, height=330)
     chart.facet(column=alt.Column("judges:N", title=None, sort=["people"])).resolve_scale(
         x="independent", y="independent"
-    ).save(PICTURE, ppi=110)
+    ).save(PICTURE, ppi=80)
