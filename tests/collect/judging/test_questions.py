@@ -172,15 +172,16 @@ def test_a_model_may_leave_further_questions(bench: Bench) -> None:
         ({"name": "Fresh ness"}, "question = 'Fresh ness'"),
         ({"name": "label", "labels": "a,b"}, "question = 'label'"),
         ({"name": "q", "labels": "one"}, "two labels at least"),
-        ({"name": "q", "kind": "grades"}, "labels or words or confidence"),
+        ({"name": "q", "kind": "grades"}, "kind of question 1"),
         ({"name": "q", "labels": "a,b", "share": 0}, "more than 0, at most 1"),
-        ({"name": "q", "labels": "a,b", "share": "half"}, "a number"),
+        ({"name": "q", "labels": "a,b", "share": "half"}, "share of question 1"),
         ({"name": "q", "kind": "words", "labels": "a,b"}, "none: it is asked in words"),
-        ({"name": "q", "labels": "a,b", "needed": True}, "needed of q"),
-        ({"name": "q", "labels": "a,b", "required": "no"}, "true or false"),
-        ("freshness", "an object with a name"),
+        ({"name": "q", "labels": "a,b", "needed": True}, "needed of question 1"),
+        ({"name": "q", "labels": "a,b", "required": "no"}, "required of question 1"),
+        ("freshness", " of question 1"),
+        ({"text": "Which?"}, "name of question 1"),
     ],
 )
 def test_a_bad_question_is_named(given: object, words: str) -> None:
     with pytest.raises(BadSetting, match=words):
-        read_questions([given])  # type: ignore[list-item]
+        read_questions([given])

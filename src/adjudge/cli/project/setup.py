@@ -125,7 +125,7 @@ def _read_questions(path: Path) -> tuple[FurtherQuestion, ...]:
 
     given = read_json(path)
     if not isinstance(given, list):
-        raise BadData("is no JSON list of questions", source=path.name)
+        raise BadData("expected a JSON list of questions", source=path.name)
     return read_questions(given)
 
 

@@ -8,7 +8,7 @@ agreement of its judges with each other and with others, their accuracy on gold 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,40 +20,16 @@ _GAP = 600.0  # seconds between two arrivals that end a burst
 _LEAST = 3  # judges of a burst
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Burst:
-    """Judges who arrived one soon after the other, by their numbers."""
-
-    judges: NDArray[np.int64]
-    gold_seen: int
-    gold_right: int
-    pace: float | None  # median seconds per item
-    alike: float | None  # share of pairs of their judgments of an item that agree
-    like_others: float | None  # share of pairs of theirs and others' that agree
-    judgments: int
-    changed: int  # items whose majority label would be another without them
-    lost: int  # items that nobody else judged
-    reopened: int  # closed items that would lack judgments without them
-
-    @property
-    def gold_accuracy(self) -> float | None:
-        """Accuracy on gold of all of them together."""
-        return accuracy_of(self.gold_right, self.gold_seen)
-
-    @property
-    def suspicion(self) -> float:
-        """How much more they agree with each other than with others."""
-        return (self.alike or 0.0) - (self.like_others or 0.0)
-
-
 def find_bursts(
     came: NDArray[np.float64],
     work: WorkAnswers,
     facts: JudgeFacts,
     spare: NDArray[np.int64],
     labels: int,
-) -> list[Burst]:
-    """The bursts of arrivals, those first whose judges agree with each other more than with others.
+) -> list[tuple[NDArray[np.int64], dict[str, Any]]]:
+    """Bursts of arrivals: the judges by number, and what a ``JudgeGroup`` says of them.
+
+    Those come first whose judges agree with each other more than with others.
 
     ``came`` are times of arrival, ``spare`` says of each item how many judgments it can lose and
     stay closed, -1 for an open one.
@@ -68,21 +44,20 @@ def find_bursts(
         others, given, left = every - own, own.sum(axis=1), (every - own).sum(axis=1)
         both = (given > 0) & (left > 0)
         paces = facts.pace[judges]
-        found.append(
-            Burst(
-                judges=judges,
-                gold_seen=int(facts.gold_seen[judges].sum()),
-                gold_right=int(facts.gold_right[judges].sum()),
-                pace=None if np.isnan(paces).all() else float(np.nanmedian(paces)),
-                alike=_share((own * (own - 1)).sum(), (given * (given - 1)).sum()),
-                like_others=_share((own * others).sum(), (given * left).sum()),
-                judgments=int(given.sum()),
-                changed=int((every.argmax(axis=1) != others.argmax(axis=1))[both].sum()),
-                lost=int(((given > 0) & (left == 0)).sum()),
-                reopened=int(((spare >= 0) & (given > spare)).sum()),
-            )
-        )
-    return sorted(found, key=lambda burst: -burst.suspicion)
+        seen = int(facts.gold_seen[judges].sum())
+        figures = {
+            "gold_seen": seen,
+            "gold_accuracy": accuracy_of(int(facts.gold_right[judges].sum()), seen),
+            "seconds": None if np.isnan(paces).all() else float(np.nanmedian(paces)),
+            "alike": _share((own * (own - 1)).sum(), (given * (given - 1)).sum()),
+            "like_others": _share((own * others).sum(), (given * left).sum()),
+            "judgments": int(given.sum()),
+            "changed": int((every.argmax(axis=1) != others.argmax(axis=1))[both].sum()),
+            "lost": int(((given > 0) & (left == 0)).sum()),
+            "reopened": int(((spare >= 0) & (given > spare)).sum()),
+        }
+        found.append((judges, figures))
+    return sorted(found, key=lambda one: (one[1]["like_others"] or 0) - (one[1]["alike"] or 0))
 
 
 def _split(came: NDArray[np.float64]) -> Iterator[NDArray[np.int64]]:

@@ -489,18 +489,18 @@ def _list_groups(request: Request) -> list[JudgeGroup]:
     facts = _facts_of(request, [counted[row.id] for row in people])
     invited = invited_names(request)
     return [
-        from_row(
-            JudgeGroup,
-            burst,
-            judges=tuple(people[at].public for at in burst.judges),
+        JudgeGroup(
+            judges=tuple(people[at].public for at in together),
             names=tuple(
-                name_of_judge(people[at], invited.get(people[at].id, "")) for at in burst.judges
+                name_of_judge(people[at], invited.get(people[at].id, "")) for at in together
             ),
-            first=to_time(came[burst.judges].min()),
-            last=to_time(came[burst.judges].max()),
-            seconds=burst.pace,
+            first=to_time(came[together].min()),
+            last=to_time(came[together].max()),
+            **figures,
         )
-        for burst in find_bursts(came, work, facts, spare, len(request.project.scale.labels))
+        for together, figures in find_bursts(
+            came, work, facts, spare, len(request.project.scale.labels)
+        )
     ]
 
 

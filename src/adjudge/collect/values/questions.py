@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
@@ -27,6 +30,10 @@ class FurtherQuestion:
     ``kind``: ``labels`` on a scale of its own, ``words``, or ``confidence``. ``share``: of how many
     of the items it is asked; the same items for every judge, gold and work alike.
     """
+
+    __pydantic_config__: ClassVar = ConfigDict(
+        extra="forbid", strict=True
+    )  # of those read from JSON
 
     name: str  # for files and addresses, such as freshness
     text: str = ""  # what judges read; the name where there is none
@@ -78,31 +85,19 @@ class FurtherQuestion:
         return asdict(self)
 
 
-def read_questions(given: Sequence[Mapping[str, Any]]) -> tuple[FurtherQuestion, ...]:
+_QUESTIONS = TypeAdapter(list[FurtherQuestion])
+
+
+def read_questions(given: object) -> tuple[FurtherQuestion, ...]:
     """Questions from JSON: each an object with a name, and what differs from the default."""
-    known = ("name", "text", "kind", "labels", "required", "share")
-    made = []
-    for one in given:
-        if not isinstance(one, Mapping) or not isinstance(one.get("name"), str):
-            raise BadSetting("question", one, "an object with a name")
-        for name in one:
-            if name not in known:
-                raise BadSetting(f"{name} of {one['name']}", one[name], f"only {', '.join(known)}")
-        made.append(FurtherQuestion(**_typed(one)))
+    try:
+        made = _QUESTIONS.validate_json(json.dumps(given))  # strict, but for lists and objects
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        number, *parts = (*fault["loc"], "")
+        where = f"{parts[0]} of question {int(number) + 1}" if parts else "questions"
+        raise BadSetting(where, fault["input"], fault["msg"]) from None
     return check_questions(made)
-
-
-def _typed(one: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a question, each of its type."""
-    for name in ("text", "kind", "labels"):
-        if not isinstance(one.get(name, ""), str):
-            raise BadSetting(f"{name} of {one['name']}", one[name], "text")
-    share, required = one.get("share", 1.0), one.get("required", True)
-    if isinstance(share, bool) or not isinstance(share, int | float):
-        raise BadSetting(f"share of {one['name']}", share, "a number")
-    if not isinstance(required, bool):
-        raise BadSetting(f"required of {one['name']}", required, "true or false")
-    return {**one, "share": float(share)}
 
 
 def check_questions(

@@ -71,14 +71,10 @@ class Requester:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
-    """An API token, without its secret, of which only a hash is kept."""
-
+class _AnyToken:
     token: str  # public id
     name: str
     scope: Scope
-    project: str | None  # slug; None: every project of its requester
-    requester: str  # public id of who made it
     made: datetime
     expires: datetime | None
     revoked: bool
@@ -86,17 +82,18 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectToken:
+class Token(_AnyToken):
+    """An API token, without its secret, of which only a hash is kept."""
+
+    project: str | None  # slug; None: every project of its requester
+    requester: str  # public id of who made it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectToken(_AnyToken):
     """A token that is bound to a project, as its owners see it."""
 
-    token: str  # public id
-    name: str
-    scope: Scope
     holder: str  # the name of whose it is
-    made: datetime
-    expires: datetime | None
-    revoked: bool
-    used: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
