@@ -171,4 +171,4 @@ def test_further_questions_come_from_a_file(
     (tmp_path / "bad.json").write_text('[{"name": "x", "labels": "one"}]')
     assert "two labels at least" in adjudge(*made, "bad.json").err
     (tmp_path / "bad.json").write_text('{"name": "x"}')
-    assert "bad.json: is no JSON list of questions" in adjudge(*made, "bad.json").err
+    assert "bad.json: expected a JSON list of questions" in adjudge(*made, "bad.json").err
