@@ -231,7 +231,9 @@ def main() -> int:
             "# Answers while the server is killed\n\nMade by `benchmarks/kills.py`. *over*: items "
         )
         head += "with more judgments than they need. *open*: items that were never finished.\n\n"
-        foot = f"\n\nCommit {commit()}, {machine()}.\n"
+        about = machine()
+        foot = f"\n\n{time.strftime('%Y-%m-%d')}, commit {commit(RESULT.parent.parent)}; "
+        foot += f"{about['processor']}, {about['cores']} cores, {about['system']}.\n"
         RESULT.write_text(head + "\n".join(lines) + foot)
     return 1 if bad else 0
 

@@ -28,12 +28,13 @@ from adjudge.collect.services._arm_measures import (
     vote_test,
     votes,
 )
+from adjudge.collect.services._progress import count_funnel
 from adjudge.collect.store.arrow import read_table
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import judges, log
+from adjudge.collect.store.schema import judges
 from adjudge.collect.store.snapshot import ProjectSnapshot
-from adjudge.collect.values.arms import JUDGES, VOTE, ArmDifference, ArmFunnel, ArmReport, Measured
-from adjudge.collect.values.judging import DRY_RUN, accuracy_of
+from adjudge.collect.values.arms import JUDGES, VOTE, ArmDifference, ArmReport, Measured
+from adjudge.collect.values.judging import DRY_RUN
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 
@@ -270,10 +271,6 @@ def report_arms(
     rows = request.on.execute(ours).all()
     real = [row for row in rows if row.kind != DRY_RUN and not is_dry_run(row.parameters)]
     arms = tuple(dict.fromkeys([*snapshot.arms, *(row.arm for row in real)]))
-    passed = select(log.c.judge).where(
-        log.c.project == snapshot.id, log.c.event == "training-passed"
-    )
-    through = set(request.on.execute(passed).scalars())
     made = _measure(request, real, arms, test, resamples, np.random.default_rng(seed))
     made.measure_judges()
     made.measure_votes()
@@ -285,7 +282,7 @@ def report_arms(
         arms=arms,
         truths=snapshot.scale.truths,
         against="the project's gold" if test is None else test.source,
-        funnel=tuple(_count_funnel(arm, real, through) for arm in arms),
+        funnel=count_funnel(request, real, arms),
         measures=tuple(made.measured),
         # Where arms have other mixes of gold, a test holds within a truth, or within an item.
         differences=tuple(
@@ -340,33 +337,6 @@ def _find_places(texts: Any, among: Any) -> _Ints:
     """The place of each text among others; -1 where it is missing."""
     found = pc.index_in(texts.cast(pa.large_string()), value_set=among.cast(pa.large_string()))
     return np.asarray(pc.fill_null(found, -1), dtype=np.int64)
-
-
-def _count_funnel(arm: str, rows: Sequence[Any], passed: set[int]) -> ArmFunnel:
-    """Table 2 of one arm."""
-    from adjudge.evaluation.scores import wilson
-
-    theirs = [row for row in rows if row.arm == arm]
-    trained = [row for row in theirs if row.training_seen > 0 or row.attempt > 1]
-    through = sum(row.id in passed for row in theirs)
-    failed = sum(row.stage == "failed" for row in theirs)
-    low, high = wilson(through, through + failed) if through + failed else (None, None)
-    stayed = sum(row.pages > 0 or row.id in passed or row in trained for row in theirs)
-    return ArmFunnel(
-        arm=arm,
-        came=len(theirs),
-        trained=len(trained),
-        passed=through,
-        failed=failed,
-        left_before=len(theirs) - stayed,
-        left_training=sum(row.id not in passed and row.stage == "training" for row in trained),
-        worked=sum(row.pages > 0 for row in theirs),
-        blocked=sum(row.stage == "blocked" for row in theirs),
-        finished=sum(row.stage == "finished" for row in theirs),
-        low=low,
-        high=high,
-        passed_share=accuracy_of(through, through + failed),
-    )
 
 
 def _write_notes(

@@ -32,21 +32,26 @@ from adjudge.collect.store.schema import (
 )
 from adjudge.collect.store.settings import fixed_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.values.arms import ArmFunnel
 from adjudge.collect.values.judging import accuracy_of
 from adjudge.collect.values.requesting import (
     Budget,
     DisagreementRow,
     DisagreementTopic,
-    FunnelRow,
     Progress,
     ProjectActivity,
     ProjectPace,
     Savings,
 )
+from adjudge.evaluation.scores import wilson
 
 # As the indexes have them that are made for these two.
 _APART = text("judgments.gold IS NULL AND (judgments.other OR judgments.standing = 'untrusted')")
 _PASSED = text("log.event = 'training-passed'")
+_COUNTED_ON = (
+    *("id", "stage", "arm", "earned", "pages", "worked"),
+    *("attempt", "training_seen", "seen", "right"),
+)
 _CENT = Decimal("0.01")
 _HOUR, _DAY = 3_600.0, 86_400.0
 _BARS = 60  # at most
@@ -98,7 +103,7 @@ def measure_progress(request: Request) -> Progress:
         pages=sum(row.pages for row in people),
         open_pages=int(request.on.execute(held).scalar_one()),
         judges=dict(sorted(Counter(row.stage for row in people).items())),
-        funnel=_count_funnel(request, people),
+        funnel=count_funnel(request, people, request.project.arms),
         gold_accuracy=accuracy_of(right, seen),
         gold_seen=seen,
         gold_right=right,
@@ -153,18 +158,8 @@ def _count_apart(request: Request) -> StoredRow:
 
 def _read_judges(request: Request) -> Sequence[StoredRow]:
     """What is counted on the judges of a project: pages, golds since a fresh start, pay."""
-    return request.on.execute(
-        select(
-            *(judges.c.stage, judges.c.arm, judges.c.earned, judges.c.pages, judges.c.worked),
-            *(
-                judges.c.attempt,
-                judges.c.training_seen,
-                judges.c.seen,
-                judges.c.right,
-                judges.c.last,
-            ),
-        ).where(judges.c.project == request.project.id, is_real)
-    ).all()
+    ours = (judges.c.project == request.project.id, is_real)
+    return request.on.execute(select(*(judges.c[name] for name in _COUNTED_ON)).where(*ours)).all()
 
 
 def _why_open(
@@ -229,26 +224,40 @@ def _count_gold_before(request: Request) -> tuple[int, int]:
     return seen, right
 
 
-def _count_funnel(request: Request, people: Sequence[StoredRow]) -> tuple[FunnelRow, ...]:
+def count_funnel(
+    request: Request, people: Sequence[StoredRow], arms: Iterable[str]
+) -> tuple[ArmFunnel, ...]:
     """How judges of each arm came through."""
-    stages: dict[str, Counter[str]] = defaultdict(Counter)
+    of_project = select(log.c.judge).join(judges, judges.c.id == log.c.judge)
+    wanted = of_project.where(judges.c.project == request.project.id, _PASSED)
+    passed = set(request.on.execute(wanted).scalars())
+    by_arm: dict[str, list[StoredRow]] = defaultdict(list)
     for row in people:
-        trained = row.training_seen > 0 or row.attempt > 1
-        stages[row.arm].update(("came", row.stage, *(("trained",) if trained else ())))
-    passed: dict[str, int] = dict(
-        request.on.execute(
-            select(judges.c.arm, func.count(judges.c.id.distinct()))
-            .join(log, log.c.judge == judges.c.id)
-            .where(judges.c.project == request.project.id, _PASSED, is_real)
-            .group_by(judges.c.arm)
-        ).all()
-    )
-    counted = ("came", "trained", "failed", "working", "warned", "blocked", "finished")
-    return tuple(
-        FunnelRow(
-            arm=arm, passed=passed.get(arm, 0), **{name: stages[arm][name] for name in counted}
-        )
-        for arm in request.project.arms
+        by_arm[row.arm].append(row)
+    return tuple(_count_arm(arm, by_arm[arm], passed) for arm in arms)
+
+
+def _count_arm(arm: str, people: Sequence[StoredRow], passed: set[int]) -> ArmFunnel:
+    trained = {row.id for row in people if row.training_seen > 0 or row.attempt > 1}
+    through = sum(row.id in passed for row in people)
+    stages = Counter(row.stage for row in people)
+    ended = through + stages["failed"]
+    low, high = wilson(through, ended) if ended else (None, None)
+    stayed = sum(row.pages > 0 or row.id in passed or row.id in trained for row in people)
+    return ArmFunnel(
+        arm=arm,
+        came=len(people),
+        trained=len(trained),
+        passed=through,
+        left_before=len(people) - stayed,
+        left_training=sum(
+            row.id in trained and row.id not in passed and row.stage == "training" for row in people
+        ),
+        worked=sum(row.pages > 0 for row in people),
+        low=low,
+        high=high,
+        passed_share=accuracy_of(through, ended),
+        **{name: stages[name] for name in ("failed", "working", "warned", "blocked", "finished")},
     )
 
 

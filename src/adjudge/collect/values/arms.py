@@ -24,6 +24,8 @@ class ArmFunnel:
     left_before: int  # came, and neither trained nor worked
     left_training: int  # began the training, and neither passed nor failed it
     worked: int  # answered a page of work
+    working: int
+    warned: int
     blocked: int
     finished: int
     low: float | None = None  # interval of the share that passed

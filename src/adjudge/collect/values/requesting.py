@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal
 
+from adjudge.collect.values.arms import ArmFunnel
 from adjudge.collect.values.judging import accuracy_of
 from adjudge.collect.values.project import Beside
 from adjudge.evaluation.diagnosis.advice import Limits
@@ -147,26 +148,6 @@ class ProjectActivity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunnelRow:
-    """How judges of one arm came through: the paper's table 2."""
-
-    arm: str
-    came: int
-    trained: int  # began the training
-    passed: int
-    failed: int
-    working: int
-    warned: int
-    blocked: int
-    finished: int
-
-    @property
-    def passed_share(self) -> float | None:
-        """Passed among those who passed or failed."""
-        return accuracy_of(self.passed, self.passed + self.failed)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """The budget of a project, and how much of it is spent or in judges' hands."""
 
@@ -222,7 +203,7 @@ class Progress:
     pages: int  # answered work pages
     open_pages: int
     judges: dict[str, int]  # stage -> judges
-    funnel: tuple[FunnelRow, ...]
+    funnel: tuple[ArmFunnel, ...]
     gold_accuracy: float | None  # over every counted screening answer
     gold_seen: int  # such answers
     gold_right: int
