@@ -30,7 +30,7 @@ def test_every_link_is_a_file_and_what_cannot_be_made_says_why(site: Site) -> No
     assert "give each label a grade, below" in requester.words
     assert '<a href="#grades">' in requester.text
     first = requester.words.partition("More formats")[0]
-    assert re.search("Labels as CSV.*qrels.*Missing.*Quepid.*Missing.*JSON Lines", first)
+    assert re.search("Labels as CSV.*qrels.*missing.*Quepid.*missing.*JSON Lines", first)
     assert "download>" not in requester.text  # a link that fails has to show what it was told
     assert not [link for link in links(requester) if "qrels" in link]
     requester.post(

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from adjudge.collect.consensus import refit
-from sites import PASSWORD, Browser, Site
+from sites import Browser, Site
 
 
 @pytest.fixture
@@ -129,20 +129,3 @@ def test_gold_is_forecast_and_split_by_design(site: Site, ada: Browser) -> None:
     ):
         ada.post(here, **{**form, **bad}, do="split", expect=422)
         assert words in ada.words
-
-
-def test_only_its_requester_sees_and_changes_the_gold(site: Site, ada: Browser) -> None:
-    slug = judged(site)
-    ada.get("/account")
-    ada.post("/account/requesters", name="eve", password=PASSWORD, again=PASSWORD)
-    eve, stranger = site.browser(), site.browser()
-    eve.get("/login")
-    eve.post("/login", name="eve", password=PASSWORD)
-    eve.get("/account")
-    for page in ("settings/gold/design", "settings/gold/suggestions", "results/plan"):
-        here = f"/projects/{slug}/{page}"
-        eve.get(here, expect=404)
-        stranger.get(here, expect=303)
-        eve.post(here, item="q0/d0", do="decline", accuracy="0.9", gold_share="0", expect=404)
-        ada.post(here, item="q0/d0", do="decline", proof="made-up", expect=403)
-    assert site.services.gold.get_declined(slug) == []

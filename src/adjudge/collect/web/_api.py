@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from datetime import datetime
-from functools import cache, wraps
+from functools import wraps
 from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import APIRouter, Depends, Request, Security
 from fastapi import Path as InPath
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
+from pydantic_core import to_jsonable_python
 from starlette.responses import JSONResponse, Response
 
 from adjudge.collect.rules.sent import ApiModel
@@ -39,36 +39,6 @@ class Listed(Generic[_Value]):
     results: Sequence[_Value]
 
 
-_PLAIN = frozenset({str, int, float, bool, type(None)})
-
-
-@cache
-def _names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(kind))
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: dataclasses as objects, money as text, moments in ISO 8601."""
-    kind = type(value)
-    if kind in _PLAIN:
-        return value
-    if kind is tuple or kind is list:
-        return [part if type(part) in _PLAIN else _plain(part) for part in value]
-    if kind is dict:
-        return {str(name): _plain(part) for name, part in value.items()}
-    if dataclasses.is_dataclass(kind):
-        held = {}
-        for name in _names(kind):
-            part = getattr(value, name)
-            held[name] = part if type(part) in _PLAIN else _plain(part)
-        return held
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return str(value)
-
-
 class _Operation(APIRoute):
     """A route that is named after its function, and sends what the function returns."""
 
@@ -83,7 +53,7 @@ class _Operation(APIRoute):
                 return value
             if status == 204:
                 return Response(status_code=status)
-            return JSONResponse(_plain(value), status_code=status)
+            return JSONResponse(to_jsonable_python(value), status_code=status)
 
         super().__init__(path, answer, **given)
 

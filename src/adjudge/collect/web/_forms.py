@@ -138,9 +138,16 @@ def asked_word(request: Request, name: str, choices: Sequence[_Word]) -> _Word:
     return next((choice for choice in choices if choice == text), choices[0])
 
 
+def read_number(
+    name: str, text: str, expected: str = "a number of at least 0", least: float = 0.0
+) -> float:
+    """Return a number that somebody typed; ``expected`` says what the field takes."""
+    number = as_number(text.strip())
+    if number is None or not least <= number <= 1e9:
+        raise BadSetting(name, text.strip(), expected)
+    return number
+
+
 def read_grade(label: str, grade: str) -> float:
     """Return the grade of a label as a form has it."""
-    number = as_number(grade.strip())
-    if number is None or not -1e6 <= number <= 1e6:
-        raise BadSetting("grade", grade, f"a number as the grade of {label}")
-    return number
+    return read_number("grade", grade, f"a number as the grade of {label}", least=-1e6)

@@ -145,13 +145,13 @@ class LoggedIn:
     def show_project(self, tab: str, template: str, slug: str, **context: Any) -> Response:
         """Return a page of one project of theirs."""
         given = self._about(slug, context)
-        section = find_section(tab)
+        section, pages = find_section(tab, of_pairs=given["of_pairs"])
         return self.show(
             template,
             tab=tab,
             section=section,
             sections=SECTIONS,
-            pages_here=section.list_pages(of_pairs=given["of_pairs"]),
+            pages_here=pages,
             outdated=tab in _WITH_FITS and is_outdated(self.services, slug),
             **given,
         )

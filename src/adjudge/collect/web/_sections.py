@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
@@ -11,55 +10,32 @@ from starlette.responses import RedirectResponse, Response
 
 from adjudge.collect.web._pages import root
 
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A section of a project: its pages by their titles, the first at the section's own path."""
-
-    title: str
-    path: str
-    pages: dict[str, str]
-
-    def list_pages(self, *, of_pairs: bool) -> dict[str, str]:
-        """The pages that a project of this kind has."""
-        left_out = "Systems" if of_pairs else "Ranking"
-        return {title: path for title, path in self.pages.items() if title != left_out}
-
-
-SECTIONS = (
-    Section("Overview", "", {"Overview": ""}),
-    Section("Items", "/items", {"All items": "/items", "Adjudicate": "/items/adjudicate"}),
-    Section(
-        "Judges",
-        "/judges",
-        {"All judges": "/judges", "Arrivals": "/judges/groups", "LLM judges": "/judges/models"},
-    ),
-    Section(
-        "Results",
-        "/results",
-        {
-            "Consensus": "/results",
-            "Ranking": "/results/ranking",
-            "Disagreements": "/results/disagreements",
-            "Systems": "/results/systems",
-            "Report": "/results/report",
-            "Plan": "/results/plan",
-            "Export": "/results/export",
-        },
-    ),
-    Section(
-        "Settings",
-        "/settings",
-        {
-            "Policy": "/settings",
-            "Gold": "/settings/gold",
-            "Experiments": "/settings/experiments",
-            "Members": "/settings/members",
-            "Notifications": "/settings/notifications",
-            "Log": "/settings/log",
-        },
-    ),
-)
+SECTIONS = {  # the pages of each; the first is where the section begins
+    "Overview": {"Overview": ""},
+    "Items": {"All items": "/items", "Adjudicate": "/items/adjudicate"},
+    "Judges": {
+        "All judges": "/judges",
+        "Arrivals": "/judges/groups",
+        "LLM judges": "/judges/models",
+    },
+    "Results": {
+        "Consensus": "/results",
+        "Ranking": "/results/ranking",
+        "Disagreements": "/results/disagreements",
+        "Systems": "/results/systems",
+        "Report": "/results/report",
+        "Plan": "/results/plan",
+        "Export": "/results/export",
+    },
+    "Settings": {
+        "Policy": "/settings",
+        "Gold": "/settings/gold",
+        "Experiments": "/settings/experiments",
+        "Members": "/settings/members",
+        "Notifications": "/settings/notifications",
+        "Log": "/settings/log",
+    },
+}
 _MOVED = {
     "consensus": "results",
     "ranking": "results/ranking",
@@ -77,9 +53,11 @@ _MOVED = {
 router = APIRouter()
 
 
-def find_section(page: str) -> Section:
-    """The section that has a page of this title."""
-    return next(section for section in SECTIONS if page in section.pages)
+def find_section(page: str, *, of_pairs: bool) -> tuple[str, dict[str, str]]:
+    """The section that has a page of this title, and its pages in a project of this kind."""
+    title = next(title for title, pages in SECTIONS.items() if page in pages)
+    left_out = "Systems" if of_pairs else "Ranking"
+    return title, {name: path for name, path in SECTIONS[title].items() if name != left_out}
 
 
 def _lead_on(request: Request) -> Response:

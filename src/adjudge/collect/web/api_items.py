@@ -19,12 +19,13 @@ from adjudge.collect.rules.sent import (
     Shares,
     Short,
 )
+from adjudge.collect.services.items import FILTERS
 from adjudge.collect.values.gold import Contest, GoldForecast, GoldRow, Regrade, SuggestedGold
 from adjudge.collect.values.requesting import Imported, ItemDetail, ListedItem
 from adjudge.collect.web._api import Listed, Services, Slug, api_router
 
 router = api_router("items")
-_Filter = Literal["all", "open", "done", "disputed", "unsure", "unjudged", "gold", "skipped"]
+_Filter = Literal[FILTERS]  # type: ignore[valid-type]
 _Mix = Literal["any", "uniform"] | Shares
 _Number = Annotated[int, Field(ge=0, le=2**53)]
 

@@ -25,18 +25,6 @@ _OUTDATED = (
     '<p role="status"><strong>Out of date:</strong> judges, items or gold were decided on since. '
     "A new report is being made.</p>"
 )
-_HOLDS = {
-    "labels": "Labels",
-    "comparisons": "Comparisons",
-    "judgments": "Judgments",
-    "answers": "Answers",
-    "judges": "Judges",
-    "gold": "Gold",
-    "topics": "Topics",
-    "items": "Items",
-    "panel": "Panel",
-    "everything": "Project",
-}
 _FIRST = {  # what most people take out
     "comparisons": ("Comparisons as CSV", "For adjudge rank-pairs, without the answers to gold."),
     "labels-consensus": ("Labels as CSV", "Label, probability and votes per item."),
@@ -220,12 +208,7 @@ def _exports(who: Who, project: str) -> Response:
         project,
         found=found,
         first=[(offers[name], *words) for name, words in _FIRST.items() if name in offers],
-        more=[
-            (title, offer)
-            for kind, title in _HOLDS.items()
-            for offer in found.offers
-            if offer.kind == kind and offer.name not in _FIRST
-        ],
+        more=[offer for offer in found.offers if offer.name not in _FIRST],
         fits=ready,
         model=model,
         grades=list(zip(scale.labels, grades, strict=True)),

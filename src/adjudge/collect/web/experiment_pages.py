@@ -17,9 +17,8 @@ from adjudge.collect.services.arms import PRESETS, preset_arms, read_arms
 from adjudge.collect.values.arms import JUDGES, VOTE
 from adjudge.collect.values.project import Arm
 from adjudge.collect.web import _policy_form
-from adjudge.collect.web._forms import PROVEN, SentForm
+from adjudge.collect.web._forms import PROVEN, SentForm, read_number
 from adjudge.collect.web._login import Who, page_router
-from adjudge.data.scale import as_number
 from adjudge.errors import AdjudgeError, BadSetting, Refused
 
 router = page_router("/projects/{project}")
@@ -134,10 +133,8 @@ def _whole(name: str, text: str) -> int:
 
 def _share(name: str, part: str) -> tuple[str, float]:
     label, _, text = part.rpartition(":")
-    share = as_number(text.strip())
-    if share is None:
-        raise BadSetting(name, part.strip(), "a label and its share, such as Spam: 0.2")
-    return label.strip(), share
+    expected = "a label and its share, such as Spam: 0.2"
+    return label.strip(), read_number(name, text, expected)
 
 
 @router.post("/settings/experiments")
@@ -212,21 +209,14 @@ def _ask_for_plan(project: str, form: SentForm, who: Who) -> Response | str:
     given = {name: form.text(name, most=20) for name in ("accuracy", "pay_per_page", "gold_share")}
     try:
         wish = Wish.checked(
-            _number("accuracy", given["accuracy"]),
+            read_number("accuracy", given["accuracy"], "a number"),
             given["pay_per_page"] or "0",
-            _number("share of gold", given["gold_share"]),
+            read_number("share of gold", given["gold_share"], "a number"),
         )
         planner.ask(who.services, project, wish)
     except (BadSetting, Refused) as fault:
         return _show_plan(who.again(fault, given=given), project)
     return f"/projects/{project}/results/plan"
-
-
-def _number(name: str, text: str) -> float:
-    value = as_number(text)
-    if value is None:
-        raise BadSetting(name, text, "a number")
-    return value
 
 
 @router.post("/results/plan/use", dependencies=[PROVEN])

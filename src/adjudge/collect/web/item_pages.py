@@ -12,9 +12,8 @@ from adjudge.collect.consensus import refit
 from adjudge.collect.services.items import FILTERS, SORTS, UNSURE
 from adjudge.collect.values.project import ROLES, Mix
 from adjudge.collect.values.requesting import may
-from adjudge.collect.web._forms import PROVEN, Form, SentForm, asked_number, asked_word
+from adjudge.collect.web._forms import PROVEN, Form, SentForm, asked_number, asked_word, read_number
 from adjudge.collect.web._login import LoggedIn, Who, page_router
-from adjudge.data.scale import as_number
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 from adjudge.models.registry import DEFAULT
 
@@ -291,12 +290,7 @@ def _mix(chosen: str, shares: dict[str, str]) -> Mix:
         raise BadSetting("mix", chosen, ", ".join(_MIXES))
     if chosen != "stated":
         return chosen
-    mix = {}
-    for label, text in shares.items():
-        share = as_number(text or "0")
-        if share is None or not 0 <= share < 1e9:
-            raise BadSetting(f"share of {label}", text, "a number of at least 0")
-        mix[label] = share
+    mix = {label: read_number(f"share of {label}", text or "0") for label, text in shares.items()}
     if not sum(mix.values()):
         raise BadSetting("mix", "stated", "at least one share above 0")
     return mix

@@ -15,14 +15,13 @@ from starlette.responses import Response
 from adjudge.collect.consensus import refit
 from adjudge.collect.rules.two_accuracies import Gap, explain_gap
 from adjudge.collect.values.requesting import JudgeRow, ProjectHead, may
-from adjudge.collect.web._forms import PROVEN, Form, SentForm, asked_word
+from adjudge.collect.web._forms import PROVEN, Form, SentForm, asked_word, read_number
 from adjudge.collect.web._joining import invite_link, origin
 from adjudge.collect.web._login import LoggedIn, Who, page_router
 from adjudge.collect.web._model_runs import SAMPLE, ModelRun
 from adjudge.collect.web._pages import root
 from adjudge.collect.web._state import state_of
-from adjudge.data.scale import as_number
-from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
+from adjudge.errors import AdjudgeError, NotFound, Refused
 from adjudge.models.registry import DEFAULT
 
 router = page_router("/projects/{project}/judges")
@@ -125,22 +124,14 @@ def _start_model(project: str, form: SentForm, who: Who) -> Response | str:
             model=given["model"],
             prompt=given["prompt"],
             most=form.number("most") if given["most"] else None,
-            budget=_read_amount("budget", given["budget"]),
-            price_in=_read_amount("price_in", given["price_in"]) or 0.0,
-            price_out=_read_amount("price_out", given["price_out"]) or 0.0,
+            budget=read_number("budget", given["budget"]) if given["budget"] else None,
+            price_in=read_number("price_in", given["price_in"] or "0"),
+            price_out=read_number("price_out", given["price_out"] or "0"),
         )
         state_of(who.request).models.start(project, run, form.fields.get("key", "").strip())
     except AdjudgeError as fault:
         return _models(project, who.again(fault, given=given))
     return f"/projects/{project}/judges/models"
-
-
-def _read_amount(name: str, text: str) -> float | None:
-    """An amount of money of a form; None for none."""
-    amount = as_number(text) if text else None
-    if text and (amount is None or not 0 <= amount < 1e9):
-        raise BadSetting(name, text, "an amount of at least 0")
-    return amount
 
 
 @router.post("/models/stop")
