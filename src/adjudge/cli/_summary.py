@@ -46,7 +46,7 @@ def summarise(consensus: Consensus, read: Input) -> dict[str, Any]:
         "log_likelihood": consensus.trace[-1] if consensus.trace else None,
         "prevalence": dict(prevalence),
         "notes": consensus.notes,
-        **FamilySummary.of(consensus).to_json(),
+        **FamilySummary(consensus).to_json(),
         **_describe_draws(consensus),
         **read.omissions,
     }

@@ -133,7 +133,7 @@ def _get_view(found: Diagnosis, show: str, source: str, consensus: Consensus) ->
     from adjudge.evaluation.diagnosis.families import FamilySummary
 
     if show == "families":
-        return FamilySummary.of(consensus).table
+        return FamilySummary(consensus).table
     if show in ("drift", "history") and found.drift is None:
         raise BadData(
             f"there are no times, so --show {show} has nothing to look at; "
@@ -148,9 +148,9 @@ def _show_view(found: Diagnosis, show: str, table: Any, count: int, consensus: C
     from adjudge.evaluation.diagnosis.families import FamilySummary
 
     if show == "judges":
-        return _show_judges(found, count, FamilySummary.of(consensus))
+        return _show_judges(found, count, FamilySummary(consensus))
     if show == "families":
-        return _show_families(FamilySummary.of(consensus), table, count)
+        return _show_families(FamilySummary(consensus), table, count)
     if show == "pairs" and not len(table):
         return "No two judges agree more than expected."
     title, columns = _TABLES[show]

@@ -184,7 +184,7 @@ def _list_actions(results: Results) -> list[Action]:
                 f"adjudge judges {file} -o judges.csv",
             )
         )
-    suspected = len(FamilySummary.of(results.consensus).suspected)
+    suspected = len(FamilySummary(results.consensus).suspected)
     if suspected:
         found.append(
             Action(

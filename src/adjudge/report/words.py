@@ -201,7 +201,7 @@ def _judges_found(results: Results) -> _Finding:
 
 def _voices_found(results: Results) -> _Finding | None:
     """Families, suspected groups, and the effective number of judges."""
-    voices = FamilySummary.of(results.consensus)
+    voices = FamilySummary(results.consensus)
     answer = voices.sentences
     if results.diagnosis.few is not None:
         answer.append(str(results.diagnosis.few))

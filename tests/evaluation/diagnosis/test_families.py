@@ -1,4 +1,4 @@
-"""Who speaks as one: families by name, found and declared, and what is said of them."""
+"""Families by name, found and declared, and the sentences on them."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def fit() -> Consensus:
     return ItemTypes().fit(copied())
 
 
-def test_a_copy_is_one_voice_with_what_it_copies(fit: Consensus) -> None:
-    found = FamilySummary.of(fit)
-    (family,) = found.families
+def test_a_copy_and_its_original_are_one_family(fit: Consensus) -> None:
+    found = FamilySummary(fit)
+    (family,) = found.groups
     assert (family.kind, set(family.judges)) == ("found", {"llm-judge-8b", "llm-copy"})
     assert family.excess == pytest.approx(1.0)
-    assert found.voices == pytest.approx(40.0, abs=0.1)
     assert found.effective is not None
     assert found.effective < found.judgments
     assert f"about {found.effective:.1f} " in found.sentences[-1]
     data = found.to_json()
+    assert data["voices"] == pytest.approx(40.0, abs=0.1)
     assert data["families"][0]["kind"] == "found"
     assert data["correlation"] == fit.correlation
     low, high = data["correlation_range"]
@@ -49,7 +49,7 @@ def test_a_copy_is_one_voice_with_what_it_copies(fit: Consensus) -> None:
     assert found.table["members"].to_pylist()[0] == 2
 
 
-def test_what_is_only_suspected_is_asked_and_what_is_declared_is_told() -> None:
+def test_declared_and_suspected_groups() -> None:
     vote = MajorityVote().fit(demo().judgments)
     none = Families.none(40)
     family, declared = none.family.copy(), none.declared.copy()
@@ -57,8 +57,8 @@ def test_what_is_only_suspected_is_asked_and_what_is_declared_is_told() -> None:
     declared[[1, 2]] = True
     alike = LookAlikes((5, 6, 7), 0.81, 33)
     given = replace(none, family=family, declared=declared, suspected=(alike,))
-    found = FamilySummary.of(replace(vote, families=given))
-    assert [kin.kind for kin in found.kin] == ["declared", "suspected"]
+    found = FamilySummary(replace(vote, families=given))
+    assert [group.kind for group in found.groups] == ["declared", "suspected"]
     names = vote.judgments.judges
     said = found.sentences
     assert len(said) == 3
@@ -71,8 +71,8 @@ def test_what_is_only_suspected_is_asked_and_what_is_declared_is_told() -> None:
     assert np.flatnonzero(declared == 0).tolist() == [5, 6, 7]
 
 
-def test_a_model_that_looked_for_nothing_says_nothing() -> None:
+def test_a_model_without_families_has_no_sentences() -> None:
     vote = replace(MajorityVote().fit(demo().judgments), families=None)
-    assert FamilySummary.of(vote).sentences == []
-    assert FamilySummary.of(vote).voices is None
-    assert np.isfinite(FamilySummary.of(vote).judgments)
+    assert FamilySummary(vote).sentences == []
+    assert FamilySummary(vote).to_json()["voices"] is None
+    assert np.isfinite(FamilySummary(vote).judgments)

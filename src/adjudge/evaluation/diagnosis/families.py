@@ -8,17 +8,19 @@ from typing import Any
 import pyarrow as pa
 
 from adjudge.data._reshaping import family_pattern
-from adjudge.data.consensus import Consensus, Dependence, Families
-from adjudge.evaluation.scores import columns_of
+from adjudge.data.consensus import Consensus
 from adjudge.models._notes import describe_families
 from adjudge.models.dependence import LEAST_GOLD
 
-_COLUMNS = ["kind", "judges", "members", "excess", "common", "pattern"]
 _ALL = 0.9  # of the judges label an average item: a panel rather than a crowd
+_SCHEMA = pa.schema(
+    {"kind": pa.large_string(), "judges": pa.large_string(), "members": pa.int64()}
+    | {"excess": pa.float64(), "common": pa.int64(), "pattern": pa.large_string()}
+)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kin:
+class _Group:
     """Judges who are one source, or may be."""
 
     kind: str  # declared, found or suspected
@@ -32,116 +34,109 @@ class _Kin:
         return family_pattern(self.judges)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FamilySummary:
     """The families of a consensus, and how much independent information its judges carry."""
 
-    judges: int
-    voices: float | None  # judges, each family counted as one; None: no families were looked for
-    kin: tuple[_Kin, ...]  # families, then suspected groups
-    family_sentences: tuple[str, ...]
-    dependence: Dependence | None
-    judgments: float  # per judged item, on average
-    effective: float | None  # effective number of judgments per judged item, on average
+    consensus: Consensus
 
-    @classmethod
-    def of(cls, consensus: Consensus) -> FamilySummary:
-        """The families and the effective number of judges of a consensus."""
-        counts = consensus.judgments.counts_per_item
-        judged = counts > 0
-        some = bool(judged.any())
-        effective = consensus.effective
-        families = consensus.families
-        return cls(
-            judges=consensus.judgments.judge_count,
-            voices=None if families is None else families.voices(),
-            kin=() if families is None else _kin(consensus, families),
-            family_sentences=()
-            if families is None
-            else describe_families(families, consensus.judgments),
-            dependence=consensus.dependence,
-            judgments=float(counts[judged].mean()) if some else 0.0,
-            effective=float(effective[judged].mean()) if some and effective is not None else None,
+    def _average(self, values: Any) -> float | None:  # (item,)
+        """Average over judged items."""
+        judged = self.consensus.judgments.counts_per_item > 0
+        return None if values is None or not judged.any() else float(values[judged].mean())
+
+    @property
+    def judgments(self) -> float:
+        """Judgments per judged item."""
+        return self._average(self.consensus.judgments.counts_per_item) or 0.0
+
+    @property
+    def effective(self) -> float | None:
+        """The effective number of judgments per judged item."""
+        return self._average(self.consensus.effective)
+
+    @property
+    def groups(self) -> tuple[_Group, ...]:
+        """Families, then suspected groups, by name."""
+        families, names = self.consensus.families, self.consensus.judgments.judges
+        if families is None:
+            return ()
+
+        def named(judges: tuple[int, ...]) -> tuple[str, ...]:
+            return tuple(sorted(str(names[judge].as_py()) for judge in judges))
+
+        found = []
+        for group in families.groups:
+            declared = bool(families.declared[group[0]])
+            excess = None if declared else float(families.share[group[0]])
+            found.append(_Group("declared" if declared else "found", named(group), excess, None))
+        return *found, *(
+            _Group("suspected", named(alike.judges), alike.excess, alike.common)
+            for alike in families.suspected
         )
 
     @property
-    def families(self) -> tuple[_Kin, ...]:
-        """Those who count as one judge."""
-        return tuple(kin for kin in self.kin if kin.kind != "suspected")
-
-    @property
-    def suspected(self) -> tuple[_Kin, ...]:
+    def suspected(self) -> tuple[_Group, ...]:
         """Groups that may be one source, which only the user can decide."""
-        return tuple(kin for kin in self.kin if kin.kind == "suspected")
+        return tuple(group for group in self.groups if group.kind == "suspected")
 
     @property
     def table(self) -> Any:
         """One row per family or suspected group; ``pattern`` declares it in a family rule."""
-        columns = columns_of(
-            self.kin, text=("kind", "pattern"), whole=("common",), real=("excess",)
-        )
-        names = [", ".join(kin.judges) for kin in self.kin]
-        columns["judges"] = pa.array(names, pa.large_string())
-        columns["members"] = pa.array([len(kin.judges) for kin in self.kin], pa.int64())
-        return pa.table(columns).select(_COLUMNS)
+        rows = [
+            {name: getattr(group, name) for name in ("kind", "excess", "common", "pattern")}
+            | {"judges": ", ".join(group.judges), "members": len(group.judges)}
+            for group in self.groups
+        ]
+        return pa.Table.from_pylist(rows, schema=_SCHEMA)
 
     @property
     def sentences(self) -> list[str]:
         """For people: families, suspected groups, and the effective number of judges."""
-        sentences = [f"{sentence}." for sentence in self.family_sentences]
-        if self.families and self.voices is not None:
-            sentences.append(
-                f"With families merged, {self.judges:,} judges count as {self.voices:.1f}."
-            )
+        judges, families = self.consensus.judgments.judge_count, self.consensus.families
+        if families is None:
+            return self._effective_sentence()
+        sentences = [f"{one}." for one in describe_families(families, self.consensus.judgments)]
+        if len(self.groups) > len(self.suspected):
+            merged = families.voices()
+            sentences.append(f"With families merged, {judges:,} judges count as {merged:.1f}.")
         return sentences + self._effective_sentence()
 
     def _effective_sentence(self) -> list[str]:
         """The effective number of judges, with its range and where it comes from."""
-        if self.effective is None or self.dependence is None:
+        judges, found = self.consensus.judgments.judge_count, self.consensus.dependence
+        effective = self.effective
+        if effective is None or found is None:
             return []
-        few, many = self.dependence.range_of(self.effective)
+        few, many = found.range_of(effective)
         who = f"The {self.judgments:.1f} judgments per item"
-        if self.judgments >= _ALL * self.judges:
-            who = f"{self.judges:,} judges"
+        if self.judgments >= _ALL * judges:
+            who = f"{judges:,} judges"
         basis = f"estimated from agreement; {LEAST_GOLD} gold items would measure it"
-        if self.dependence.gold_items:
-            basis = f"measured on {self.dependence.gold_items:,} gold items"
+        if found.gold_items:
+            basis = f"measured on {found.gold_items:,} gold items"
         return [
-            f"{who} carry the information of about {self.effective:.1f} independent ones "
+            f"{who} carry the information of about {effective:.1f} independent ones "
             f"(n_eff; {few:.1f} to {many:.1f}, {basis})."
         ]
 
     def to_json(self) -> dict[str, Any]:
         """As data for a summary."""
-        found = self.dependence
+        found, families = self.consensus.dependence, self.consensus.families
 
-        def of(kin: _Kin, *names: str) -> dict[str, Any]:
-            return {"judges": list(kin.judges)} | {name: getattr(kin, name) for name in names}
+        def rows(groups: Any, *names: str) -> list[dict[str, Any]]:
+            return [
+                {"judges": list(one.judges)} | {name: getattr(one, name) for name in names}
+                for one in groups
+            ]
 
+        known = [group for group in self.groups if group.kind != "suspected"]
         return {
-            "families": [of(kin, "kind", "excess") for kin in self.families],
-            "suspected": [of(kin, "excess", "common", "pattern") for kin in self.suspected],
-            "voices": self.voices,
+            "families": rows(known, "kind", "excess"),
+            "suspected": rows(self.suspected, "excess", "common", "pattern"),
+            "voices": None if families is None else families.voices(),
             "correlation": None if found is None else found.correlation,
             "correlation_range": None if found is None else [found.low, found.high],
             "correlation_gold_items": None if found is None else found.gold_items,
             "mean_n_eff": self.effective,
         }
-
-
-def _kin(consensus: Consensus, families: Families) -> tuple[_Kin, ...]:
-    """The families and the suspected groups by name."""
-
-    def named(judges: tuple[int, ...]) -> tuple[str, ...]:
-        return tuple(sorted(str(consensus.judgments.judges[judge].as_py()) for judge in judges))
-
-    found = []
-    for group in families.groups:
-        kind = "declared" if families.declared[group[0]] else "found"
-        excess = None if kind == "declared" else float(families.share[group[0]])
-        found.append(_Kin(kind, named(group), excess, None))
-    suspected = (
-        _Kin("suspected", named(alike.judges), alike.excess, alike.common)
-        for alike in families.suspected
-    )
-    return (*found, *suspected)
