@@ -10,7 +10,7 @@ from adjudge.simulation import Crowd, Population
 TOPICS = 12
 
 
-def made_panel(items: int = 600, seed: int = 1) -> tuple[Judgments, Gold]:
+def simulate_panel(items: int = 600, seed: int = 1) -> tuple[Judgments, Gold]:
     """Judgments on grades 0 < 1 < 2 by judges who err, in twelve topics, and the truth of all."""
     crowd = Crowd(
         items=items,

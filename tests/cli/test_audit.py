@@ -93,7 +93,7 @@ def test_bad_input(adjudge: Run, answers: Path, arguments: str, fault: str) -> N
     assert fault in ended.err
 
 
-def test_rows_that_were_skipped_are_told(adjudge: Run, answers: Path) -> None:
+def test_skipped_rows_are_reported(adjudge: Run, answers: Path) -> None:
     with (answers / "answers.csv").open("a") as file:
         file.write("i0,m,v1,,0.9,0.01\n,m,v1,1,0.9,0.01\n")
     refused = adjudge("audit", "answers.csv", "--resamples", "0")

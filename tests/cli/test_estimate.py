@@ -13,13 +13,13 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.evaluation.estimation.estimate import estimate
 from commands import Run
-from gold_panels import drawn, made_panel
+from gold_panels import drawn, simulate_panel
 from rankings import system
 
 
 @pytest.fixture
 def panel(folder: Path) -> Path:
-    judgments, gold = made_panel(items=300)
+    judgments, gold = simulate_panel(items=300)
     pacsv.write_csv(judgments.to_table(), folder / "judgments.csv")
     pacsv.write_csv(drawn(gold, 120, 1).to_table(), folder / "gold.csv")
     rng = np.random.default_rng(2)
@@ -72,7 +72,7 @@ def test_several_targets_of_two_runs(adjudge: Run, panel: Path) -> None:
 
 
 def test_gold_on_items_that_nobody_judged_has_no_part(adjudge: Run, folder: Path) -> None:
-    judgments, gold = made_panel(items=300)
+    judgments, gold = simulate_panel(items=300)
     item = judgments.item
     some = judgments.select(judgments=item >= 60, keep_empty=True)  # the first 60 have none left
     pacsv.write_csv(some.to_table(), folder / "some.csv")

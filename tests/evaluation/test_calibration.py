@@ -15,7 +15,7 @@ from adjudge.data.scale import Scale
 from adjudge.evaluation import compare_with_vote, evaluate
 from adjudge.evaluation.against_gold import MoreGold, VoteComparison, _smoothed_vote_share
 from adjudge.evaluation.scores import wilson
-from gold_panels import drawn, made_panel
+from gold_panels import drawn, simulate_panel
 
 TABLE = pa.table(
     {
@@ -29,9 +29,9 @@ GOLD = Gold.of({"a": "1", "b": "2", "c": "2"})
 
 def test_the_share_has_half_a_judgment_for_each_label() -> None:
     judgments = Judgments.from_table(TABLE)
-    wanted = np.array([[1.5, 2.5, 0.5], [1.5, 0.5, 0.5], [0.5, 0.5, 1.5]])
-    wanted /= wanted.sum(axis=1, keepdims=True)
-    assert _smoothed_vote_share(judgments) == pytest.approx(wanted)
+    expected = np.array([[1.5, 2.5, 0.5], [1.5, 0.5, 0.5], [0.5, 0.5, 1.5]])
+    expected /= expected.sum(axis=1, keepdims=True)
+    assert _smoothed_vote_share(judgments) == pytest.approx(expected)
 
 
 def test_labels_count_for_the_truths_that_they_stand_for() -> None:
@@ -41,7 +41,7 @@ def test_labels_count_for_the_truths_that_they_stand_for() -> None:
     assert _smoothed_vote_share(judgments)[0] == pytest.approx([1.5 / 4, 2.5 / 4])
 
 
-def test_a_model_is_beside_the_vote_on_the_same_items() -> None:
+def test_a_model_is_next_to_the_vote_on_the_same_items() -> None:
     judgments = Judgments.from_table(TABLE)
     found = compare_with_vote(evaluate(MajorityVote().fit(judgments), GOLD), judgments)
     assert found is not None
@@ -73,7 +73,7 @@ def test_nothing_is_compared_where_it_would_not_be_fair() -> None:
 
 
 def test_without_gold_the_margin_is_that_of_fifty_labels() -> None:
-    judgments, _ = made_panel()
+    judgments, _ = simulate_panel()
     consensus = MajorityVote().fit(judgments)
     found = MoreGold.of(consensus)
     assert found is not None
@@ -94,7 +94,7 @@ def test_without_gold_the_margin_is_that_of_fifty_labels() -> None:
 
 def test_the_margin_is_what_an_evaluation_then_reports() -> None:
     """On average over draws, as far as the probabilities of the fit are right."""
-    judgments, gold = made_panel()
+    judgments, gold = simulate_panel()
     consensus = adjudge.fit(judgments)
     found = MoreGold.of(consensus)
     assert found is not None
@@ -108,7 +108,7 @@ def test_the_margin_is_what_an_evaluation_then_reports() -> None:
 
 
 def test_gold_there_is_already_counts_and_its_items_do_not() -> None:
-    judgments, gold = made_panel()
+    judgments, gold = simulate_panel()
     few = drawn(gold, 20, 1)
     consensus = MajorityVote().fit(judgments, few)
     found = MoreGold.of(consensus, few)
@@ -122,7 +122,7 @@ def test_gold_there_is_already_counts_and_its_items_do_not() -> None:
 
 
 def test_no_more_labels_than_there_are_items() -> None:
-    judgments, gold = made_panel(items=30)
+    judgments, gold = simulate_panel(items=30)
     consensus = MajorityVote().fit(judgments)
     found = MoreGold.of(consensus)
     assert found is not None

@@ -16,7 +16,7 @@ from adjudge.models.model import Model, Step
 from adjudge.models.registry import MODELS
 from adjudge.simulation import Crowd, Population
 
-MADE = Crowd(
+SIMULATED = Crowd(
     items=300,
     population=Population.parse("skilled:70,adversary:30", judges=12),
     topics=5,
@@ -51,7 +51,7 @@ def test_all_models_take_part_in_all_their_ways() -> None:
     ]
 
 
-def test_a_name_stands_for_all_its_ways() -> None:
+def test_a_name_includes_all_its_ways() -> None:
     chosen = entrants(gold=False, names=["hybrid-confusion", "pmf", "hybrid-confusion:em"], seed=3)
     assert [entrant.name for entrant in chosen] == [
         *("hybrid-confusion:gibbs", "hybrid-confusion:em", "pmf")
@@ -69,8 +69,8 @@ def test_the_vote_is_weighted_by_what_there_is() -> None:
 def test_scores_by_gold_are_those_of_cross_validation() -> None:
     steps: list[Step] = []
     compared = compare_models(
-        MADE.judgments,
-        MADE.gold,
+        SIMULATED.judgments,
+        SIMULATED.gold,
         models=entrants(gold=True, names=FEW),
         folds=4,
         seed=2,
@@ -83,8 +83,10 @@ def test_scores_by_gold_are_those_of_cross_validation() -> None:
         *("brier", "corrected_calibration_error", "seconds", "reason"),
     ]
     rows = {row["model"]: row for row in table.to_pylist()}
-    calibrated = with_calibration(DawidSkene(seed=2))  # as labels are made where there is gold
-    crossed = cross_validate(calibrated, MADE.judgments, MADE.gold, folds=4, seed=2).pooled
+    calibrated = with_calibration(DawidSkene(seed=2))  # as labels are simulated where there is gold
+    crossed = cross_validate(
+        calibrated, SIMULATED.judgments, SIMULATED.gold, folds=4, seed=2
+    ).pooled
     for name in ("accuracy", "log_loss", "brier", "corrected_calibration_error"):
         assert rows["dawid-skene"][name] == pytest.approx(crossed[name].value)
     # With three adversaries in ten, the vote is far behind.
@@ -96,7 +98,7 @@ def test_scores_by_gold_are_those_of_cross_validation() -> None:
     assert compared.recommendation.startswith(f"Take {compared.chosen}: log loss 0.")
     assert "ranked by log loss" in compared.notes[0]
     assert set(compared.calibrated) == set(FEW)
-    vote = compare_with_vote(crossed, MADE.judgments)
+    vote = compare_with_vote(crossed, SIMULATED.judgments)
     assert vote is not None
     assert f"has a log loss of {vote.vote:.3f}" in compared.notes[2]
     assert [(step.done, step.total) for step in steps][-1] == (12, 12)
@@ -104,14 +106,14 @@ def test_scores_by_gold_are_those_of_cross_validation() -> None:
 
 
 def test_scores_without_gold_are_those_of_judgments_held_out() -> None:
-    compared = compare_models(MADE.judgments, models=entrants(gold=False, names=FEW), seed=2)
+    compared = compare_models(SIMULATED.judgments, models=entrants(gold=False, names=FEW), seed=2)
     assert compared.by == "judgments"
     table = compared.to_table()
     assert table.column_names == [
         *("model", "log_score", "se", "rank", "clipped", "seconds", "reason")
     ]
     rows = {row["model"]: row for row in table.to_pylist()}
-    held = held_out_score(DawidSkene(seed=2), MADE.judgments, seed=2)
+    held = held_out_score(DawidSkene(seed=2), SIMULATED.judgments, seed=2)
     assert rows["dawid-skene"]["log_score"] == pytest.approx(held.mean)
     assert rows["dawid-skene"]["se"] == pytest.approx(held.error)
     assert compared.chosen == "hybrid-confusion:em"
@@ -121,15 +123,15 @@ def test_scores_without_gold_are_those_of_judgments_held_out() -> None:
 
 
 def test_a_model_that_fails_is_named_and_the_others_go_on() -> None:
-    made: Model = Broken()
+    simulated: Model = Broken()
     chosen = [
-        Entrant(name="broken", model=made),
+        Entrant(name="broken", model=simulated),
         *entrants(gold=True, names=["majority-vote", "hierarchical-relevance"]),
     ]
     graded = Crowd(
         items=60,
         population=Population.parse("skilled:100", judges=5),
-        scale=MADE.judgments.scale.parse("0<1<2"),
+        scale=SIMULATED.judgments.scale.parse("0<1<2"),
         gold=1.0,
     ).make(seed=1)
     compared = compare_models(graded.judgments, graded.gold, models=chosen)
@@ -163,17 +165,19 @@ class Foreign:
 
 
 def test_a_model_without_settings_takes_part() -> None:
-    made: Model = Foreign()
-    chosen = [Entrant(name="foreign", model=made), Entrant(name="own", model=DawidSkene())]
-    foreign, own = compare_models(MADE.judgments, MADE.gold, models=chosen, folds=2).results
+    simulated: Model = Foreign()
+    chosen = [Entrant(name="foreign", model=simulated), Entrant(name="own", model=DawidSkene())]
+    foreign, own = compare_models(
+        SIMULATED.judgments, SIMULATED.gold, models=chosen, folds=2
+    ).results
     assert foreign.reason is None
     assert foreign.scores["log_loss"] == pytest.approx(own.scores["log_loss"])
 
 
 def test_where_every_model_fails() -> None:
-    made: Model = Broken()
+    simulated: Model = Broken()
     with pytest.raises(BadData) as raised:
-        compare_models(MADE.judgments, models=[Entrant(name="broken", model=made)])
+        compare_models(SIMULATED.judgments, models=[Entrant(name="broken", model=simulated)])
     assert str(raised.value) == ("no model could be scored (broken: ZeroDivisionError: by nothing)")
 
 
@@ -196,5 +200,5 @@ def test_a_model_that_does_as_well_in_far_less_time_is_taken() -> None:
 )
 def test_a_bad_setting(settings: dict[str, object], setting: str) -> None:
     with pytest.raises(BadSetting) as raised:
-        compare_models(MADE.judgments, **settings)  # type: ignore[arg-type]
+        compare_models(SIMULATED.judgments, **settings)  # type: ignore[arg-type]
     assert raised.value.setting == setting

@@ -83,7 +83,7 @@ class Parrot:
         )
 
 
-def test_held_out_items_are_never_told() -> None:
+def test_gold_is_held_out() -> None:
     judgments, gold = crowd()
     found = cross_validate(Parrot(), judgments, gold, folds=5)
     # A parrot that had been told would always be right.
@@ -120,8 +120,8 @@ def test_a_fold_is_a_fit_with_the_gold_of_the_others() -> None:
     consensus = DawidSkene().fit(judgments, gold.select(others))
     place = {name: row for row, name in enumerate(judgments.items.to_pylist())}
     rows = np.flatnonzero(found.fold == 2)
-    wanted = consensus.posterior[[place[found.items[int(row)].as_py()] for row in rows]]
-    assert found.posterior[rows] == pytest.approx(wanted)
+    expected = consensus.posterior[[place[found.items[int(row)].as_py()] for row in rows]]
+    assert found.posterior[rows] == pytest.approx(expected)
 
 
 def test_a_model_that_ignores_gold_has_the_same_labels_as_one_fit() -> None:
@@ -160,7 +160,7 @@ def test_same_seed_same_result_whatever_the_order_of_rows() -> None:
     assert not np.array_equal(first.fold, third.fold)
 
 
-def test_progress_is_told_fold_by_fold() -> None:
+def test_progress_is_reported_per_fold() -> None:
     judgments, gold = crowd()
     steps: list[Step] = []
     cross_validate(MajorityVote(), judgments, gold, folds=3, progress=steps.append)
@@ -172,7 +172,7 @@ def test_progress_is_told_fold_by_fold() -> None:
     ]
 
 
-def test_gold_that_nobody_judged_is_counted_as_not_labelled() -> None:
+def test_gold_without_judgments_counts_as_not_labelled() -> None:
     judgments, gold = crowd()
     truths = dict(zip(gold.items.to_pylist(), gold.texts(), strict=True))
     found = cross_validate(MajorityVote(), judgments, Gold.of({**truths, "unseen": 1}))
@@ -194,13 +194,11 @@ def test_what_cannot_be_cross_validated() -> None:
     judgments, gold = crowd()
     with pytest.raises(BadData) as nothing:
         cross_validate(MajorityVote(), judgments, Gold.of({}))
-    assert str(nothing.value) == "gold: there is no gold to cross-validate on"
+    assert nothing.value.source == "gold"
     for folds in (1, 46):
         with pytest.raises(BadSetting) as error:
             cross_validate(MajorityVote(), judgments, gold, folds=folds)
-        assert str(error.value) == (
-            f"folds = {folds}: wanted from 2 to the number of gold items, 45"
-        )
+        assert (error.value.setting, error.value.value) == ("folds", folds)
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=60), st.integers(2, 6), st.integers(0, 9))
@@ -241,22 +239,24 @@ def test_five_folds_of_the_real_crowd(shared_data: Path) -> None:
     assert found.pooled["binary_accuracy"].value == pytest.approx(0.64, abs=0.02)
 
 
-MADE = Crowd(
+SIMULATED = Crowd(
     items=400, population=Population.parse("skilled(40,10):100", judges=12), per_item=5
 ).make(seed=1)
 
 
 @settings(deadline=None)
-@given(made=any_judgments(), folds=st.integers(2, 4), seed=st.integers(0, 3))
-def test_the_judgments_of_an_item_are_spread_evenly(made: Judgments, folds: int, seed: int) -> None:
-    fold = _judgment_folds(made, folds, seed)
-    for item in range(made.item_count):
-        counts = np.bincount(fold[made.item == item], minlength=folds)
+@given(simulated=any_judgments(), folds=st.integers(2, 4), seed=st.integers(0, 3))
+def test_the_judgments_of_an_item_are_spread_evenly(
+    simulated: Judgments, folds: int, seed: int
+) -> None:
+    fold = _judgment_folds(simulated, folds, seed)
+    for item in range(simulated.item_count):
+        counts = np.bincount(fold[simulated.item == item], minlength=folds)
         assert counts.max() - counts.min() <= 1
 
 
 def test_a_prediction_by_hand() -> None:
-    consensus = HybridConfusion(method="em").fit(MADE.judgments)
+    consensus = HybridConfusion(method="em").fit(SIMULATED.judgments)
     items, judges = np.array([0, 7], np.int32), np.array([3, 5], np.int32)
     found = _predict_held_out(consensus, items, judges, np.array([1, 0], np.int8))
     for at, (item, judge, label) in enumerate([(0, 3, 1), (7, 5, 0)]):
@@ -267,7 +267,7 @@ def test_a_prediction_by_hand() -> None:
 
 
 def test_judges_may_share_one_confusion() -> None:
-    consensus = SingleConfusion().fit(MADE.judgments)
+    consensus = SingleConfusion().fit(SIMULATED.judgments)
     assert len(consensus.confusion) == 1
     zeros = np.zeros(1, np.int8)
     found = _predict_held_out(consensus, np.array([0], np.int32), np.array([9], np.int32), zeros)
@@ -280,8 +280,8 @@ def test_the_score_is_the_entropy_of_what_can_be_known() -> None:
     Were it known, a judgment would have the mean score .8 ln .8 + .2 ln .2 = -0.500; without any
     knowledge it has ln .5 = -0.693.
     """
-    held = held_out_score(HybridConfusion(method="em"), MADE.judgments)
-    assert _label_shares_score(MADE.judgments) == pytest.approx(np.log(0.5), abs=0.005)
+    held = held_out_score(HybridConfusion(method="em"), SIMULATED.judgments)
+    assert _label_shares_score(SIMULATED.judgments) == pytest.approx(np.log(0.5), abs=0.005)
     assert -0.62 < held.mean < -0.50
     assert 0 < held.error < 0.02
     assert held.clipped == 0
@@ -298,13 +298,13 @@ def test_each_judgment_is_predicted_by_a_fit_that_did_not_see_it() -> None:
         "judge": [f"j{n}" for n in range(300)],
         "label": rng.integers(0, 2, 300).tolist(),
     }
-    made = Judgments.from_table(table)
+    simulated = Judgments.from_table(table)
     for model in (MajorityVote(), HybridConfusion(method="em")):
-        assert held_out_score(model, made).mean <= _label_shares_score(made) + 0.02
+        assert held_out_score(model, simulated).mean <= _label_shares_score(simulated) + 0.02
 
 
 def test_the_standard_error_takes_the_judgments_of_an_item_together() -> None:
-    held = held_out_score(MajorityVote(), MADE.judgments)
+    held = held_out_score(MajorityVote(), SIMULATED.judgments)
     gaps = [held.score[held.item == i].sum() - 5 * held.mean for i in range(400)]
     assert held.error == pytest.approx(np.sqrt(np.square(gaps).sum()) / 2000)
 
@@ -323,6 +323,6 @@ def test_a_chance_of_nothing_is_clipped_and_counted() -> None:
 @pytest.mark.parametrize("model", [Vote(), Pmf()], ids=lambda model: model.name)
 def test_a_model_that_cannot_be_scored(model: Vote | Pmf) -> None:
     with pytest.raises(BadData, match=f"{model.name} cannot be scored by judgments"):
-        held_out_score(model, MADE.judgments)
+        held_out_score(model, SIMULATED.judgments)
     with pytest.raises(BadSetting, match="folds"):
-        held_out_score(MajorityVote(), MADE.judgments, folds=2001)
+        held_out_score(MajorityVote(), SIMULATED.judgments, folds=2001)

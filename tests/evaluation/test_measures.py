@@ -114,7 +114,7 @@ def test_what_a_sample_lacks() -> None:
 Arrays = tuple[NDArray[np.int16], NDArray[np.int16], NDArray[np.float64]]
 
 
-def made(seed: int, items: int = 400, truths: int = 3) -> Arrays:
+def simulated(seed: int, items: int = 400, truths: int = 3) -> Arrays:
     random = np.random.default_rng(seed)
     posterior = random.dirichlet(np.full(truths, 0.7), items)
     posterior = np.round(posterior, 1 if seed % 2 else 6)  # odd seeds have ties
@@ -129,10 +129,10 @@ def made(seed: int, items: int = 400, truths: int = 3) -> Arrays:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_labels_against_scikit_learn(seed: int) -> None:
-    truth, choice, _ = made(seed)
+    truth, choice, _ = simulated(seed)
     assert scores.accuracy(truth, choice) == pytest.approx(metrics.accuracy_score(truth, choice))
-    wanted = metrics.cohen_kappa_score(truth, choice, weights="quadratic")
-    assert scores.quadratic_kappa(truth, choice) == pytest.approx(wanted)
+    expected = metrics.cohen_kappa_score(truth, choice, weights="quadratic")
+    assert scores.quadratic_kappa(truth, choice) == pytest.approx(expected)
     assert scores.grade_error(truth, choice) == pytest.approx(
         metrics.mean_absolute_error(truth, choice)
     )
@@ -143,7 +143,7 @@ def test_labels_against_scikit_learn(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_relevance_against_scikit_learn(seed: int) -> None:
-    truth, choice, posterior = made(seed)
+    truth, choice, posterior = simulated(seed)
     relevant, returned, chance = truth > 0, choice > 0, posterior[:, 1:].sum(axis=1)
     cells = Cells.of(relevant, returned)
     assert cells.precision == pytest.approx(metrics.precision_score(relevant, returned))
@@ -152,26 +152,26 @@ def test_relevance_against_scikit_learn(seed: int) -> None:
     assert cells.f1 == pytest.approx(metrics.f1_score(relevant, returned))
     assert cells.accuracy == pytest.approx(metrics.accuracy_score(relevant, returned))
     assert scores.auc(relevant, chance) == pytest.approx(metrics.roc_auc_score(relevant, chance))
-    wanted = metrics.mean_squared_error(relevant.astype(float), chance)
-    assert scores.mse(relevant, chance) == pytest.approx(wanted)
-    assert scores.rmse(relevant, chance) == pytest.approx(math.sqrt(wanted))
-    assert scores.squared_error(relevant, chance) == pytest.approx(wanted * len(truth))
+    expected = metrics.mean_squared_error(relevant.astype(float), chance)
+    assert scores.mse(relevant, chance) == pytest.approx(expected)
+    assert scores.rmse(relevant, chance) == pytest.approx(math.sqrt(expected))
+    assert scores.squared_error(relevant, chance) == pytest.approx(expected * len(truth))
 
 
 @pytest.mark.parametrize("seed", [0, 2])
 def test_probabilities_against_scikit_learn(seed: int) -> None:
-    truth, _, posterior = made(seed)
+    truth, _, posterior = simulated(seed)
     inside = np.clip(posterior, 1e-3, None)
     inside /= inside.sum(axis=1, keepdims=True)
-    wanted = metrics.log_loss(truth, inside, labels=[0, 1, 2])
-    assert scores.log_loss(truth, inside) == pytest.approx(wanted)
-    wanted = metrics.brier_score_loss(truth, inside, labels=[0, 1, 2], scale_by_half=False)
-    assert scores.brier(truth, inside) == pytest.approx(wanted)
+    expected = metrics.log_loss(truth, inside, labels=[0, 1, 2])
+    assert scores.log_loss(truth, inside) == pytest.approx(expected)
+    expected = metrics.brier_score_loss(truth, inside, labels=[0, 1, 2], scale_by_half=False)
+    assert scores.brier(truth, inside) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_confusion_against_scikit_learn(seed: int) -> None:
-    truth, choice, posterior = made(seed)
+    truth, choice, posterior = simulated(seed)
     matrix = _confusion(truth, np.eye(3)[choice], "abc")
     assert np.array_equal(matrix.counts, metrics.confusion_matrix(truth, choice))
     assert matrix.precision == pytest.approx(metrics.precision_score(truth, choice, average=None))
@@ -277,8 +277,8 @@ def test_a_known_miscalibration_is_found_by_the_corrected_error(excess: float) -
 def test_log_loss_is_clipped_and_says_so() -> None:
     posterior = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]])
     truth = np.array([0, 0, 0])
-    wanted = (-math.log(0.01) - math.log(0.99) + math.log(2)) / 3
-    assert scores.log_loss(truth, posterior, clip=0.01) == pytest.approx(wanted)
+    expected = (-math.log(0.01) - math.log(0.99) + math.log(2)) / 3
+    assert scores.log_loss(truth, posterior, clip=0.01) == pytest.approx(expected)
 
 
 def test_confusion_as_a_table() -> None:

@@ -104,10 +104,10 @@ def test_an_item_that_nobody_judged_is_unjudged() -> None:
 
 
 def test_items_stand_for_documents_where_there_are_none() -> None:
-    made = Judgments.from_table(
+    simulated = Judgments.from_table(
         {"item": ["i", "j"], "topic": ["7", "7"], "judge": ["x", "x"], "label": [0, 1]}
     )
-    pool = build_pool(made, np.ones(2, dtype=np.bool_), [run_of([("7", "j")])])
+    pool = build_pool(simulated, np.ones(2, dtype=np.bool_), [run_of([("7", "j")])])
     assert ranking(pool, 0, "7") == [("j", 1)]
 
 
@@ -120,9 +120,9 @@ def test_a_run_of_which_nothing_is_judged(rows: list[tuple[str, str]]) -> None:
 
 
 def test_judgments_that_cannot_be_matched_with_runs() -> None:
-    made = Judgments.from_table({"item": ["i"], "judge": ["x"], "label": [0]})
+    simulated = Judgments.from_table({"item": ["i"], "judge": ["x"], "label": [0]})
     with pytest.raises(BadData) as raised:
-        build_pool(made, np.ones(1, dtype=np.bool_), [ONE])
+        build_pool(simulated, np.ones(1, dtype=np.bool_), [ONE])
     assert raised.value.expected == "topics"
     table = {"item": ["i", "j"], "topic": ["7", "7"], "document": ["a", "a"]}
     twice = Judgments.from_table(table | {"judge": ["x", "x"], "label": [0, 1]})

@@ -31,11 +31,11 @@ def test_a_circle_is_counted_and_named() -> None:
 
 def test_expected_wins_add_up_to_those_observed() -> None:
     """The fixed point of maximum likelihood: every item won as often as expected."""
-    made = make_comparisons(np.linspace(-1, 1, 5), 400, tied=0.7, seed=1).comparisons
-    pairs = measure_fit(BradleyTerry(regularisation=0, ties="davidson").fit(made)).pairs
+    simulated = make_comparisons(np.linspace(-1, 1, 5), 400, tied=0.7, seed=1).comparisons
+    pairs = measure_fit(BradleyTerry(regularisation=0, ties="davidson").fit(simulated)).pairs
     off = pairs["observed"].to_numpy() - pairs["expected"].to_numpy()
     ends = np.array(pairs["first"].to_pylist()), np.array(pairs["second"].to_pylist())
-    for item in made.items.to_pylist():
+    for item in simulated.items.to_pylist():
         balance = off[ends[0] == item].sum() - off[ends[1] == item].sum()
         assert balance == pytest.approx(0, abs=1e-5)
 

@@ -61,12 +61,18 @@ def test_gain_of_pairs_is_the_gain_of_items_where_judges_are_alike() -> None:
 
 def test_it_never_asks_for_more_than_there_is_or_the_budget_allows() -> None:
     crowd = Crowd(items=200, population=Population.parse("skilled:20"), per_item=(1, 6), gold=0.5)
-    made = crowd.make(seed=2)
-    held = int(np.minimum(made.judgments.counts_per_item, 5).sum())
+    simulated = crowd.make(seed=2)
+    held = int(np.minimum(simulated.judgments.counts_per_item, 5).sum())
     for budget in (0.5, 1.0):
         rule = Stopping(least=1, most=5, sure=1.0)
         (one,) = replays(
-            made.judgments, made.gold, model=MODEL, rule=rule, seeds=1, rounds=5, budget=budget
+            simulated.judgments,
+            simulated.gold,
+            model=MODEL,
+            rule=rule,
+            seeds=1,
+            rounds=5,
+            budget=budget,
         )
         assert one.fixed_judgments == held
         assert one.adaptive_judgments <= max(budget * held, 200)
@@ -153,9 +159,9 @@ def test_a_perfect_crowd_is_right_with_any_number() -> None:
 
 
 def test_more_judgments_are_more_accurate_on_a_made_crowd() -> None:
-    made = demo(3)
+    simulated = demo(3)
     curve = accuracy_by_ratings(
-        {"vote": MajorityVote()}, made.judgments, made.truth, ratings=(1, 5), runs=3
+        {"vote": MajorityVote()}, simulated.judgments, simulated.truth, ratings=(1, 5), runs=3
     )
     first, last = curve["accuracy"].to_pylist()
     assert last > first + 0.03

@@ -30,13 +30,13 @@ def judgments_of(rows: Rows, scale: Scale = GRADED) -> tuple[Judgments, np.ndarr
     topic, document, label = zip(*rows, strict=True)
     table = {"topic": topic, "document": document, "judge": ["x"] * len(rows), "label": label}
     table = {name: list(values) for name, values in table.items()}
-    made = Judgments.from_table(table, scale=scale)
-    return made, made.label.astype(np.int16)
+    simulated = Judgments.from_table(table, scale=scale)
+    return simulated, simulated.label.astype(np.int16)
 
 
 def pooled(rows: Rows, runs: list[Run], scale: Scale = GRADED, **more: object) -> tuple[Pool, ...]:
-    made, truth = judgments_of(rows, scale)
-    pool = build_pool(made, np.ones(len(truth), dtype=np.bool_), runs, **more)  # type: ignore[arg-type]
+    simulated, truth = judgments_of(rows, scale)
+    pool = build_pool(simulated, np.ones(len(truth), dtype=np.bool_), runs, **more)  # type: ignore[arg-type]
     return pool, truth[pool.item][None]  # type: ignore[return-value]
 
 

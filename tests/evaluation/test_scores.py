@@ -20,8 +20,8 @@ from adjudge.evaluation.scores import Score, score_table, wilson
 @pytest.mark.parametrize(("hits", "count"), [(0, 1), (1, 1), (15, 148), (7, 10), (500, 1000)])
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
 def test_wilson_is_scipys(hits: int, count: int, level: float) -> None:
-    wanted = binomtest(hits, count).proportion_ci(level, method="wilson")
-    assert wilson(hits, count, level) == pytest.approx((wanted.low, wanted.high), abs=1e-12)
+    expected = binomtest(hits, count).proportion_ci(level, method="wilson")
+    assert wilson(hits, count, level) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 def test_wilson_of_newcombes_table() -> None:
@@ -113,10 +113,10 @@ def test_centred_interval_is_value_and_spread_within_bounds() -> None:
     assert centred_interval(0.95, values, 0.9, least=0.0)[1] == 1.0
 
 
-def test_settings_that_cannot_be_used() -> None:
+@pytest.mark.parametrize(
+    ("resamples", "level", "setting"), [(-1, 0.95, "resamples"), (10, 1.0, "level")]
+)
+def test_impossible_settings(resamples: int, level: float, setting: str) -> None:
     with pytest.raises(BadSetting) as error:
-        check_resampling(-1, 0.95)
-    assert str(error.value) == "resamples = -1: wanted 0 (no intervals) or more, such as 1000"
-    with pytest.raises(BadSetting) as error:
-        check_resampling(10, 1.0)
-    assert str(error.value) == "level = 1.0: wanted a number between 0 and 1, such as 0.95"
+        check_resampling(resamples, level)
+    assert error.value.setting == setting

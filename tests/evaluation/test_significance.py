@@ -56,11 +56,11 @@ def test_pairs_with_a_gap_are_left_out() -> None:
 
 
 def test_what_cannot_be_paired() -> None:
-    with pytest.raises(BadData) as error:
+    with pytest.raises(BadData):
         paired_t_test([1, 2], [1, 2, 3])
-    assert str(error.value) == "values of the shapes (2,) and (3,) cannot be paired"
-    with pytest.raises(BadSetting, match=r"^level = 0: wanted a number between 0 and 1"):
+    with pytest.raises(BadSetting) as error:
         paired_t_test([1, 2], [1, 2], level=0)
+    assert error.value.setting == "level"
 
 
 def test_sign_test_by_hand() -> None:

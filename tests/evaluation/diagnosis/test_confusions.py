@@ -72,9 +72,9 @@ def test_population_is_the_mean_over_judges_with_enough(by_hand: Consensus) -> N
     assert whole.mean == pytest.approx(found.mean.mean(axis=0))
     assert whole.sd == pytest.approx(found.mean.std(axis=0))
     assert average_judges(by_hand, found, least=10).judges == 3  # none has: all are taken
-    made = demo()
-    consensus = HybridConfusion(method="em").fit(made.judgments)
-    enough = made.judgments.counts_per_judge >= 100
+    simulated = demo()
+    consensus = HybridConfusion(method="em").fit(simulated.judgments)
+    enough = simulated.judgments.counts_per_judge >= 100
     some = average_judges(consensus, measure_confusions(consensus), least=100)
     assert some.judges == enough.sum() < 40
     assert some.mean == pytest.approx(measure_confusions(consensus).mean[enough].mean(axis=0))

@@ -32,9 +32,9 @@ def test_kinds_of_judges_are_known_again(labels: str) -> None:
         scale=Scale.parse(labels),
         per_item=6,
     )
-    made = crowd.make(4)
-    found = diagnose(EM.fit(made.judgments), pairs=False)
-    told = Counter(zip(made.kinds, found.judges["advice"].to_pylist(), strict=True))
+    simulated = crowd.make(4)
+    found = diagnose(EM.fit(simulated.judgments), pairs=False)
+    told = Counter(zip(simulated.kinds, found.judges["advice"].to_pylist(), strict=True))
     skilled = [told["skilled(16,4)", advice] for advice in ADVICE]
     assert skilled[0] + skilled[1] >= 29  # kept or trained
     assert told["spammer", "drop"] == 6
@@ -48,9 +48,9 @@ def test_biased_judges_are_trained() -> None:
         scale=Scale.parse("0<1<2<3"),
         per_item=6,
     )
-    made = crowd.make(5)
-    rows = diagnose(EM.fit(made.judgments), pairs=False).judges.to_pylist()
-    for kind, row in zip(made.kinds, rows, strict=True):
+    simulated = crowd.make(5)
+    rows = diagnose(EM.fit(simulated.judgments), pairs=False).judges.to_pylist()
+    for kind, row in zip(simulated.kinds, rows, strict=True):
         if kind.startswith("biased"):
             assert row["advice"] == "train"
             up = not kind.startswith("biased(-1")
@@ -81,10 +81,10 @@ def test_any_judgments_can_be_diagnosed(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_can_be_diagnosed(name: str) -> None:
-    made = demo()
+    simulated = demo()
     binary = name == "hierarchical-relevance"
-    given_ = made.judgments.collapse() if binary else made.judgments
-    gold = made.gold.collapse(made.judgments.scale) if binary else made.gold
+    given_ = simulated.judgments.collapse() if binary else simulated.judgments
+    gold = simulated.gold.collapse(simulated.judgments.scale) if binary else simulated.gold
     few = {"chains": 2, "warmup": 50, "draws": 60}
     own = few if hasattr(MODELS[name](), "chains") else {}
     found = diagnose(MODELS[name](**own).fit(given_), gold=gold)

@@ -171,9 +171,11 @@ def test_counts_and_draws_agree() -> None:
         scale=Scale.parse("0<1<2"),
         per_item=6,
     )
-    made = crowd.make(3)
-    counted = skill_of(HybridConfusion(method="em").fit(made.judgments))
-    sampled = HierarchicalConfusion(chains=2, warmup=300, draws=400, seed=1).fit(made.judgments)
+    simulated = crowd.make(3)
+    counted = skill_of(HybridConfusion(method="em").fit(simulated.judgments))
+    sampled = HierarchicalConfusion(chains=2, warmup=300, draws=400, seed=1).fit(
+        simulated.judgments
+    )
     drawn = skill_of(sampled)
     assert drawn.p_chance == pytest.approx(sampled.judges["p_chance"].to_numpy(), abs=0.02)
     assert counted.value == pytest.approx(drawn.value, abs=0.1)

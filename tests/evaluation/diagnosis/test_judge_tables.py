@@ -72,11 +72,11 @@ def test_bias_intervals_cover() -> None:
         per_item=4,
         gold=1.0,
     )
-    made = crowd.make(2)
-    _, low, high = _measure_bias(EM.fit(made.judgments, made.gold))
+    simulated = crowd.make(2)
+    _, low, high = _measure_bias(EM.fit(simulated.judgments, simulated.gold))
     shift = np.arange(3)[None, :] - np.arange(3)[:, None]
-    truth = np.bincount(made.truth.value, minlength=3) / 3000
-    real = np.einsum("k,jkl,kl->j", truth, made.confusion, shift)
+    truth = np.bincount(simulated.truth.value, minlength=3) / 3000
+    real = np.einsum("k,jkl,kl->j", truth, simulated.confusion, shift)
     assert ((low <= real) & (real <= high)).mean() == pytest.approx(0.9, abs=0.07)
 
 
@@ -90,10 +90,10 @@ def test_bias_from_draws_and_from_counts() -> None:
 
 
 def test_the_table_has_what_was_promised() -> None:
-    made = demo()
-    consensus = EM.fit(made.judgments)
+    simulated = demo()
+    consensus = EM.fit(simulated.judgments)
     table, notes = list_judges(
-        *(consensus, made.gold, measure_confusions(consensus)),
+        *(consensus, simulated.gold, measure_confusions(consensus)),
         *(find_commonest(consensus.counts, consensus.scale), Limits(), {}),
     )
     before = consensus.judges
@@ -105,9 +105,9 @@ def test_the_table_has_what_was_promised() -> None:
         *("honeypot_judgments", "honeypot_accuracy", "honeypot_low", "honeypot_high"),
         *("advice", "why"),
     ]
-    known = dict(zip(made.gold.items.to_pylist(), made.gold.texts(), strict=True))
-    traps = set(made.gold.select(made.gold.honeypot).items.to_pylist())
-    rows = made.judgments.to_table().to_pylist()
+    known = dict(zip(simulated.gold.items.to_pylist(), simulated.gold.texts(), strict=True))
+    traps = set(simulated.gold.select(simulated.gold.honeypot).items.to_pylist())
+    rows = simulated.judgments.to_table().to_pylist()
     mine = [row for row in rows if row["judge"] == "judge-0003" and row["item"] in known]
     (card,) = [row for row in table.to_pylist() if row["judge"] == "judge-0003"]
     graded = [row for row in mine if row["item"] not in traps]
@@ -132,25 +132,25 @@ def test_columns_follow_what_the_data_allow() -> None:
 
 
 def test_kappa_with_the_majority_is_cohens() -> None:
-    made = demo()
-    table = feature_table(made.judgments, seed=1).to_pylist()
+    simulated = demo()
+    table = feature_table(simulated.judgments, seed=1).to_pylist()
 
-    judgments = made.judgments
+    judgments = simulated.judgments
     vote = MajorityVote(seed=1).fit(judgments).choice
     for judge in (0, 5, judgments.judge_count - 1):
         mine = judgments.judge == judge
-        wanted = cohen_kappa_score(judgments.label[mine], vote[judgments.item[mine]])
-        assert table[judge]["kappa-majority"] == pytest.approx(wanted)
+        expected = cohen_kappa_score(judgments.label[mine], vote[judgments.item[mine]])
+        assert table[judge]["kappa-majority"] == pytest.approx(expected)
 
 
 def test_intervals_hold_their_share_and_medians_are_medians() -> None:
-    made = demo()
-    table = feature_table(made.judgments, made.gold).to_pylist()
+    simulated = demo()
+    table = feature_table(simulated.judgments, simulated.gold).to_pylist()
     for row in table:
         if row["graded-accuracy-gold"] is not None and 0 < row["graded-accuracy-gold"] < 1:
             low, high = row["graded-accuracy-gold_low"], row["graded-accuracy-gold_high"]
             assert low < row["graded-accuracy-gold"] < high
-    seconds = made.judgments.seconds[made.judgments.judge == 3]
+    seconds = simulated.judgments.seconds[simulated.judgments.judge == 3]
     assert table[3]["median-seconds"] == pytest.approx(np.median(seconds), rel=1e-9)
     shares = [row["share_0"] + row["share_1"] + row["share_2"] for row in table]
     assert shares == pytest.approx([1.0] * len(table))

@@ -25,7 +25,7 @@ from adjudge.evaluation.estimation.choosing import (
 )
 from adjudge.evaluation.estimation.estimate import Plan, estimate_from
 from adjudge.models.cross_calibration import CrossFit
-from gold_panels import drawn, made_panel
+from gold_panels import drawn, simulate_panel
 from rankings import system
 from sizes import sized
 
@@ -34,7 +34,7 @@ Panel = tuple[Judgments, Gold, CrossFit, list[Run]]
 
 @pytest.fixture(scope="module")
 def panel() -> Panel:
-    judgments, gold = made_panel()
+    judgments, gold = simulate_panel()
     rng = np.random.default_rng(2)
     truth = gold.align(judgments)
     runs = [system(judgments, truth, q, rng, name=n) for n, q in (("a", 2.0), ("b", 1.0))]
@@ -128,7 +128,7 @@ def test_pairs_in_a_row_show_the_variance_there_is(spread: float, budget: int) -
     assert np.mean(told) == pytest.approx(np.var(totals), rel=4 * np.sqrt(2 / draws))
 
 
-def test_what_a_choice_is_worth_is_told_beforehand() -> None:
+def test_the_worth_of_a_draw_is_reported_beforehand() -> None:
     """Items of one kind: as many as there are; of two kinds: as Neyman has it."""
     alike = np.full(1000, 0.1)
     assert _at_random(alike, np.full(1000, 3.0)) == 100
@@ -176,7 +176,7 @@ def test_strata_of_two_go_through_files(panel: Panel) -> None:
 
 
 def test_documents_in_no_place_that_counts_have_a_fifth_of_the_chances(panel: Panel) -> None:
-    """Over many draws, a fifth of them or more: what the ideal is made of."""
+    """Over many draws, a fifth of them or more: what the ideal consists of."""
     judgments, _, fit, runs = panel
     target = Plan().target("nDCG@5", fit.consensus, runs)
     outside = set(target.item[target.strata() == 0].tolist())  # type: ignore[index]

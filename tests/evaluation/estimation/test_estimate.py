@@ -14,7 +14,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.errors import AdjudgeError, BadData, BadSetting
 from adjudge.evaluation.estimation.estimate import Plan, estimate_from
 from adjudge.models.cross_calibration import CrossFit
-from gold_panels import drawn, made_panel
+from gold_panels import drawn, simulate_panel
 from rankings import system
 from sizes import FULL, sized
 
@@ -23,7 +23,7 @@ Panel = tuple[Judgments, Gold, CrossFit]
 
 @pytest.fixture(scope="module")
 def panel() -> Panel:
-    judgments, gold = made_panel()
+    judgments, gold = simulate_panel()
     return judgments, gold, CrossFit.of(adjudge.fit(judgments))
 
 
@@ -46,13 +46,13 @@ def truth_of(panel: Panel, name: str) -> float:
 
 
 def replay(
-    panel: Panel, name: str, runs: list[Run], wanted: float, *, labels: int, rounds: int
+    panel: Panel, name: str, runs: list[Run], expected: float, *, labels: int, rounds: int
 ) -> tuple[int, float, float]:
     """How many intervals hold over draws of gold; mean widths, and those of gold alone."""
     held, widths = 0, []
     for seed in range(rounds):
         found = estimate_from(panel[2], drawn(panel[1], labels, seed), name, runs, Plan())
-        held += found.low <= wanted <= found.high
+        held += found.low <= expected <= found.high
         widths.append((found.high - found.low, found.classical_high - found.classical_low))
     own, alone = np.mean(widths, axis=0)
     return held, float(own), float(alone)
@@ -115,13 +115,13 @@ def test_error_rates_of_a_judge(panel: Panel) -> None:
     judge = judgments.judges[0].as_py()
     rows = np.flatnonzero(judgments.judge == 0)
     label, true = judgments.label[rows], truth[judgments.item[rows]]
-    wanted = {
+    expected = {
         f"agreement:{judge}": (label == true).mean(),
         f"error:{judge}": (label != true).mean(),
         f"error:{judge}:2": (label != 2)[true == 2].mean(),
         f"error:{judge}:2:1": (label == 1)[true == 2].mean(),
     }
-    for name, value in wanted.items():
+    for name, value in expected.items():
         found = estimate_from(fit, gold, name, [], Plan())
         assert found.estimate == pytest.approx(value)
         assert found.items == len(rows)
@@ -170,10 +170,10 @@ def test_gold_in_no_place_that_counts_is_refused(panel: Panel, runs: list[Run]) 
 
 
 def test_clustered_intervals_hold_for_other_topics() -> None:
-    """Whole panels made anew, topics and all: the mean grade of the population is 1."""
+    """Whole panels simulated anew, topics and all: the mean grade of the population is 1."""
     held, rounds = 0, sized(20, full=60)
     for seed in range(rounds):
-        judgments, gold = made_panel(items=240, seed=seed + 100)
+        judgments, gold = simulate_panel(items=240, seed=seed + 100)
         fit = CrossFit.of(adjudge.fit(judgments, model="majority-vote"))
         found = estimate_from(fit, drawn(gold, 80, seed), "mean-grade", [], Plan(over="topics"))
         held += found.low <= 1.0 <= found.high
@@ -191,7 +191,7 @@ def test_rogan_gladen_is_of_shares_alone(panel: Panel) -> None:
 
 
 def test_in_one_call() -> None:
-    judgments, gold = made_panel(items=200)
+    judgments, gold = simulate_panel(items=200)
     known = drawn(gold, 60, 1)
     found = adjudge.estimate(judgments, known, "share:2", model="majority-vote", level=0.9)
     again = adjudge.estimate(judgments, known, "share:2", model="majority-vote", level=0.9)

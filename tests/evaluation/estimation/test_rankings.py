@@ -13,7 +13,7 @@ from adjudge.evaluation.estimation._rankings import RankingTarget, by_kind, leve
 from adjudge.evaluation.estimation._sampling import Sample, sample_of
 from adjudge.evaluation.estimation.estimate import Plan
 from adjudge.models.majority_vote import MajorityVote
-from gold_panels import made_panel
+from gold_panels import simulate_panel
 from rankings import system
 
 Panel = tuple[Consensus, np.ndarray, list[Run]]
@@ -21,7 +21,7 @@ Panel = tuple[Consensus, np.ndarray, list[Run]]
 
 @pytest.fixture(scope="module")
 def panel() -> Panel:
-    judgments, gold = made_panel(items=240)
+    judgments, gold = simulate_panel(items=240)
     truth = gold.align(judgments)
     rng = np.random.default_rng(2)
     runs = [
@@ -105,7 +105,7 @@ def test_a_measure_without_a_run_and_one_too_many(panel: Panel) -> None:
 TOPICS = 40
 
 
-def made(spread: float, items: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def simulated(spread: float, items: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Beliefs, topics, and truths that are apart from the beliefs by a level a topic."""
     random = np.random.default_rng(seed)
     topic = np.repeat(np.arange(TOPICS), items)
@@ -117,14 +117,14 @@ def made(spread: float, items: int, seed: int) -> tuple[np.ndarray, np.ndarray, 
 
 
 def test_topics_that_are_as_believed_have_no_levels() -> None:
-    found = [levels_of(*made(0.0, 12, seed), TOPICS) for seed in range(10)]
+    found = [levels_of(*simulated(0.0, 12, seed), TOPICS) for seed in range(10)]
     small = [0.0 if one is None else float(np.abs(one.mean).max()) for one in found]
     assert sum(one is None for one in found) >= 4
     assert np.median(small) < 0.1
 
 
 def test_levels_are_the_most_probable_ones_and_draws_spread_about_them() -> None:
-    belief, topic, truth = made(1.0, 30, 3)
+    belief, topic, truth = simulated(1.0, 30, 3)
     found = levels_of(belief, topic, truth, TOPICS)
     assert found is not None
     draws = found.draw(4000, np.random.default_rng(0))
@@ -142,7 +142,7 @@ def test_levels_are_the_most_probable_ones_and_draws_spread_about_them() -> None
 
 
 def test_a_topic_without_gold_may_be_anything() -> None:
-    belief, topic, truth = made(1.0, 20, 5)
+    belief, topic, truth = simulated(1.0, 20, 5)
     found = levels_of(belief, topic, truth, TOPICS + 1)
     assert found is not None
     assert found.mean[-1] == pytest.approx(np.zeros(3))

@@ -58,7 +58,7 @@ def panel(seed: int = 0) -> tuple[pa.Table, Gold]:
     return pa.Table.from_pylist(rows), gold
 
 
-def test_a_made_panel_shows_what_is_amiss() -> None:
+def test_a_simulated_panel_with_every_fault() -> None:
     table, gold = panel()
     found = audit(ModelAnswers.from_table(table), gold, resamples=200)
     by_name = {one.judge: one for one in found.judges}
@@ -263,7 +263,7 @@ def test_log_probabilities_and_percent_are_confidences() -> None:
         ModelAnswers.from_table(pa.table(base | {"confidence": [-1, 0.5]}))
 
 
-def test_gold_of_items_that_nobody_judged() -> None:
+def test_gold_of_items_without_judgments() -> None:
     table, _ = panel()
     with pytest.raises(BadData) as caught:
         audit(ModelAnswers.from_table(table), Gold.of({"z": 1}))
@@ -353,14 +353,14 @@ GOOD = [
 
 
 @pytest.mark.parametrize(("kind", "text"), BAD)
-def test_what_speaks_to_the_judge_is_found(kind: str, text: str) -> None:
+def test_texts_that_address_the_judge_are_found(kind: str, text: str) -> None:
     found = find_injections(pa.array(["a", "b"]), pa.table({"text": ["A lamp.", text]}))
     assert kind in {one.kind for one in found}
     assert {one.item for one in found} == {"b"}
 
 
 @pytest.mark.parametrize("text", GOOD)
-def test_what_does_not_is_left_alone(text: str) -> None:
+def test_plain_texts_are_not_found(text: str) -> None:
     assert find_injections(pa.array(["a"]), pa.table({"text": [text]})) == ()
 
 

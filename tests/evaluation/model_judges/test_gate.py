@@ -253,7 +253,7 @@ def test_requirements_are_met_failed_or_open(require: str, code: int) -> None:
     assert gate(table, Card.of(found), require, resamples=200).code == code
 
 
-def test_without_new_items_the_system_cannot_be_told() -> None:
+def test_without_new_items_the_system_is_not_measured() -> None:
     found, table = audited(5)
     outcome = gate(table.slice(0, 400), Card.of(found), "accuracy>=0.5,system-shift<0.2")
     assert [one.outcome for one in outcome.requirements] == ["passed", "cannot tell"]

@@ -53,7 +53,7 @@ def test_the_gain_of_a_linear_measure_is_what_the_formula_says() -> None:
     sum w^2 q (1 - q), and to learn that a is relevant moves the mean by w (1 - q).
     """
     scale = Scale.parse("0<1")
-    made = Judgments.from_table(
+    simulated = Judgments.from_table(
         {"topic": ["7"] * 4, "document": list("abcd"), "judge": ["x"] * 4, "label": [1, 1, 0, 0]},
         scale=scale,
     )
@@ -61,7 +61,7 @@ def test_the_gain_of_a_linear_measure_is_what_the_formula_says() -> None:
         Run.from_table({"topic": ["7"] * 2, "document": list(pair), "score": [2.0, 1.0]}, name=pair)
         for pair in ("ab", "cd")
     ]
-    pool = build_pool(made, np.ones(4, dtype=np.bool_), runs)
+    pool = build_pool(simulated, np.ones(4, dtype=np.bool_), runs)
     q, weight = np.array([0.5, 0.9, 0.3, 0.99]), np.array([0.5, 0.5, -0.5, -0.5])
     rng = np.random.default_rng(3)
     truths = (rng.random((60_000, 4)) < q).astype(np.int16)
@@ -83,21 +83,21 @@ def test_the_gain_of_a_linear_measure_is_what_the_formula_says() -> None:
             c * bits(float(ndtr((mean + m) / np.sqrt(left))))
             for c, m in zip(chance, moved, strict=True)
         )
-        wanted = bits(float(ndtr(mean / np.sqrt(variance)))) - then
-        assert gains[entry] == pytest.approx(wanted, rel=0.05, abs=5e-4)
+        expected = bits(float(ndtr(mean / np.sqrt(variance)))) - then
+        assert gains[entry] == pytest.approx(expected, rel=0.05, abs=5e-4)
     assert gains.argmax() == 0
 
 
 def test_a_document_that_both_systems_rank_alike_gains_nothing() -> None:
     rng = np.random.default_rng(1)
     people = Population.parse("skilled:100", judges=6)
-    made = Crowd(items=60, population=people, topics=3, per_item=2).make(seed=1).judgments
-    first = system(made, np.zeros(60), 1.0, rng, name="a")
-    second = system(made, np.zeros(60), 1.0, rng, name="b", depth=10)
+    simulated = Crowd(items=60, population=people, topics=3, per_item=2).make(seed=1).judgments
+    first = system(simulated, np.zeros(60), 1.0, rng, name="a")
+    second = system(simulated, np.zeros(60), 1.0, rng, name="b", depth=10)
     shared = Run.from_table(
         {"topic": first.topics[:1], "document": first.documents[:1], "score": [1.0]}, name="c"
     )
-    ranking = rank_systems(DawidSkene().fit(made), [first, second, shared], ["P@1"], draws=500)
+    ranking = rank_systems(DawidSkene().fit(simulated), [first, second, shared], ["P@1"], draws=500)
     # Only the first document of a topic bears on P@1, so no other is worth a judgment.
     tops = {run.documents[int(at)].as_py() for run in (first, second) for at in run.offsets[:-1]}
     assert set(ranking.next_items["document"].to_pylist()) <= tops
@@ -105,8 +105,8 @@ def test_a_document_that_both_systems_rank_alike_gains_nothing() -> None:
 
 def test_the_average_judge() -> None:
     people = Population.parse("skilled(80,20):100", judges=10)
-    made = Crowd(items=400, population=people, per_item=5).make(seed=2)
-    found = average_confusion(DawidSkene().fit(made.judgments, made.truth))
+    simulated = Crowd(items=400, population=people, per_item=5).make(seed=2)
+    found = average_confusion(DawidSkene().fit(simulated.judgments, simulated.truth))
     assert found.sum(axis=1) == pytest.approx([1, 1])
     assert np.diagonal(found) == pytest.approx([0.8, 0.8], abs=0.05)
 
@@ -119,8 +119,8 @@ def test_judging_what_is_suggested_takes_more_doubt_away_than_judging_what_is_do
     )
     drop = np.zeros(3)
     for seed in range(8):
-        made = crowd.make(seed=seed)
-        judged, truth = made.judgments, made.truth.codes(made.judgments.scale)
+        simulated = crowd.make(seed=seed)
+        judged, truth = simulated.judgments, simulated.truth.codes(simulated.judgments.scale)
         rng = np.random.default_rng(seed)
         runs = [system(judged, truth, q, rng, name=f"s{q}") for q in (0.5, 0.6, 0.7)]
         model = HierarchicalConfusion(chains=2, warmup=150, draws=250, seed=seed)

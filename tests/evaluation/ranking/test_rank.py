@@ -19,14 +19,14 @@ from adjudge.simulation import Crowd, Population
 from rankings import as_dicts, system
 
 PEOPLE = Population.parse("skilled:100", judges=8)
-MADE = Crowd(items=200, population=PEOPLE, topics=5, per_item=3).make(seed=3)
-TRUTH = MADE.truth.codes(MADE.judgments.scale)
+SIMULATED = Crowd(items=200, population=PEOPLE, topics=5, per_item=3).make(seed=3)
+TRUTH = SIMULATED.truth.codes(SIMULATED.judgments.scale)
 
 
 def three_systems() -> list[Run]:
     rng = np.random.default_rng(8)
     return [
-        system(MADE.judgments, TRUTH, quality, rng, name=name)
+        system(SIMULATED.judgments, TRUTH, quality, rng, name=name)
         for quality, name in ((0.2, "low"), (0.8, "middle"), (0.9, "high"))
     ]
 
@@ -34,7 +34,7 @@ def three_systems() -> list[Run]:
 def known(posterior: list[float], documents: str = "abcd") -> Consensus:
     """A consensus of two judges on one topic, with these probabilities of relevance."""
     size = len(posterior)
-    made = Judgments.from_table(
+    simulated = Judgments.from_table(
         {
             "topic": ["7"] * size * 2,
             "document": list(documents) * 2,
@@ -46,7 +46,7 @@ def known(posterior: list[float], documents: str = "abcd") -> Consensus:
     return Consensus(
         model="given",
         settings={},
-        judgments=made,
+        judgments=simulated,
         posterior=np.stack([1 - p, p], axis=1),
         choice=(p > 0.5).astype(np.int16),
         prevalence=np.array([[0.5, 0.5]]),
@@ -135,8 +135,8 @@ def test_one_source_or_unanimous_judges_give_the_values_of_trec_eval(
     qrels, runs = grades_and_runs()
     rows = [(t, d, j, g) for j in judges for t, row in qrels.items() for d, g in row.items()]
     table = dict(zip(("topic", "document", "judge", "label"), zip(*rows, strict=True), strict=True))
-    made = Judgments.from_table({name: list(column) for name, column in table.items()})
-    ranking = rank_systems(model.fit(made), runs, list(NAMES), draws=20, next_items=0)
+    simulated = Judgments.from_table({name: list(column) for name, column in table.items()})
+    ranking = rank_systems(model.fit(simulated), runs, list(NAMES), draws=20, next_items=0)
     for row in ranking.systems.to_pylist():
         run = runs[ranking.names.index(row["system"])]
         wanted = trec_eval(qrels, run, NAMES[row["measure"]])
@@ -190,7 +190,7 @@ def test_draws_that_contradict_the_labels_count_as_a_tie() -> None:
 
 
 def test_intervals_hold_the_values_and_chances_agree_with_differences() -> None:
-    consensus = DawidSkene().fit(MADE.judgments)
+    consensus = DawidSkene().fit(SIMULATED.judgments)
     ranking = rank_systems(consensus, three_systems(), ["AP", "P@1", "RR"], draws=200)
     for row in ranking.systems.to_pylist():
         number = ranking.names.index(row["system"])
@@ -208,7 +208,7 @@ def test_intervals_hold_the_values_and_chances_agree_with_differences() -> None:
 
 
 def test_values_under_the_labels_are_those_of_ir_measures_for_their_qrels() -> None:
-    consensus = DawidSkene().fit(MADE.judgments)
+    consensus = DawidSkene().fit(SIMULATED.judgments)
     names = ["nDCG@10", "AP", "P@5", "infAP"]
     ranking = rank_systems(consensus, three_systems(), names, draws=4)
     labels = consensus.labels.to_pylist()
@@ -225,7 +225,7 @@ def test_values_under_the_labels_are_those_of_ir_measures_for_their_qrels() -> N
 
 
 def test_with_the_whole_truth_known_there_is_no_doubt() -> None:
-    consensus = HybridConfusion(draws=20, warmup=50).fit(MADE.judgments, MADE.truth)
+    consensus = HybridConfusion(draws=20, warmup=50).fit(SIMULATED.judgments, SIMULATED.truth)
     ranking = rank_systems(consensus, three_systems(), draws=30)
     for measure in ("nDCG@10", "AP"):
         assert np.ptp(ranking.values[measure], axis=0) == pytest.approx(0)
@@ -235,7 +235,7 @@ def test_with_the_whole_truth_known_there_is_no_doubt() -> None:
 
 
 def test_the_same_seed_gives_the_same_and_another_does_not() -> None:
-    consensus = HierarchicalConfusion(chains=2, warmup=50, draws=50).fit(MADE.judgments)
+    consensus = HierarchicalConfusion(chains=2, warmup=50, draws=50).fit(SIMULATED.judgments)
 
     def values(seed: int, draws: int = 100) -> np.ndarray:
         return rank_systems(consensus, three_systems(), draws=draws, seed=seed).values["AP"]
@@ -246,7 +246,7 @@ def test_the_same_seed_gives_the_same_and_another_does_not() -> None:
 
 
 def test_tables_are_sorted_from_best_to_worst() -> None:
-    consensus = HierarchicalConfusion(chains=2, warmup=50, draws=50).fit(MADE.judgments)
+    consensus = HierarchicalConfusion(chains=2, warmup=50, draws=50).fit(SIMULATED.judgments)
     ranking = rank_systems(consensus, three_systems(), ["AP", "P@5"], draws=100, level=0.8)
     table = ranking.systems
     assert table.column_names == [
@@ -278,7 +278,7 @@ def test_tables_are_sorted_from_best_to_worst() -> None:
 
 def test_the_bootstrap_over_topics_is_that_of_the_topics() -> None:
     """With the truth known, all spread is that of a mean of resampled topics: sd / sqrt(n)."""
-    consensus = DawidSkene().fit(MADE.judgments, MADE.truth)
+    consensus = DawidSkene().fit(SIMULATED.judgments, SIMULATED.truth)
     run = three_systems()[1]
     ranking = rank_systems(consensus, [run], ["AP"], draws=4000, over="topics")
     qrels: dict[str, dict[str, int]] = {}

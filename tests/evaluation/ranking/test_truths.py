@@ -22,7 +22,7 @@ from adjudge.simulation import Crowd, Population
 from rankings import system
 
 PEOPLE = Population.parse("dirichlet:100", judges=8)
-MADE = Crowd(
+SIMULATED = Crowd(
     items=120,
     population=PEOPLE,
     prevalence=(0.6, 0.4),
@@ -36,8 +36,8 @@ SAMPLED = HierarchicalConfusion(chains=2, warmup=200, draws=400, seed=1)
 def draws_of(
     consensus: Consensus, *, count: int = 800, unjudged: Unjudged = "not-relevant", depth: int = 20
 ) -> TruthDraws:
-    truth = MADE.truth.codes(MADE.judgments.scale)
-    run = system(MADE.judgments, truth, 1.0, np.random.default_rng(1), depth=depth)
+    truth = SIMULATED.truth.codes(SIMULATED.judgments.scale)
+    run = system(SIMULATED.judgments, truth, 1.0, np.random.default_rng(1), depth=depth)
     judged = is_judged(consensus.judgments, consensus.known)
     pool = build_pool(consensus.judgments, judged, [run], unjudged)
     return TruthDraws(consensus, pool, draws=count, seed=5)
@@ -45,7 +45,7 @@ def draws_of(
 
 @pytest.mark.parametrize("model", [SAMPLED, DawidSkene(), HybridConfusion(draws=200)])
 def test_the_share_of_draws_is_the_posterior(model: object) -> None:
-    consensus = model.fit(MADE.judgments)  # type: ignore[attr-defined]
+    consensus = model.fit(SIMULATED.judgments)  # type: ignore[attr-defined]
     draws = draws_of(consensus)
     shares = draws.block(0, 800).mean(axis=0)
     posterior = consensus.posterior[draws.pool.item, 1]
@@ -55,7 +55,7 @@ def test_the_share_of_draws_is_the_posterior(model: object) -> None:
 
 
 def test_draws_do_not_depend_on_blocks_or_on_the_runs() -> None:
-    consensus = SAMPLED.fit(MADE.judgments)
+    consensus = SAMPLED.fit(SIMULATED.judgments)
     draws = draws_of(consensus, count=40)
     whole = draws.block(0, 40)
     parts = np.concatenate([draws.block(0, 7), draws.block(7, 40)])
@@ -70,11 +70,11 @@ def test_a_sampled_model_draws_items_together() -> None:
     one = Crowd(
         items=80, population=Population.parse("skilled:100", judges=1), topics=1, per_item=1
     )
-    made = one.make(seed=4)
-    truth = made.truth.codes(made.judgments.scale)
-    run = system(made.judgments, truth, 1.0, np.random.default_rng(1))
+    simulated = one.make(seed=4)
+    truth = simulated.truth.codes(simulated.judgments.scale)
+    run = system(simulated.judgments, truth, 1.0, np.random.default_rng(1))
     spread = {}
-    for consensus in (SAMPLED.fit(made.judgments), DawidSkene().fit(made.judgments)):
+    for consensus in (SAMPLED.fit(simulated.judgments), DawidSkene().fit(simulated.judgments)):
         pool = build_pool(consensus.judgments, np.ones(80, dtype=np.bool_), [run])
         totals = TruthDraws(consensus, pool, draws=400).block(0, 400).sum(axis=1)
         alone = (consensus.posterior[:, 0] * consensus.posterior[:, 1]).sum()
@@ -83,17 +83,19 @@ def test_a_sampled_model_draws_items_together() -> None:
 
 
 def test_gold_is_certain() -> None:
-    gold = Gold.of({MADE.judgments.items[0].as_py(): 1, MADE.judgments.items[1].as_py(): 0})
+    gold = Gold.of(
+        {SIMULATED.judgments.items[0].as_py(): 1, SIMULATED.judgments.items[1].as_py(): 0}
+    )
     for model in (SAMPLED, DawidSkene()):
-        block = draws_of(model.fit(MADE.judgments, gold), count=50).block(0, 50)
+        block = draws_of(model.fit(SIMULATED.judgments, gold), count=50).block(0, 50)
         assert block[:, 0].tolist() == [1] * 50
         assert block[:, 1].tolist() == [0] * 50
 
 
 def test_unjudged_documents_are_as_relevant_as_their_topic() -> None:
     some = np.arange(120) % 3 > 0
-    left = MADE.judgments.select(items=some)
-    hidden = MADE.judgments.item_count - left.item_count
+    left = SIMULATED.judgments.select(items=some)
+    hidden = SIMULATED.judgments.item_count - left.item_count
     assert hidden == 40
     for model in (SAMPLED, DawidSkene()):
         consensus = model.fit(left)
@@ -108,7 +110,7 @@ def test_unjudged_documents_are_as_relevant_as_their_topic() -> None:
 
 
 def test_labels_instead_of_draws() -> None:
-    consensus = DawidSkene().fit(MADE.judgments)
+    consensus = DawidSkene().fit(SIMULATED.judgments)
     draws = draws_of(consensus)
     fixed = TruthDraws(consensus, draws.pool, draws=3, labels=consensus.choice)
     assert np.array_equal(fixed.block(0, 3), np.tile(consensus.choice[draws.pool.item], (3, 1)))
@@ -124,15 +126,15 @@ def test_judgments_that_agree_are_the_labels_whatever_the_model_thinks() -> None
     alone = few(["2", "0", "?", "1"], ["x", "x", "x", "y"], "abcd")
     agreed = few(["2", "0", "2", "0"], ["x", "x", "y", "y"], "abab")
     split = few(["2", "0", "2", "1"], ["x", "x", "y", "y"], "abab")
-    for made, single, wanted in (
+    for simulated, single, expected in (
         (alone, True, [2, 0, 0, 1]),
         (agreed, False, [2, 0]),
         (split, False, [1, 1]),
     ):
-        fitted = DawidSkene().fit(made)
-        doubtful = replace(fitted, choice=np.full(made.item_count, 1, dtype=np.int16))
+        fitted = DawidSkene().fit(simulated)
+        doubtful = replace(fitted, choice=np.full(simulated.item_count, 1, dtype=np.int16))
         assert has_one_source(doubtful) is single
-        assert choose_labels(doubtful, lowest=0).tolist() == wanted
+        assert choose_labels(doubtful, lowest=0).tolist() == expected
     checked = DawidSkene().fit(alone, Gold.of({alone.items[0].as_py(): "1"}))
     assert not has_one_source(checked)
     assert choose_labels(checked, lowest=0).tolist() == checked.choice.tolist()
