@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import json
 import zipfile
@@ -159,26 +157,12 @@ def test_files_that_cannot_be_read(name: str, text: str | bytes, place: str, cod
     assert faults(upload(name, text)) == [(place, code)]
 
 
-def test_nothing_at_all() -> None:
-    assert faults() == [("", "no-file")]
-
-
 def packed(**files: str) -> Upload:
     body = io.BytesIO()
     with zipfile.ZipFile(body, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files.items():
             archive.writestr(name.replace("__", "/").replace("_", "."), text)
     return upload("all.zip", body.getvalue())
-
-
-def test_packed_files() -> None:
-    plain = read([upload("items.csv", ITEMS)], scale=SCALE)
-    for file in (
-        upload("items.csv.gz", gzip.compress(ITEMS.encode())),
-        upload("items.csv.bz2", bz2.compress(ITEMS.encode())),
-        packed(items_csv=ITEMS),
-    ):
-        assert read([file], scale=SCALE).items == plain.items
 
 
 def test_limits_of_archives() -> None:
@@ -301,12 +285,6 @@ def test_quepid_book() -> None:
         ("book.json, pair 2", "missing-id")
     ]
     assert [note.split()[0] for note in preview.notes] == ["2"]
-
-
-def test_a_formula_comes_back_as_it_was() -> None:
-    text = "item,query,title\n1,'=SUM(A1),'it is\n"
-    (item,) = read([upload("a.csv", text)]).check().items
-    assert (item.query, item.title) == ("=SUM(A1)", "'it is")
 
 
 @given(st.binary(max_size=300), st.sampled_from(["a.csv", "a.jsonl", "a.json", "a.zip", "run.txt"]))

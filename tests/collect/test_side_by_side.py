@@ -12,7 +12,6 @@ import sqlalchemy as sa
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.consensus.reports import read_ranking, read_ranking_report
-from adjudge.collect.services.archive import read_archive
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer, Page
@@ -170,18 +169,6 @@ def test_an_adaptive_project_asks_what_tells_most_about_the_ranking(database: Da
     assert np.mean(apart[: len(apart) // 2]) < np.mean(apart[len(apart) // 2 :])
 
 
-def test_an_archive_makes_the_same_project_again(sqlite: Database, tmp_path: Path) -> None:
-    bench = Bench(sqlite, paired_project())
-    held = io.BytesIO()
-    bench.services.exports.write(bench.slug, "archive", held)
-    path = tmp_path / "project.zip"
-    path.write_bytes(held.getvalue())
-    again = read_archive(path)
-    assert set(again.items) == set(bench.value.items)
-    assert again.golds == bench.value.golds
-    assert bench.services.projects.read(bench.slug).items == again.items
-
-
 def test_pairs_and_single_results_do_not_mix(sqlite: Database) -> None:
     bench = Bench(sqlite, paired_project())
     single = made_item("alone", "t1")
@@ -225,31 +212,6 @@ def test_pairs_of_a_file() -> None:
         beside=Beside(document="engine 0", text="Worth 0 of 4 for lamp number 0"),
     )
     assert [gold.accepted for gold in found.golds] == [("left",), ("right",)]
-
-
-def test_left_and_right_alone_are_texts_and_names() -> None:
-    found = read_pairs("left,right\nA short one,Another\n" + "long " * 40 + ",Another\n").check()
-    short, long = found.items
-    assert (short.document, short.text) == ("A short one", "A short one")
-    assert short.query == "Which of the two is better?"
-    assert long.text == ("long " * 40).strip()
-    assert len(long.document) < 60
-    assert long.beside == short.beside
-
-
-def test_arena_columns_and_words_of_gold() -> None:
-    found = read_pairs(
-        "prompt,model_a,response_a,model_b,response_b,gold,reason\n"
-        "hello,m1,Hi,m2,Yo,model_a,The left one is polite.\n"
-        "bye,m1,Bye,m2,So,tie,\n"
-    ).check()
-    assert [(i.query, i.document, i.text) for i in found.items] == [
-        ("hello", "m1", "Hi"),
-        ("bye", "m1", "Bye"),
-    ]
-    assert [gold.accepted for gold in found.golds] == [("left",), ("tie",)]
-    assert any("speaks of left or right" in note for note in found.notes)
-    assert any("2 results: 'm1' (2), 'm2' (2)" in note for note in found.notes)
 
 
 def test_texts_are_not_taken_for_systems_without_a_question() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from adjudge.collect.starter import make_starter
 
 
@@ -17,15 +15,6 @@ def test_it_is_complete() -> None:
     assert all(gold.reason and gold.accepted[0] in labels for gold in project.golds)
     for label in labels:
         assert f"**{label}**" in project.guidelines
-
-
-def test_gold_is_spread_over_labels_and_roles() -> None:
-    project = make_starter()
-    mix = Counter(gold.accepted[0] for gold in project.golds)
-    # 100 draws of 1/4 each: sd 4.3
-    assert all(abs(mix[label] - 25) < 15 for label in project.scale.labels)
-    roles = Counter(gold.role for gold in project.golds)
-    assert roles == {"training": 30, "screening": 70}
 
 
 def test_screening_gold_is_under_queries_that_are_judged() -> None:

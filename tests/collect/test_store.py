@@ -20,7 +20,7 @@ from adjudge.collect.store.database import Database, StoreFault, upgrade
 from adjudge.collect.store.schema import HEAD, metadata, requesters
 from adjudge.collect.values.judging import Arrival
 from adjudge.errors import BadSetting, Unavailable
-from collecting import Bench, made_project, refused
+from collecting import Bench, made_project
 
 
 def unavailable(code: str) -> object:
@@ -119,17 +119,6 @@ def test_a_fault_of_the_database_tells_no_values(database: Database) -> None:
     trace = "".join(traceback.format_exception(told.value))
     assert secret not in trace
     assert "requesters" in str(told.value)
-
-
-def test_a_name_that_another_takes_meanwhile_is_taken(database: Database) -> None:
-    row = {"name": "ada", "password": "x", "admin": False, "made": 1.0}
-    for public in ("one", "two"):
-        adding = sa.insert(requesters).values({**row, "public": public})
-        if public == "one":
-            database.write(lambda on, adding=adding: on.execute(adding))
-        else:
-            with refused("name-taken"):
-                database.write(lambda on, adding=adding: on.execute(adding))
 
 
 def test_what_is_acknowledged_is_on_the_disk(postgresql: Database) -> None:

@@ -170,17 +170,3 @@ def test_no_pattern_tries_a_run_of_characters_again(file: str, pattern: str) -> 
 def test_tags_that_are_never_closed_are_told(name: str, text: str, line: int) -> None:
     error = read(name, text).errors[0]
     assert (error.source, error.line, error.code) == (name, line, "unclosed-tag")
-
-
-def test_elements_are_read_as_before() -> None:
-    text = """<DOC><DOCNO> d1 </DOCNO><HEADLINE>A <b>lamp</b> &amp; more</HEADLINE>
-        <TEXT>1 < 2, <i>it</i> stands</TEXT><URL>https://example.com</URL></DOC>"""
-    topics = "<top><num> Number: 1 <title> lamps <desc> Description: Light.\n</top>"
-    uploads = [
-        RUN,
-        Upload(name="t.txt", body=topics.encode()),
-        Upload(name="d", body=text.encode()),
-    ]
-    (item,) = importing.read(uploads).check().items
-    assert (item.query, item.need, item.title) == ("lamps", "Light.", "A lamp & more")
-    assert (item.text, item.url) == ("1 < 2, it stands", "https://example.com")

@@ -63,24 +63,6 @@ def test_a_judge_is_trained_works_is_told_and_finishes(site: Site) -> None:
     client.close()
 
 
-def test_coming_back_goes_on_in_the_middle_of_the_training(site: Site) -> None:
-    slug = site.open_project()
-    token = token_of(site, "judge", slug)
-    client = HttpClient(site.url, slug, token)
-    assert client.golds() == {}  # it may not know
-    client.arrive("anna")
-    sheet = client.sheet("anna")
-    assert sheet is not None
-    client.submit("anna", sheet, looked(sheet.rows))
-    client.close()
-    again = HttpClient(site.url, slug, token)
-    assert again.arrive("anna") == "training"
-    following = again.sheet("anna")
-    assert following is not None
-    assert following.rows != sheet.rows
-    again.close()
-
-
 def test_what_the_server_refuses_is_told(site: Site) -> None:
     slug = site.open_project()
     client = HttpClient(site.url, slug, "not a token")

@@ -11,7 +11,6 @@ import pytest
 
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.judging import (
-    HttpWork,
     InProcessWork,
     ModelTally,
     Work,
@@ -24,7 +23,6 @@ from adjudge.collect.model_judge.prompts import NO_ANSWER, BesideQuestion, Quest
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from compared import better, paired_project
-from sites import served
 from stores import new_store
 from waiting import alone
 
@@ -89,24 +87,6 @@ def test_a_model_that_goes_by_the_side_gives_ties_and_is_found_out(
     assert compared.outcome_counts["tie"] == 40
     comments = set(services.exports.get_table(slug)["comment"].to_pylist())
     assert comments == {"Asked in both orders: left, then right. it stands first"}
-
-
-def test_over_http_it_sees_both_sides_too(speaker: Any, tmp_path: Path) -> None:
-    speaker.answer = reads
-    with served(tmp_path) as site:
-        site.set_up()
-        slug = site.open_project(paired_project(judgments_per_item=1, queries=1))
-        ada = site.services.accounts.log_in("ada", site.admin_password)
-        own = site.services.acting_for(ada)
-        _, secret = own.accounts.make_token("m", scope="judge", project=slug)
-        work = HttpWork(site.url, slug, secret, "m")
-        assert work.project().of_pairs
-        tally = go(work, speaker, tmp_path / "l.jsonl")
-        work.close()
-        compared = site.services.exports.get_comparisons(slug)
-    assert tally.sides.pairs == tally.judged
-    assert compared is not None
-    assert len(compared) == 10
 
 
 def test_contradictions_are_ties_where_there_are_ties() -> None:

@@ -17,7 +17,7 @@ from adjudge.collect.model_judge.ledger import AnswerLedger
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.questions import FurtherQuestion
-from adjudge.errors import BadData, EndpointFailed, Refused, Unavailable
+from adjudge.errors import BadData, EndpointFailed, Refused
 from sites import served, small_project
 from stores import new_store
 from waiting import alone
@@ -130,13 +130,6 @@ def test_stopped_by_a_fault_it_goes_on_and_asks_nothing_twice(speaker: Any, tmp_
     assert services.projects.get_progress(slug).closed == 12
 
 
-def test_it_stops_after_so_many_pairs(speaker: Any, tmp_path: Path) -> None:
-    speaker.answer = knows
-    work, *_ = work_of(tmp_path)
-    tally, _ = go(work, speaker, tmp_path / "l.jsonl", most=5)
-    assert 5 <= tally.judged < 12
-
-
 def test_of_several_samples_the_commonest_is_submitted(speaker: Any, tmp_path: Path) -> None:
     asked: dict[str, int] = {}
 
@@ -203,13 +196,6 @@ def test_the_same_over_http(speaker: Any, tmp_path: Path) -> None:
             wrong.project()
         wrong.close()
         browser.client.close()
-
-
-def test_a_server_that_is_away_is_waited_for_and_then_named() -> None:
-    work = HttpWork("http://127.0.0.1:9", "lamps", "t", "m", patience=0.1)
-    with pytest.raises(Unavailable, match="the server gave no answer"):
-        work.project()
-    work.close()
 
 
 @pytest.mark.parametrize("over_http", [False, True])

@@ -31,12 +31,6 @@ def test_the_guidelines_and_the_pair_are_told_apart() -> None:
     )
 
 
-def test_the_schema_admits_the_labels_and_no_other() -> None:
-    held = _schema(Question(query="q"), LABELS)["json_schema"]["schema"]
-    assert held["properties"]["label"]["enum"] == [*LABELS, NO_ANSWER]
-    assert held["additionalProperties"] is False
-
-
 @pytest.mark.parametrize(
     ("text", "reply"),
     [

@@ -20,9 +20,7 @@ from adjudge.collect.rules.adaptive import (
     order_of,
     rates_of,
     read_knowledge,
-    rule_of,
 )
-from adjudge.collect.rules.policy import Policy
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
@@ -206,9 +204,3 @@ def test_a_fixed_number_of_equal_judges_is_a_majority() -> None:
     assert count_for(np.array([0.5, 0.7, 0.8]), 0.75) == pytest.approx(1.5)
     assert count_for(np.array([0.5, 0.7, 0.8]), 0.5) == 0.0
     assert count_for(np.array([0.5, 0.7, 0.8]), 0.81) is None
-
-
-def test_the_rule_is_the_policys() -> None:
-    policy = Policy(closing="adaptive", judgments_per_item=4, sure=0.8)
-    assert rule_of(policy) == Stopping(least=2, most=4, sure=0.8)
-    assert rule_of(policy.changed({"most_judgments": 9})).most == 9

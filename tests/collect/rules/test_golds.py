@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from adjudge.collect.rules.golds import (
     GoldCard,
     choose_training,
-    gold_warnings,
     quota,
     screening_order,
 )
-from adjudge.collect.rules.policy import Policy
 
 LABELS = ("Matching", "Not Matching", "Off Topic", "Spam")
 
@@ -48,11 +46,6 @@ def test_quotas_of_the_papers_five_mixes(experiment: int) -> None:
     assert tuple(counts[label] for label in LABELS) == expected
 
 
-def test_uniform_is_as_even_as_it_can_be() -> None:
-    assert quota("uniform", LABELS, 20) == dict.fromkeys(LABELS, 5)
-    assert sorted(quota("uniform", LABELS, 10).values()) == [2, 2, 3, 3]
-
-
 def test_a_label_with_too_little_gold_is_made_up_from_others() -> None:
     golds = cards({"Matching": 2, "Spam": 30})
     chosen = choose_training(golds, 20, "uniform", np.random.default_rng(2))
@@ -67,15 +60,6 @@ def test_a_training_set_takes_seen_golds_only_when_it_must() -> None:
     chosen = choose_training(golds, 5, "any", np.random.default_rng(3), seen=seen)
     assert {"Matching-7", "Matching-8", "Matching-9"} <= set(chosen)
     assert len(set(chosen)) == 5
-
-
-def test_the_same_seed_chooses_the_same() -> None:
-    golds = cards(dict.fromkeys(LABELS, 10))
-    first, second = (
-        choose_training(golds, 20, "uniform", np.random.default_rng(4)) for _ in range(2)
-    )
-    assert first == second
-    assert first != choose_training(golds, 20, "uniform", np.random.default_rng(5))
 
 
 @given(
@@ -119,20 +103,3 @@ def test_screening_keeps_to_the_mix_over_time() -> None:
     shown = {f"Spam-{n}": n for n in range(10)}
     later = screening_order(golds, shown, {"Matching": 3, "Spam": 1}, np.random.default_rng(7))
     assert {gold.label for gold in later[:29]} == {"Matching"}
-
-
-def test_requesters_are_told_what_their_gold_lacks() -> None:
-    policy = Policy()
-    work = {f"t{n}": 5 for n in range(20)}
-
-    def warned(golds: list[GoldCard[int]]) -> list[str]:
-        return gold_warnings(policy, training=golds, screening=golds, work_topics=work)
-
-    assert [one.split(":")[0] for one in warned([])] == ["There is no gold"]
-    few, again = warned([GoldCard(n, f"t{n}", LABELS[n % 4]) for n in range(12)])
-    assert few.startswith("The training wants 20 pairs, and there is gold for 12")
-    assert "about 25 screening golds, and 0 are left after the training" in again
-    alike, apart = warned([GoldCard(n, f"g{n}", "Spam") for n in range(100)])
-    assert alike.startswith("All screening gold has one label")
-    assert "at most 1 result a query" in apart
-    assert warned([GoldCard(n, f"t{n % 20}", LABELS[n % 4]) for n in range(60)]) == []

@@ -15,13 +15,6 @@ from adjudge.errors import BadSetting, UnknownName
 AMOUNT = "an amount from 0 to 1,000,000, such as 0.20"
 
 
-def test_the_defaults_are_the_papers() -> None:
-    policy = Policy()
-    assert policy.pairs_per_page == 25
-    assert policy.screening_share == 0.2
-    assert (policy.training_pairs, policy.judgments_per_item, policy.trust) == (20, 5, "share")
-
-
 def test_a_policy_survives_json() -> None:
     policy = Policy(
         pay_per_page=Decimal("0.20"), training_mix={"a": 1.0}, channels=("open",),

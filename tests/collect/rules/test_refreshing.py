@@ -13,14 +13,10 @@ from hypothesis import strategies as st
 from adjudge.collect.rules.golds import (
     GoldCard,
     _label_weights,
-    between,
     choose_refresher,
-    confusions,
     from_json,
     is_due,
     quota,
-    to_json,
-    why,
 )
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store import schema
@@ -72,18 +68,6 @@ def test_a_refresher_has_what_was_confused_in_proportion_and_the_unseen_first(
     assert again == chosen
 
 
-def test_confusions_are_counted_told_and_kept() -> None:
-    missed = [("Spam", "Off Topic"), ("Matching", "Spam"), ("Spam", "Off Topic")]
-    confused = confusions(missed)
-    assert list(confused.items()) == [(("Spam", "Off Topic"), 2), (("Matching", "Spam"), 1)]
-    assert _label_weights(confused) == {"Spam": 3, "Off Topic": 2, "Matching": 1}
-    assert from_json(to_json(confused)) == confused
-    assert why(confused) == (
-        "Among your last results you missed 3 results whose answers are known: you answered "
-        "Off Topic where Spam is right (2 times); Spam where Matching is right."
-    )
-
-
 @pytest.mark.parametrize(
     ("pairs", "misses", "had", "due"),
     [(5, 3, 0, True), (5, 2, 0, False), (0, 9, 0, False), (5, 9, 2, False), (5, 3, 1, True)],
@@ -93,12 +77,6 @@ def test_a_refresher_is_due_after_so_many_misses(
 ) -> None:
     policy = Policy(refresher_pairs=pairs, refresher_after=3, refreshers=2)
     assert is_due(policy, misses=misses, had=had) is due
-
-
-def test_golds_are_counted_between_refreshers() -> None:
-    answers = [(1, True), (9, False), (11, True), (19, True), (21, False)]
-    assert between([10, 20], answers) == [(2, 1), (2, 2), (1, 0)]
-    assert between([], answers) == [(5, 3)]
 
 
 def test_a_judge_who_misses_is_refreshed_and_works_on(database: Database) -> None:

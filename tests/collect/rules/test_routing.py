@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
-from adjudge.collect.rules.golds import GoldCard, screening_order
+from adjudge.collect.rules.golds import GoldCard
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import (
     Plan,
@@ -23,10 +23,7 @@ from adjudge.collect.rules.routing import (
     interleave,
     item_state,
 )
-from adjudge.collect.services.judging import JudgingService
-from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
-from adjudge.collect.values.judging import Arrival
 from adjudge.collect.values.project import GoldEntry, Project
 from collecting import LABELS, SCALE, Bench, made_item
 from sizes import sized
@@ -318,38 +315,6 @@ def test_a_classifier_cannot_tell_gold_from_work(sqlite: Database, way: str) -> 
     together = {"result sets of five": 5, "result sets of three": 3}.get(way, 1)
     error = np.sqrt(together * (gold.size + 1) / (12 * gold.sum() * (~gold).sum()))
     assert auc < 0.5 + 4 * error, f"AUC {auc:.3f}"
-
-
-def test_the_classifier_would_see_gold_that_is_not_hidden(sqlite: Database) -> None:
-    """The test above can fail: golds as groups of one among groups of five are found at once."""
-    rng = np.random.default_rng(1)
-    sizes = np.repeat([5] * 4 + [1] * 5, [5] * 4 + [1] * 5)
-    features = np.column_stack([np.tile(sizes, 60), rng.random(25 * 60)])
-    gold = features[:, 0] == 1
-    forest = RandomForestClassifier(50, random_state=1, n_jobs=1)
-    guess = cross_val_predict(
-        forest, features, gold, groups=np.repeat(np.arange(60), 25), cv=GroupKFold(5),
-        method="predict_proba",
-    )[:, 1]  # fmt: skip
-    assert roc_auc_score(gold, guess) > 0.99
-
-
-def test_screening_golds_come_in_no_order_that_judges_share(sqlite: Database) -> None:
-    golds = golds_of(40, "g{}", 40)
-    orders = {
-        tuple(gold.item for gold in screening_order(golds, {}, "any", np.random.default_rng(n)))
-        for n in range(20)
-    }
-    assert len(orders) == 20
-
-
-def test_arms_of_arrivals_follow_the_seed_and_the_log(sqlite: Database) -> None:
-    bench = Bench(sqlite)
-    for number in range(5):
-        JudgingService(sqlite).arrive(Arrival(project=bench.slug, channel="open", key=str(number)))
-    entries = RequesterServices(sqlite).projects.get_log(bench.slug, event="arrived")[::-1]
-    assert [entry.figures["number"] for entry in entries] == [0, 1, 2, 3, 4]
-    assert {entry.figures["arm"] for entry in entries} == {"all"}
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,11 @@ import pytest
 from sklearn.metrics import precision_recall_fscore_support
 
 from adjudge import Gold
-from adjudge.collect.services._arm_report import is_dry_run
 from adjudge.collect.store.database import Database
-from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport
+from adjudge.collect.values.arms import JUDGES, VOTE
 from adjudge.collect.values.judging import Answer
 from adjudge.collect.values.project import Arm
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData
 from adjudge.models.dawid_skene import DawidSkene
 from collecting import LABELS, Bench, made_project, sqlite_first
 
@@ -236,28 +235,6 @@ def test_only_the_first_answer_to_a_gold_counts(sqlite: Database) -> None:
     report = bench.services.arms.report(bench.slug, resamples=0)
     used = [one for one in report.measures if one.what == JUDGES and one.units]
     assert {one.judgments for one in used} == {2}
-
-
-@sqlite_first
-def test_a_project_without_answers_has_a_report(database: Database) -> None:
-    report: ArmReport = bench_of(database).services.arms.report("made")
-    assert [row.came for row in report.funnel] == [0, 0]
-    assert report.notes == (
-        "No answer of known truth yet: there is nothing to measure accuracy by.",
-    )
-    assert {name: len(table) for name, table in report.tables().items()} == {
-        "funnel": 2, "measures": 36, "differences": 0,
-    }  # fmt: skip
-    with pytest.raises(BadSetting, match="resamples = -1"):
-        bench_of(database).services.arms.report("made", resamples=-1)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "dry"),
-    [({}, False), ({"dry_run": "no"}, False), ({"dry_run": "Yes"}, True), ({"dry_run": ""}, False)],
-)
-def test_what_marks_a_dry_run(parameters: dict[str, str], dry: bool) -> None:
-    assert is_dry_run(parameters) is dry
 
 
 def test_arms_with_other_screening_mixes_are_compared_only_where_they_can_be(

@@ -17,15 +17,13 @@ from hypothesis import strategies as st
 from adjudge import Consensus, Judgments, MajorityVote, Scale
 from adjudge.collect.rules.golds import GoldCard, quota
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.services._gold_design import design, expect_mix, forecast, warn_of_skew
-from adjudge.collect.services.arms import _PAPER_LABELS, FIVE_MIXES
+from adjudge.collect.services._gold_design import design, expect_mix, forecast
 from adjudge.collect.services.gold import choose_lacking, sure_items
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.request import lock_judge
 from adjudge.collect.values.gold import Suggestion
-from adjudge.collect.values.project import Arm
-from adjudge.errors import AdjudgeError, BadSetting, NotFound
+from adjudge.errors import AdjudgeError, NotFound
 from collecting import LABELS, Bench, made_project, refused, sqlite_first
 
 
@@ -57,14 +55,6 @@ def test_sets_have_the_wanted_mix_and_nothing_in_common() -> None:
     assert made.warnings == ()
 
 
-def test_what_a_set_lacks_is_said() -> None:
-    made = design(cards(a=20, b=2), training=12, training_mix="uniform", labels=("a", "b", "c"))
-    assert labels_of(made.training) == {"a": 10, "b": 2}
-    assert made.missing["training"] == {"b": 2, "c": 4}
-    assert made.counts["screening"] == {"a": 10, "b": 0, "c": 0}
-    assert len(made.warnings) == 5  # what training lacks; one label rules, another is never shown
-
-
 @given(
     counts=st.dictionaries(st.sampled_from("abcd"), st.integers(0, 30), min_size=1),
     shares=st.fixed_dictionaries({label: st.integers(0, 9) for label in "abcd"}),
@@ -88,23 +78,6 @@ def test_any_design_meets_its_quota_as_far_as_gold_goes(
     assert again == made
     drawn = expect_mix(pool, training, shares, "abcd")
     assert sum(drawn.values()) == pytest.approx(len(made.training))
-
-
-def test_the_papers_skewed_mixes_are_warned_of_and_its_even_one_is_not() -> None:
-    said = {
-        arm: [
-            one
-            for one in warn_of_skew(dict(zip(_PAPER_LABELS, mix, strict=True)), _PAPER_LABELS)
-            if "lean" in one
-        ]
-        for arm, mix in FIVE_MIXES.items()
-    }
-    assert [arm for arm, warnings in said.items() if not warnings] == ["mix-3"]
-    assert said["mix-5"][0].startswith("84% of the training gold is Not Matching:")
-    assert warn_of_skew({"a": 5, "b": 5}, ("a", "b")) == []
-    assert warn_of_skew({"a": 6, "b": 4}, ("a", "b")) != []
-    assert warn_of_skew({"a": 11, "b": 9}, ("a", "b")) == []
-    assert warn_of_skew({}, ("a", "b")) == []
 
 
 def test_a_forecast_worked_out_by_hand() -> None:
@@ -135,13 +108,6 @@ def test_a_forecast_counts_the_gold_there_is_label_by_label() -> None:
         "The label mix lacks gold: 5 b.",
         "2 judges can give 160 judgments at most, and 250 are needed: nobody judges an item twice.",
     )
-
-
-@pytest.mark.parametrize("wrong", [{"judges": 0}, {"items": -1}])
-def test_forecasts_of_nonsense_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(BadSetting) as caught:
-        forecast(Policy(), **{"items": 1, "labels": LABELS, "judges": 1, **wrong})
-    assert {caught.value.setting: caught.value.value} == wrong
 
 
 def judged(votes: dict[str, str]) -> Judgments:
@@ -259,23 +225,6 @@ def test_gold_is_split_by_design_and_judges_are_trained_by_it(database: Database
     bench.check()
 
 
-def test_arms_are_told_what_their_gold_cannot_give(sqlite: Database) -> None:
-    bench = Bench(sqlite, made_project(topics=4, golds=40, judgments_per_item=10))
-    assert bench.services.arms.get_warnings(bench.slug) == []
-    bench.services.arms.set_all(
-        bench.slug,
-        [Arm(name="even", training_mix="uniform"), Arm(name="one", training_mix={"Spam": 1})],
-    )
-    (lacking,) = bench.services.arms.get_warnings(bench.slug)
-    assert "arm one" in lacking
-    assert "10 Spam" in lacking
-    bench.services.projects.set_policy(bench.slug, {"judgments_per_item": 5, "training_pairs": 8})
-    few, leaning, *unseen = bench.services.arms.get_warnings(bench.slug)
-    assert "about 2.5" in few
-    assert "100% Spam" in leaning
-    assert all(label in one for label, one in zip(LABELS[:3], unseen, strict=True))
-
-
 def test_the_forecast_of_a_project_takes_judges_from_those_who_worked(sqlite: Database) -> None:
     bench = Bench(sqlite, made_project(topics=16, golds=40, training_pairs=4))
     # 80 items, 5 judgments, 20 a page: 20 pages; nobody has come, so five judges at least
@@ -288,9 +237,3 @@ def test_the_forecast_of_a_project_takes_judges_from_those_who_worked(sqlite: Da
     judge = bench.trained()
     bench.turn(judge)
     assert bench.services.gold.forecast(bench.slug).judges == 20
-
-
-def test_a_mix_of_strange_labels_is_refused() -> None:
-    with pytest.raises(BadSetting) as caught:
-        design(cards(a=2), training=1, training_mix={"z": 1.0}, labels=("a", "b"))
-    assert (caught.value.setting, caught.value.value) == ("mix", "z")

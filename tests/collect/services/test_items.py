@@ -6,7 +6,7 @@ import pytest
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.store.database import Database
-from adjudge.errors import BadSetting, NotFound, Refused
+from adjudge.errors import BadSetting, Refused
 from collecting import Bench, sqlite_first
 
 
@@ -45,20 +45,6 @@ def test_filters_search_and_sort(sqlite: Database) -> None:
     assert rows[0].probability is not None
     with pytest.raises(BadSetting, match="filter"):
         names(bench, "nothing")
-
-
-def test_an_item_has_all_that_is_known(sqlite: Database) -> None:
-    bench = bench_of(sqlite)
-    item = min(names(bench, "disputed"))
-    found = bench.services.items.get(bench.slug, item)
-    assert [one.label for one in found.judgments] == ["Matching", "Spam"]
-    assert {one.standing for one in found.judgments} == {"trusted"}
-    assert found.state == "closed"
-    topics = bench.services.projects.get_disagreements(bench.slug)
-    row = next(row for topic in topics for row in topic.items if row.item == item)
-    assert {label: len(who) for label, who in row.who.items()} == {"Matching": 1, "Spam": 1}
-    with pytest.raises(NotFound):
-        bench.services.items.get(bench.slug, "no such item")
 
 
 def test_a_decision_is_final_and_the_fit_learns_from_it(database: Database) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from adjudge.collect.store.database import Database
 from adjudge.errors import NotFound
 from collecting import LABELS, Bench, refused, sqlite_first
-from sites import served
 
 
 @sqlite_first
@@ -155,18 +152,3 @@ def test_a_model_needs_no_consent_and_is_screened_as_people_are(database: Databa
     assert view.stage == "training"
     bench.turn(view.judge)
     assert bench.turn(view.judge, right=False).judge.stage == "warned"
-
-
-@pytest.mark.parametrize(
-    ("made", "screened"), [({}, True), ({"golds": 0}, False), ({"screening": False}, False)]
-)
-def test_checks_are_announced_where_there_are_some(
-    sqlite: Database, tmp_path: Path, made: dict[str, Any], screened: bool
-) -> None:
-    bench = Bench(sqlite, **made)
-    assert bench.judging.project(bench.slug).screened is screened
-    with served(tmp_path) as site:
-        slug = site.open_project(golds=made.get("golds", 16), screening=made.get("screening", True))
-        page = site.browser().get(f"/j/{slug}").text
-        assert ("whose answers are known" in page.split("Then come pages")[1]) is screened
-        assert ("you are warned once" in page) is screened

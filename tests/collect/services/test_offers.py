@@ -18,7 +18,7 @@ from adjudge.collect.values.judging import Answer, Arrival
 from adjudge.collect.values.project import GoldEntry, Project
 from adjudge.data.formats import read
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData
 from adjudge.models.majority_vote import MajorityVote
 from stores import new_store
 
@@ -155,24 +155,6 @@ def name_of(row: dict[str, Any], items: dict[str, Any], keys: dict[Any, str]) ->
     if row["item"] in items:
         return str(row["item"])
     return keys[row["topic"], row["document"]]
-
-
-def test_what_cannot_be_made_says_why(tmp_path: Path) -> None:
-    services, slug = made(tmp_path)
-    offers = {offer.name: offer.problem for offer in services.exports.get_offers(slug).offers}
-    assert offers["labels-consensus"] == (
-        "There are no labels in shop yet; a consensus has to be fitted first."
-    )
-    assert offers["judgments-csv"] == ""
-    labels = fitted(services, slug)
-    offers = {o.name: o.problem for o in services.exports.get_offers(slug, labels).offers}
-    graded = "Its labels are numbers: give each label a grade, below."
-    assert {offers[f"labels-{n}"] for n in ("qrels", "beir", "quepid-case", "opensearch")} == {
-        graded
-    }
-    assert offers["judgments-trec-2011"].startswith("It knows relevant and not")
-    with pytest.raises(BadSetting, match="a grade for each of Matching, Not Matching, Spam"):
-        services.projects.set_grades(slug, {"Matching": 1.0})
 
 
 def test_pairs_that_nobody_judged_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.services._panels import _action_of, panel_warnings, preset_panel
-from adjudge.collect.services.projects import entry_link
+from adjudge.collect.services._panels import preset_panel
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.errors import Refused, UnknownName
@@ -74,63 +73,6 @@ def test_who_finds_no_more_work_gets_the_full_code(sqlite: Database) -> None:
     judge = _at_work(bench, "anna", pages=1)
     assert bench.judging.page(judge) is None
     assert bench.judging.state(judge).completion_code == "ALL"
-
-
-def test_a_policy_that_meets_the_rules_is_not_warned_of_and_each_fault_is() -> None:
-    good = Policy(pay_failed="0.50")  # type: ignore[arg-type]
-    good = good.changed(preset_panel("prolific", good))
-    assert panel_warnings(good, [good], trained=True) == []
-    assert panel_warnings(Policy(), trained=True) == []
-
-    def warned(trained: bool = True, **changes: Any) -> str:
-        return " ".join(panel_warnings(good.changed(changes), trained=trained))
-
-    assert "at least two tries, and the training gives 1." in warned(training_tries=1)
-    assert warned(training_tries=1, trained=False) == ""
-    assert "pay_failed is 0." in warned(pay_failed="0")
-    assert warned(pay_failed="0", trained=False) == ""
-    assert "least_pages says how many" in warned(least_pages=1)
-    assert "own_codes is on" in warned(own_codes=True)
-    assert "no completion code is set in code_failed." in warned(code_failed="")
-    same = warned(code_failed=good.code_finished)
-    assert "code_finished and code_failed are the same completion code" in same
-    assert "pay_blocked is off." in warned(pay_blocked=False)
-    assert "is not set." in warned(return_link="")
-    assert "not as who." in warned(participant_parameter="who")
-    assert "the channel panel is closed" in warned(channels=["open"])
-    unpaid = panel_warnings(good, [good.changed({"pay_failed": "0"})], trained=True)
-    assert unpaid == [
-        "Prolific: whoever is screened out has to be paid for the time it took, and pay_failed "
-        "is 0."
-    ]
-
-
-def test_nobody_is_ever_to_be_rejected() -> None:
-    outcomes = ("finished", "nothing-left", "failed", "blocked", "unfinished")
-    found = {(one, pay): _action_of(one, Decimal(pay)) for one in outcomes for pay in (0, 1)}
-    assert found == {
-        ("finished", 0): "approve",
-        ("finished", 1): "approve",
-        ("nothing-left", 0): "ask to return",
-        ("nothing-left", 1): "screen-out payment",
-        ("failed", 0): "ask to return",
-        ("failed", 1): "screen-out payment",
-        ("blocked", 0): "ask to return",
-        ("blocked", 1): "approve",
-        ("unfinished", 0): "wait",
-        ("unfinished", 1): "wait",
-    }
-    assert set(found.values()) == {"approve", "screen-out payment", "ask to return", "wait"}
-
-
-def test_the_link_to_give_to_a_panel() -> None:
-    base = "https://us.example/j/shop"
-    assert entry_link(base, Policy(panel="prolific")) == (
-        f"{base}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&STUDY_ID={{{{%STUDY_ID%}}}}"
-        "&SESSION_ID={{%SESSION_ID%}}"
-    )
-    assert entry_link(base, Policy(participant_parameter="workerId")) == f"{base}?workerId=ID"
-    assert entry_link(base, Policy()) == f"{base}?participant=ID"
 
 
 def outcomes_of(bench: Bench) -> dict[str, dict[str, str]]:

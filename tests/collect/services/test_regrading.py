@@ -65,21 +65,6 @@ def test_who_failed_the_training_by_wrong_gold_is_let_in(database: Database) -> 
     bench.check()
 
 
-def test_golds_are_listed_contested_first_then_by_misses(database: Database) -> None:
-    bench = Bench(database, topics=20, golds=60)
-    judge = bench.trained()
-    page = bench.page(judge)
-    outcome = bench.judging.submit(judge, page.page, page.key, bench.answers(page, right=False))
-    bench.judging.contest(judge, page.page, outcome.feedback[0].row, "it matches")
-    rows = bench.services.gold.get_all(bench.slug)
-    (contest,) = bench.services.gold.get_contests(bench.slug)
-    assert (rows[0].item, rows[0].contests) == (contest.item, 1)
-    assert [row.missed_share for row in rows[:5]] == [1.0] * 5
-    assert {row.missed for row in rows[5:]} == {0}
-    assert sum(row.shown for row in rows) == 25
-    assert bench.services.gold.get_contests(bench.slug, settled=None) == [contest]
-
-
 @pytest.mark.slow
 def test_thousands_of_answers_are_regraded_exactly(sqlite: Database) -> None:
     bench = Bench(sqlite, topics=4, golds=1, training=False)

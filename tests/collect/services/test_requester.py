@@ -284,29 +284,6 @@ def test_judgments_and_gold_fit_the_models(database: Database) -> None:
     assert table.column_names[:4] == ["item", "topic", "document", "query"]
 
 
-@sqlite_first
-def test_an_empty_project_gives_an_empty_table(database: Database) -> None:
-    bench = Bench(database, topics=1, golds=0)
-    assert bench.services.exports.get_table(bench.slug).num_rows == 0
-    assert bench.services.exports.get_gold(bench.slug) is None
-    assert bench.services.projects.audit(bench.slug) == []
-
-
-@sqlite_first
-def test_settings_and_the_log_page_on(database: Database) -> None:
-    bench = Bench(database)
-    assert bench.services.settings.get("x") is None
-    bench.services.settings.keep("x", {"a": [1]})
-    bench.services.settings.keep("x", {"a": [2]})
-    assert bench.services.settings.get("x") == {"a": [2]}
-    for number in range(5):
-        bench.arrive(str(number))
-    first = bench.services.projects.get_log(bench.slug, limit=3)
-    rest = bench.services.projects.get_log(bench.slug, before=first[-1].entry, limit=100)
-    assert [entry.event for entry in first] == ["arrived"] * 3
-    assert [entry.event for entry in rest] == ["arrived"] * 2 + ["project-open", "project-created"]
-
-
 def test_an_audit_tells_a_judge_who_was_tampered_with(database: Database) -> None:
     bench = Bench(database, topics=20, golds=60)
     judge = bench.trained()

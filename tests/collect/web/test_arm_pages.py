@@ -42,22 +42,6 @@ def test_arms_are_set_and_reported_in_the_page(site: Site) -> None:
     assert not re.search(r"style=|<script(?! src)", ada.text.partition("<main")[2])
 
 
-def test_settings_are_said_as_the_page_of_settings_says_them(site: Site) -> None:
-    ada = site.set_up()
-    slug = site.open_project(judgments_per_item=4)
-    ada.get(f"/projects/{slug}/settings/experiments")
-    ada.post(f"/projects/{slug}/settings/experiments", preset="feedback-or-none")
-    ada.get(f"/projects/{slug}/settings/experiments")
-    assert "set “Trusted judgments per item” to 5 and “Count judgments per arm”" in ada.words
-    known = dict(re.findall(r"<dt><code>(\w+)</code></dt><dd>([^<]*)</dd>", ada.text))
-    assert set(known) == set(Arm.__dataclass_fields__)
-    assert known["pay_failed"] == "Pay for a failed training"
-    assert known["training_mix"].startswith("Labels in the training: any, uniform")
-    main = ada.text.partition("<main")[2]
-    shown = re.sub("<textarea.*?</textarea>|<code>.*?</code>", "", main, flags=re.DOTALL)
-    assert not re.search(r"\w_\w", re.sub("<[^>]+>", " ", shown))
-
-
 def test_what_cannot_be_set_is_said_and_nothing_is_stored(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project()

@@ -46,13 +46,6 @@ def operations() -> dict[tuple[str, str], str]:
     }
 
 
-def test_no_name_in_the_schema_is_private() -> None:
-    schema = described()
-    names = [*schema["components"]["schemas"]]
-    names += [one["operationId"] for path in schema["paths"].values() for one in path.values()]
-    assert [name for name in names if name.startswith("_")] == []
-
-
 def test_every_route_of_the_api_is_told_as_it_is() -> None:
     told = re.findall(r"^\| `([A-Z]+)` \| `([^`]+)` \| (.*) \|$", PAGES["api"], re.MULTILINE)
     assert {(method, path): words for method, path, words in told} == operations()
@@ -73,13 +66,3 @@ def test_every_code_of_the_api_is_told() -> None:
     of_pages |= {"crowded"}
     for code in set(_STATUS) - of_pages:
         assert f"`{code}`" in PAGES["api"], code
-
-
-def test_every_page_is_in_the_navigation() -> None:
-    nav = (DOCS.parent / "mkdocs.yml").read_text("utf-8")
-    for name in PAGES:
-        assert f"collect/{name}.md" in nav
-
-
-def test_the_page_on_safety_is_short() -> None:
-    assert len(PAGES["safety"].split()) <= 900

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sites import REASON, Browser, Site, small_project
+from sites import REASON, Browser, Site
 
 
 def test_a_judge_comes_agrees_trains_and_judges_to_the_end(site: Site) -> None:
@@ -32,48 +32,6 @@ def test_a_judge_comes_agrees_trains_and_judges_to_the_end(site: Site) -> None:
     assert progress.trusted == 12
 
 
-def test_each_mistake_in_training_is_told_with_the_reason(site: Site) -> None:
-    slug = site.open_project(training_mix="uniform")  # both labels are among its four pairs
-    judge = site.browser().join(slug)
-    judge.answer(slug, wrong=True)
-    assert "How the training went" in judge.words
-    assert "0 of 4 answers on this page were right." in judge.words
-    assert REASON in judge.words
-    assert "Accepted Good" in judge.words
-    assert "Accepted Bad" in judge.words
-
-
-def test_one_row_of_training_is_told_at_once_and_its_first_answer_stays(site: Site) -> None:
-    slug = site.open_project()
-    judge = site.browser().join(slug)
-    row = judge.rows[0]
-    right = judge.answers()[f"label-{row}"]
-    wrong = judge.answers(wrong=True)[f"label-{row}"]
-    path = f"/j/{slug}/pages/{judge.page}/rows/{row}"
-    page = judge.text
-    told = judge.client.post(path, data={"proof": judge.proof, f"label-{row}": wrong})
-    assert told.status_code == 200
-    assert "Not quite." in told.text
-    assert f"<strong>{right}</strong>" in told.text
-    assert REASON in told.text
-    again = judge.client.post(path, data={"proof": judge.proof, f"label-{row}": right})
-    assert "Not quite." in again.text
-    judge.get(f"/j/{slug}")
-    assert "Not quite." in judge.text, "a reload shows what was told"
-    assert judge.text != page
-
-
-def test_who_fails_the_training_is_told_why_and_can_not_go_on(site: Site) -> None:
-    slug = site.open_project()
-    judge = site.browser().join(slug)
-    while judge.is_judging:
-        judge.answer(slug, wrong=True).go_on(slug)
-    assert "The training was not passed" in judge.words
-    assert "Pay none" in judge.words
-    judge.get(f"/j/{slug}")
-    assert "The training was not passed" in judge.words
-
-
 def work(site: Site, slug: str) -> Browser:
     return site.browser().join(slug).train(slug)
 
@@ -92,25 +50,6 @@ def test_a_missed_gold_is_told_and_can_be_contested(site: Site) -> None:
     assert "You disagreed." in judge.words
     contest = site.services.gold.get_contests(slug)[0]
     assert contest.text == "This lamp is <b>fine</b>."
-
-
-def test_too_many_misses_warn_with_the_guidelines_and_then_block(site: Site) -> None:
-    slug = site.open_project(screening_golds=2, queries=12)
-    judge = work(site, slug)
-    judge.answer(slug, wrong=True)
-    judge.get(f"/j/{slug}")
-    assert "This is a warning." in judge.words
-    assert "Say Good of a good lamp" in judge.words, "the guidelines again"
-    judge.post(f"/j/{slug}/warned")
-    judge.get(f"/j/{slug}")
-    assert judge.is_judging
-    judge.answer(slug, wrong=True).go_on(slug)
-    assert "Your work here has ended" in judge.words
-    assert "BLOCKED-1" in judge.words
-    assert "0.40 USD" in judge.words
-    row = site.services.judges.get_all(slug)[0]
-    assert row.stage == "blocked"
-    assert site.services.projects.get_progress(slug).trusted == 0
 
 
 def test_a_page_with_something_missing_comes_back_with_what_was_answered(site: Site) -> None:
@@ -139,37 +78,6 @@ def test_a_draft_is_kept_and_shown_on_another_device(site: Site) -> None:
     assert other.text.count(" checked") == len(judge.rows)
     assert ">a thought</textarea>" in other.text
     assert site.services.projects.get_progress(slug).trusted == 0
-
-
-def test_a_panel_names_its_participant_who_is_the_same_judge_every_time(site: Site) -> None:
-    slug = site.open_project()
-    for _ in range(2):
-        judge = site.browser()
-        judge.get(f"/j/{slug}?PROLIFIC_PID=p1&STUDY_ID=s1")
-        assert "the id that your link carries" in judge.words or judge.is_judging
-        judge.post(f"/j/{slug}/begin")
-    rows = site.services.judges.get_all(slug)
-    assert [row.channel for row in rows] == ["panel"]
-
-
-def test_who_wants_to_stop_gets_a_code_and_can_go_on_later(site: Site) -> None:
-    slug = site.open_project(queries=12)
-    judge = work(site, slug)
-    judge.answer(slug).go_on(slug)
-    judge.post(f"/j/{slug}/finish")
-    judge.get(f"/j/{slug}")
-    assert "Your completion code" in judge.words
-    judge.post(f"/j/{slug}/more")
-    judge.get(f"/j/{slug}")
-    assert judge.is_judging
-
-
-def test_a_project_that_is_not_open_says_so(site: Site) -> None:
-    slug = site.services.projects.create(small_project()).slug
-    judge = site.browser()
-    judge.get(f"/j/{slug}")
-    assert "takes no new judges at the moment" in judge.words
-    judge.post(f"/j/{slug}/begin", expect=409)
 
 
 def test_a_judge_whose_project_was_deleted_is_a_stranger(site: Site) -> None:

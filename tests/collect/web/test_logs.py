@@ -4,7 +4,7 @@ import json
 import logging
 import sys
 
-from adjudge.collect.web.logs import _JsonLines, _TextLines
+from adjudge.collect.web.logs import _JsonLines
 
 
 def record(**extra: object) -> logging.LogRecord:
@@ -22,10 +22,6 @@ def test_a_line_of_json_has_time_level_event_and_figures() -> None:
         "route": "/j/{project}",
         "ms": 1.5,
     }
-
-
-def test_a_line_of_text_has_the_same() -> None:
-    assert _TextLines().format(record(ms=1.5)) == "1970-01-01T00:00:00.250Z info request ms=1.5"
 
 
 def test_a_fault_brings_its_trace_in_one_line_of_json() -> None:

@@ -170,27 +170,6 @@ def test_what_fails_is_tried_again_and_outlives_the_process(told: Site, hook: Ho
     assert "sent" in ada.words
 
 
-def test_mail_arrives_at_a_real_server(told: Site, post: tuple[Box, str]) -> None:
-    ada = told.set_up()
-    slug = told.open_project(budget_judgments=4)
-    ada.get(f"/projects/{slug}/settings/notifications")
-    ada.post(f"/projects/{slug}/settings/notifications", emails="a@example.com, b@example.com",
-             event=["budget-reached"])  # fmt: skip
-    told.confirm_mail(slug)
-    judge = told.browser().join(slug).train(slug)
-    judge.answer(slug)
-    tell(told)
-    post[0].letters[:] = [one for one in post[0].letters if b"Lamps" in one.content]
-    assert sorted(letter.rcpt_tos[0] for letter in post[0].letters) == [
-        "a@example.com",
-        "b@example.com",
-    ]
-    text = post[0].letters[0].content.decode()
-    assert "Subject: Lamps: The budget is spent" in text
-    assert f"{told.url}/projects/{slug}" in text
-    assert "From: adjudge@example.com" in text
-
-
 def test_what_others_wrote_is_one_line_of_a_letter(told: Site, post: tuple[Box, str]) -> None:
     """A participant's id is the participant's word: it writes no letters to the requester."""
     project = small_project(name="Lamps\r\nBcc: c@example.com")

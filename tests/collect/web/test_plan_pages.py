@@ -7,7 +7,6 @@ from decimal import Decimal
 
 from adjudge.collect.consensus import planner
 from adjudge.collect.consensus.planner import PlanRow, ProjectPlan
-from adjudge.collect.web.experiment_pages import _Axis
 from sites import Site
 
 
@@ -69,15 +68,3 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
     assert policy.screening_share == 0.25
     ada.get(f"{here}?done=plan-used")
     assert "The policy is as this plan has it." in ada.words
-
-
-def test_an_axis_runs_between_round_values() -> None:
-    axis = _Axis.over([0.71, 0.87, 0.8], 236.0, 16.0)
-    assert [f"{tick:.2f}" for tick in axis.ticks] == ["0.70", "0.75", "0.80", "0.85", "0.90"]
-    assert [axis.at(value) for value in (0.7, 0.72, 0.8, 0.9, 2.0)] == [236, 214, 126, 16, 16]
-    assert [f"{tick:.1f}" for tick in _Axis.over([0.5, 0.92], 0.0, 1.0).ticks][::5] == [
-        "0.5",
-        "1.0",
-    ]
-    flat = _Axis.over([0.9], 0.0, 1.0)
-    assert flat.most > flat.least

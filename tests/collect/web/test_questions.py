@@ -9,8 +9,7 @@ import pytest
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.values.questions import FurtherQuestion
-from adjudge.collect.web.app import API
-from sites import PASSWORD, Browser, Site, small_project
+from sites import Browser, Site, small_project
 
 QUESTIONS = (
     FurtherQuestion(name="freshness", text="How fresh?", labels="Stale < Fresh"),
@@ -95,45 +94,3 @@ def test_questions_are_made_in_the_wizard(site: Site) -> None:
     bad = {**form, "q-labels": ["only one", "", ""]}
     ada.post(f"/projects/{slug}/begin", expect=422, **bad)
     assert "two labels at least" in ada.words
-
-
-def test_questions_over_the_api(site: Site) -> None:
-    site.set_up()
-    acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
-    _, secret = acting.accounts.make_token("t", scope="requester")
-    api = site.browser(Authorization=f"Bearer {secret}").client
-    body = {
-        "name": "Shop",
-        "labels": "Good,Bad",
-        "policy": {"training": False, "channels": ["api"]},
-        "items": [{"name": f"i{n}", "query": "q", "title": f"t{n}"} for n in range(3)],
-        "questions": [{"name": "freshness", "labels": "Stale<Fresh"}],
-    }
-    assert api.post(f"{API}/projects", json=body).status_code == 201
-    api.put(f"{API}/projects/shop/state", json={"state": "open"})
-    ticket = api.post(
-        f"{API}/projects/shop/arrivals", json={"key": "k", "kind": "person", "consent": True}
-    ).json()["ticket"]
-    page = api.post(f"{API}/judges/{ticket}/page").json()["page"]
-    assert page["questions"][0]["labels"] == ["Stale", "Fresh"]
-    rows = [row["row"] for group in page["groups"] for row in group["rows"]]
-    answers = [{"row": row, "label": "Good"} for row in rows]
-    at = f"{API}/judges/{ticket}/pages/{page['page']}"
-    refused = api.post(at, json={"key": page["key"], "answers": answers})
-    assert refused.json()["error"]["code"] == "rows-missing"
-    whole = [{**one, "answers": {"freshness": "Stale"}} for one in answers]
-    assert api.post(at, json={"key": page["key"], "answers": whole}).json()["stored"] == len(rows)
-    told = api.put(f"{API}/projects/shop/questions", json={"questions": []}).json()
-    assert told["error"]["code"] == "judged-already"
-    asked = api.get(f"{API}/projects/shop/questions").json()["results"]
-    assert [one["name"] for one in asked] == ["freshness"]
-    wanted = {"model": "majority-vote", "question": "freshness"}
-    assert api.post(f"{API}/projects/shop/consensus", json=wanted).status_code == 202
-    fit = refit._fit_one(site.services, "shop", "majority-vote@freshness")
-    assert (fit.state, fit.problem, fit.items) == ("ready", "", len(rows))
-    labels = api.get(
-        f"{API}/projects/shop/consensus/majority-vote", params={"question": "freshness"}
-    ).json()["results"]
-    assert {row["label"] for row in labels} == {"Stale"}
-    wrong = {"model": "majority-vote", "question": "colour"}
-    assert api.post(f"{API}/projects/shop/consensus", json=wanted | wrong).status_code == 422

@@ -20,19 +20,6 @@ def test_settings_reach_the_workers_through_the_environment(
 
 
 @pytest.mark.parametrize(
-    ("database", "secret_file", "path"),
-    [
-        ("sqlite:///data/x.db", "", "data/x.db.secret"),
-        ("sqlite:////data/x.db?timeout=3", "", "/data/x.db.secret"),
-        ("postgresql://db/x", "", "adjudge.secret"),
-        ("postgresql://db/x", "/run/key", "/run/key"),
-    ],
-)
-def test_the_secret_stands_beside_the_database(database: str, secret_file: str, path: str) -> None:
-    assert Settings(database=database, secret_file=secret_file).secret_path == Path(path)
-
-
-@pytest.mark.parametrize(
     "bad",
     [
         {"prefix": "judging"},
@@ -83,8 +70,3 @@ def test_a_secret_that_others_can_read_or_that_is_short_is_refused(
     path.chmod(mode)
     with pytest.raises(BadSetting):
         secret_in(path)
-
-
-def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting):
-        secret_in(tmp_path / "none" / "secret")

@@ -66,14 +66,6 @@ def test_ids_never_begin_with_a_dash(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ids.make_id() == "a-bc"
 
 
-def test_nothing_else_makes_ids() -> None:
-    folder = Path(ids.__file__).parents[1]
-    for file in folder.rglob("*.py"):
-        if file.name not in ("ids.py", "_security.py"):
-            text = file.read_text("utf-8").replace('"adj_" + secrets.token_urlsafe', "")
-            assert "token_urlsafe" not in text, file
-
-
 def test_where_a_script_is_led_is_escaped(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project()

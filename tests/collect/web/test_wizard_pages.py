@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-
 import sqlalchemy as sa
 
 from adjudge.collect.store.schema import uploads
 from adjudge.data.scale import Scale
-from sites import Site, small_project
+from sites import Site
 
 PAIRS = "query,title,url,snippet\n" + "".join(
     f"lamp {n // 6},Lamp {n},https://shop.example/{n},It shines.\n" for n in range(60)
@@ -83,25 +80,3 @@ def test_labels_follow_the_gold_of_the_file(site: Site) -> None:
     assert site.services.projects.get_scale("g").labels == ("0", "1", "2")
     ada.post("/projects/upload", name="nothing", expect=422)
     assert "There is no file in what was sent" in ada.words
-
-
-def test_labels_have_colours_that_judges_see(site: Site) -> None:
-    ada = site.set_up()
-    slug = site.services.projects.create(small_project(training=False)).slug
-    ada.get(f"/projects/{slug}/begin")
-    form = {"do": "labels", "label": ["Good", "Bad", "So so"], "grade": ["2", "0", "1"]}
-    ada.post(f"/projects/{slug}/begin", **form, colour=["green", "", "yellow"])
-    assert site.services.projects.read(slug).colours == {"Good": "green", "So so": "yellow"}
-    ada.get(f"/projects/{slug}/begin")
-    assert 'class="c-green"' in ada.text
-    site.services.projects.create(replace(small_project(), name="Plain"))
-    ada.get("/projects/plain/begin")
-    offered = re.findall(r'name="label" value="(\w+)".*?name="grade" value="(\d)"', ada.text)
-    assert offered == [("Good", "1"), ("Bad", "0")], "what is relevant is above 0"
-    ada.post(f"/projects/{slug}/begin", expect=422, **form, colour=["pink", "", ""])
-    assert "colour of Good = &#39;pink&#39;" in ada.text
-    site.services.projects.set_grades(slug, {"Good": 3, "Bad": 0, "So so": 1})
-    site.services.projects.set_state(slug, "open")
-    judge = site.browser().join(slug)
-    assert judge.text.count('<label class="c-green">') == len(judge.rows)
-    assert '<label class="c-yellow">' in judge.text
