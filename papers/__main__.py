@@ -54,15 +54,13 @@ def _run(
     """Run one paper, then write or print its page: result and seconds of CPU time."""
     paper = import_module(f"papers.{name}")
     print(f"{name} ...", file=sys.stderr)
-    stats.reset_peak_memory()
     start, worked = time.perf_counter(), time.process_time()
     result = paper.replicate(options)
     seconds, busy = time.perf_counter() - start, time.process_time() - worked
     quick = " --quick" if options.quick else ""
     made = (
-        f"Written by `./scripts/replicate {name}{quick}`, adjudge {__version__}, in {seconds:.0f} "
-        f"s ({busy:.0f} s of CPU time), with at most {stats.peak_memory() / 1e6:.0f} MB of memory. "
-        f"{_describe_run(options)}"
+        f"Written by `./scripts/replicate {name}{quick}`, adjudge {__version__}, in {busy:.0f} s "
+        f"of CPU time. {_describe_run(options)}"
     )
     verdicts = not options.quick and (options.seeds or stats.LEAST_SEEDS) >= stats.LEAST_SEEDS
     text = results.render(name, made, result, verdicts=verdicts)

@@ -373,7 +373,9 @@ def _ranks(marks: Marks, methods: Sequence[str]) -> dict[str, dict[str, float]]:
 def _sweep_alphas(splits: Sequence[Split], swept: Sequence[Mapping[str, list[_Votes]]]) -> Any:
     """Accuracy on the test items under every alpha, and of method 5 on those it covers."""
     rows = []
-    for name, (at, alpha) in product(swept[0], enumerate(ALPHAS)):
+    for name, (at, alpha) in product(PUBLISHED, enumerate(ALPHAS)):
+        if name not in swept[0]:
+            continue
         pairs = zip(splits, swept, strict=True)
         runs = pd.DataFrame([score(split, *sweeps[name][at]) for split, sweeps in pairs])
         mean, sd = runs.mean(), runs.std()
@@ -389,8 +391,9 @@ def _sweep_alphas(splits: Sequence[Split], swept: Sequence[Mapping[str, list[_Vo
 def _draw_alphas(data: Any) -> Any:
     scale = alt.Scale(zero=False, nice=False)
     x = alt.X("alpha:Q", title="α: accuracy below which judges are dropped", scale=scale)
-    colour = alt.Color("method:N", title=None, sort=None, legend=alt.Legend(labelLimit=300))
-    return curves(data, x, colour, y="accuracy", panel="panel", band=True)
+    legend = alt.Legend(labelLimit=300, symbolOpacity=1)
+    colour = alt.Color("method:N", title=None, sort=None, legend=legend)
+    return curves(data, x, colour, y="share", panel="panel", band=True)
 
 
 def _gap(marks: Marks, first: str, second: str) -> Interval:

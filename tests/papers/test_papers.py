@@ -178,7 +178,7 @@ def test_pmf(small_data: Path, check_page: Check) -> None:
     assert ranked["HierarchicalRelevance, gold", "ACC"] > ranked["HierarchicalRelevance", "ACC"]
     errors = obtained(result, "rank-and-lambda")
     assert errors["λ = 2", "D = 30"] < errors["λ = 0.1", "D = 30"]
-    assert len(result.figures["alpha"].data) == 40 * (5 + 2)
+    assert len(result.figures["alpha"].data) == 40 * (3 + 2)
 
 
 def test_pmf_scores_by_hand() -> None:

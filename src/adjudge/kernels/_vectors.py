@@ -1,7 +1,7 @@
 """A few items at a time, in loops that the compiler makes into vector instructions.
 
 Kernels that sweep over items gather the logs of a few of them, turn these into probabilities here,
-and scatter the counts. In between, the items lie side by side, (truth, item). Indices are unsigned,
+and scatter the counts. In between, the items lie in parallel, (truth, item). Indices are unsigned,
 or every one would first be tested for being negative.
 """
 
@@ -59,7 +59,7 @@ def exponentials(x, bits, scale, out, count):
 def logs(x, bits, out, count):
     """The natural logarithm of ``count`` positive numbers, to 1 part in 10^15; ``x`` is used up.
 
-    ``bits`` is ``x`` seen as whole numbers: the power of two is taken off there so that the rest
+    ``bits`` is ``x`` seen as integers: the power of two is taken off there so that the rest
     lies about 1, and the rest goes through the series of 2 artanh((x - 1) / (x + 1)). Written out,
     so that it runs as vector instructions. Numbers below 2^-1022 are not normal: not for them.
     """
@@ -79,12 +79,12 @@ def logs(x, bits, out, count):
 
 
 @njit(**COMPILED)
-def probabilities(total, few, truths, room, p, gain):
+def probabilities(total, few, truths, buffers, p, gain):
     """Probabilities (truth, item) and log-likelihoods from log ratios (item, truth - 1).
 
-    ``room`` are buffers as ``room_for`` makes them.
+    ``buffers`` are buffers as ``room_for`` makes them.
     """
-    x, bits, scale, most, weight, weight_bits = room
+    x, bits, scale, most, weight, weight_bits = buffers
     others = truths - 1
     for b in range(few):
         top = 0

@@ -3,7 +3,7 @@
 Given prevalence and confusion, an item's posterior over K truths is a product over its judgments.
 A sweep forms it in logs relative to truth 0, so that K - 1 sums suffice, and adds it to the counts
 of the item's judges at once: nothing of size items x judges ever exists. Counts of truth 0 follow
-by subtraction from the number of judgments in each cell, exactly, since all sums are whole numbers.
+by subtraction from the number of judgments in each cell, exactly, since all sums are integers.
 
 Arguments that the kernels share:
 
@@ -113,7 +113,7 @@ def _vote_probabilities(cast, few, truths, every, p):
 
 @cache
 def expectation(truths: int, voting: bool = False) -> Callable[..., Any]:
-    """The expectation sweep for so many truths; it returns the log-likelihood relative to truth 0.
+    """The expectation sweep for a number of truths; returns the log-likelihood relative to truth 0.
 
     The number of truths is a constant of the compiled loop, so that additions of rows are unrolled.
     With ``voting``, posteriors are vote shares, where everything starts, and it returns 0: the
@@ -133,7 +133,7 @@ def expectation(truths: int, voting: bool = False) -> Callable[..., Any]:
         p = np.empty(FEW * truths, dtype=np.float64)  # (truth, item)
         gain = np.empty(FEW, dtype=np.float64)
         wide = np.int64(truths)  # no constant: what is called is compiled once for any number
-        room = room_for(wide)
+        buffers = room_for(wide)
         likelihood = 0
         for begin in range(start, stop, FEW):
             few = min(FEW, stop - begin)
@@ -148,7 +148,7 @@ def expectation(truths: int, voting: bool = False) -> Callable[..., Any]:
             if voting:
                 _vote_probabilities(total, few, wide, gain, p)
             else:
-                probabilities(total, few, wide, room, p, gain)
+                probabilities(total, few, wide, buffers, p, gain)
             if known_step:
                 overrule(known, begin, few, wide, p)
             if not voting:
@@ -173,7 +173,7 @@ def expectation(truths: int, voting: bool = False) -> Callable[..., Any]:
 def weigh_votes(given, start, stop, gold, truth_of, weight, plain, flip, posterior, fallback):
     """Share of the weight that each truth has in each item; whether the plain weights had to do.
 
-    ``weight`` (judge,) are whole numbers, so that their sums do not depend on the order; where an
+    ``weight`` (judge,) are integers, so that their sums do not depend on the order; where an
     item's sum to nothing, ``plain`` is taken instead. A judge whom ``flip`` marks votes for the
     other one of two truths. A label that stands for no truth casts no vote; an item without votes
     is open, every truth alike. Gold, ``known`` and ``known_step`` together, overrules votes.
@@ -189,21 +189,21 @@ def weigh_votes(given, start, stop, gold, truth_of, weight, plain, flip, posteri
             posterior[i, :] = 0.0
             posterior[i, truth] = 1.0
             continue
-        whole = 0
+        mass = 0
         for attempt in range(2):
             votes[:] = 0
-            whole = 0
+            mass = 0
             for m in range(offsets[i], offsets[i + 1]):
                 stands = truth_of[label[m]]
                 if stands >= 0:
                     heavy = weight[judge[m]] if attempt == 0 else plain[judge[m]]
                     votes[1 - stands if flip[judge[m]] else stands] += heavy
-                    whole += heavy
-            if whole > 0:
+                    mass += heavy
+            if mass > 0:
                 break
             fallback[i] = attempt == 0 and offsets[i + 1] > offsets[i]
         for k in range(truths):
-            posterior[i, k] = votes[k] / whole if whole > 0 else 1.0 / truths
+            posterior[i, k] = votes[k] / mass if mass > 0 else 1.0 / truths
 
 
 @njit(cache=True, nogil=True)

@@ -97,10 +97,10 @@ def _solve_long(begin, end, column, value, held, ridge, tile, matrix, out):
 @njit(cache=True, nogil=True, fastmath=_SUMS)
 def _dot(one, other, rank):
     """The inner product of two rows of factors."""
-    whole = 0.0
+    total = 0.0
     for a in range(rank):
-        whole += one[a] * other[a]
-    return whole
+        total += one[a] * other[a]
+    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -209,9 +209,9 @@ def vote_rows(start, stop, own, across, centre, middles, close, stands, turned, 
     """Votes of all columns on each row: the label nearest to the completed value, weighed.
 
     ``middles`` are the values between neighbouring labels, ascending; ``stands`` (2, label) the
-    truth that each label stands for, as given and turned round; ``turned`` says which of the two
+    truth that each label stands for, as given and reversed; ``turned`` says which of the two
     holds for a column. A value as ``close`` to the middle gives half a vote to either side, so that
-    a whole vote counts double in ``votes`` (row, truth). Weights are whole numbers, since their
+    a whole vote counts double in ``votes`` (row, truth). Weights are integers, since their
     sums know no order.
     """
     columns = across.shape[1]

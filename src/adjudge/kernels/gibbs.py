@@ -1,7 +1,7 @@
 """The sweep of the Gibbs sampler: the expectation sweep with a draw instead of an expectation.
 
 Each item's truth is drawn from its posterior under the current prevalence and confusion, and the
-judgments of the item are counted under the truth drawn. Counts are whole numbers, so that only the
+judgments of the item are counted under the truth drawn. Counts are integers, so that only the
 items whose truth has changed since the last sweep need be counted again: a small part of them. The
 posterior itself is added up too, so that an item's probability is an average of posteriors and not
 a count of draws (Rao-Blackwell).
@@ -52,7 +52,7 @@ def key_of(seed, chain, iteration):
 
 @njit(**COMPILED)
 def _draw_two(total, uniform, few, keep, x, bits, scale, p, drawn):
-    """Draws between two truths, from log ratios: one exponential an item, not two.
+    """Draws between two truths, from log ratios: one exponential per item, not two.
 
     Left in ``p`` (truth, item) are the posteriors times ``keep``, unless that is 0.
     """
@@ -84,17 +84,17 @@ def _draw_many(total, truths, uniform, few, keep, x, bits, scale, p, drawn):
             x[U((k + 1) * few + b)] = (total[U(b * others + k)] - most) * UNLOG
     exponentials(x, bits, scale, p, few * truths)
     for b in range(few):
-        whole = 0.0
+        mass = 0.0
         for k in range(truths):
-            whole += p[U(k * few + b)]
-        left = uniform[b] * whole
+            mass += p[U(k * few + b)]
+        left = uniform[b] * mass
         chosen = 0
         for k in range(others):
             left -= p[U(k * few + b)]
             chosen += left >= 0.0
         drawn[b] = chosen
         for k in range(truths):
-            p[U(k * few + b)] *= keep / whole
+            p[U(k * few + b)] *= keep / mass
 
 
 @njit(**COMPILED)
@@ -157,7 +157,7 @@ def _recount(
 
 @cache
 def drawing(truths: int) -> Callable[..., Any]:
-    """The drawing sweep for so many truths, a constant of the compiled loop."""
+    """The drawing sweep for that many truths, a constant of the compiled loop."""
     others = truths - 1
 
     @njit(**COMPILED)

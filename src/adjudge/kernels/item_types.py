@@ -4,7 +4,7 @@ The expectation step is that of ``adjudge.kernels.confusion``, with types in pla
 Here are the start by votes, the reading of types as true labels, and the counts of pairs of judges.
 
 Every choice among items or pairs is by keys made from what was judged, not from names or places, so
-that neither renaming nor reordering changes a bit. Sums are whole numbers.
+that neither renaming nor reordering changes the result. Sums are integers.
 
 Arguments are those of ``adjudge.kernels.confusion``, and:
 
@@ -40,20 +40,20 @@ def _tally_votes(given, i, weight, votes):
     """The weighted votes of one item, in units; returns their sum."""
     offsets, judge, label = given
     votes[:] = 0
-    whole = 0
+    mass = 0
     for m in range(offsets[i], offsets[i + 1]):
         votes[label[m]] += weight[judge[m]]
-        whole += weight[judge[m]]
-    return whole
+        mass += weight[judge[m]]
+    return mass
 
 
 @njit(**COMPILED)
-def _top_share(votes, whole):
+def _top_share(votes, mass):
     """The smoothed share of the label with most votes."""
     most = 0
     for k in range(votes.size):
         most = max(most, votes[k])
-    return (most / WEIGHT + _START) / (whole / WEIGHT + _START * votes.size)
+    return (most / WEIGHT + _START) / (mass / WEIGHT + _START * votes.size)
 
 
 @njit(**COMPILED)
@@ -62,16 +62,16 @@ def count_tops(given, start, stop, weight, step, bins):
     offsets = given[0]
     votes = np.empty(step, dtype=np.int64)
     for i in range(start, stop):
-        whole = _tally_votes(given, i, weight, votes)
+        mass = _tally_votes(given, i, weight, votes)
         if offsets[i + 1] > offsets[i]:
-            bins[min(int(_top_share(votes, whole) * bins.size), bins.size - 1)] += 1
+            bins[min(int(_top_share(votes, mass) * bins.size), bins.size - 1)] += 1
 
 
 @njit(**COMPILED)
-def _start_kinds(votes, whole, kinds, easy, p):
+def _start_kinds(votes, mass, kinds, easy, p):
     """An item's first types: its vote shares, most of each in the kind that the item seems."""
     for k in range(votes.size):
-        share = (votes[k] / WEIGHT + _START) / (whole / WEIGHT + _START * votes.size)
+        share = (votes[k] / WEIGHT + _START) / (mass / WEIGHT + _START * votes.size)
         for h in range(kinds):
             p[k * kinds + h] = share * (1.0 - _START if (h == 1) == easy else _START)
     if kinds == 1:
@@ -90,12 +90,12 @@ def begin_types(given, start, stop, where, weight, step, kinds, median, bins, co
     votes = np.empty(step, dtype=np.int64)
     p = np.empty(types, dtype=np.float64)
     for i in range(start, stop):
-        whole = _tally_votes(given, i, weight, votes)
+        mass = _tally_votes(given, i, weight, votes)
         if offsets[i + 1] == offsets[i]:
             p[:] = 1.0 / types
         else:
-            easy = min(int(_top_share(votes, whole) * bins), bins - 1) > median
-            _start_kinds(votes, whole, kinds, easy, p)
+            easy = min(int(_top_share(votes, mass) * bins), bins - 1) > median
+            _start_kinds(votes, mass, kinds, easy, p)
         for t in range(1, types):
             share = np.int64(p[t] * SHARE + 0.5)
             classes[topic[i * topic_step] * (types - 1) + t - 1] += share
@@ -115,7 +115,7 @@ def read_types(given, start, stop, where, tables, step, reading, out):
     total = np.empty(FEW * others, dtype=np.int64)
     p = np.empty(FEW * types, dtype=np.float64)
     gain = np.empty(FEW, dtype=np.float64)
-    room = room_for(types)
+    buffers = room_for(types)
     for begin in range(start, stop, FEW):
         few = min(FEW, stop - begin)
         total[:] = 0
@@ -125,7 +125,7 @@ def read_types(given, start, stop, where, tables, step, reading, out):
             for m in range(U(offsets[i]), U(offsets[i + U(1)])):
                 cell = (U(judge[m]) * U(step) + U(label[m])) * U(others)
                 add_row(total, base, ratio, cell, others)
-        probabilities(total, few, types, room, p, gain)
+        probabilities(total, few, types, buffers, p, gain)
         for b in range(few):
             for k in range(truths):
                 truth = 0.0

@@ -2,7 +2,7 @@
 
 Ties between truths are broken by an item's name and the seed, and names are dealt out into folds:
 a choice does not change when rows are reordered or other items come and go. Items are sampled, and
-judges told apart, by what was judged: there neither renaming nor reordering changes a bit.
+judges told apart, by what was judged: there neither renaming nor reordering changes the result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def mixed(value):
 
 @njit(**COMPILED)
 def item_key(offsets, judge, label, i, key, labels):
-    """A scrambled number made from who said what of an item, in whatever order."""
+    """A scrambled number made from who said what of an item, in any order."""
     code = U(0)
     for m in range(offsets[i], offsets[i + 1]):
         code += mixed(key[judge[m]] + U(label[m]) * U(labels + 1))
@@ -120,7 +120,7 @@ def add_prints(offsets, judge, label, start, stop, key, labels, prints):
         code = item_key(offsets, judge, label, i, key, labels)
         for m in range(offsets[i], offsets[i + 1]):
             said = mixed(code + U(label[m]) * U(0x9E3779B97F4A7C15))
-            prints[judge[m]] += np.int64(said >> U(24))  # sums of many stay whole numbers
+            prints[judge[m]] += np.int64(said >> U(24))  # sums of many stay integers
 
 
 @njit(**COMPILED)

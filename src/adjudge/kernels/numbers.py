@@ -1,7 +1,8 @@
 """Sweeps over judgments that are numbers: an item's value, and what its judges' biases follow from.
 
-Each judgment adds a whole number to the sums of its item and of its judge, in units that are powers
-of two and chosen so that sums cannot overflow: no split and no order of the work changes a bit.
+Each judgment adds a integer to the sums of its item and of its judge, in units that are powers
+of two and chosen so that sums cannot overflow: the split and order of the work do
+not change the result.
 
 The judgments are ``offsets, judge, label``, grouped by item; ``start`` and ``stop`` are the items
 of this block.

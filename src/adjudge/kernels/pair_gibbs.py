@@ -13,7 +13,7 @@ Arguments are those of ``adjudge.kernels.pairs``, and:
 node_a, node_b    (cell,) the item within its topic, -1 where topics are not told apart
 starts, entries   cells of each item: entries[starts[i]:starts[i + 1]], as cell * 2 + (it is b)
 theta             (item,) log strengths; delta (node,) how far they are higher in a topic
-prior             weight of the prior: so many wins and losses against an item of log strength 0
+prior             weight of the prior: that many wins and losses against an item of log strength 0
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TERMS = 12
 
 @njit(**_COMPILED)
 def _precision(many, x, tied, rng):
-    """A draw of the precision of x, and of the linear term beside it, for so many comparisons."""
+    """A draw of the precision of x, and of its linear term, for a number of comparisons."""
     if tied <= 2.0:
         return _summed(many, x, math.acos(0.5 * tied), rng), 0.0
     c = math.acosh(0.5 * tied)
@@ -97,11 +97,11 @@ def turn(a, b, judge, side, wins, node_a, node_b, theta, delta, lean, tied, righ
             q = math.log1p(-right[j]) + sign * (move - d) - against
             chance = 1.0 / (1.0 + math.exp(min(p - q, 700.0)))
             many = wins[c, o]
-            whole = int(many)
+            norm = int(many)
             count = 0.0
-            for _ in range(whole):
+            for _ in range(norm):
                 count += 1.0 if rng.random() < chance else 0.0
-            turned[c, o] = count + (many - whole) * chance
+            turned[c, o] = count + (many - norm) * chance
 
 
 @njit(**_COMPILED)

@@ -1,7 +1,7 @@
 """Sweeps over pairs of items: Newman's and the MM iteration of Bradley and Terry's model.
 
 Comparisons are counted once into cells, each a pair of items by one judge (or by all) with one of
-them shown first; a sweep costs a division a cell, however many comparisons stand in it.
+them shown first; a sweep costs a division per cell, however many comparisons stand in it.
 
 a, b            (cell,) the two items, a < b
 judge           (cell,) the judge, or 0 where all are taken together
@@ -119,27 +119,27 @@ def iterate(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down
             second *= shift[j]
         if tied > 0.0:
             even = root[i] * root[k]
-        whole = 1.0 / (first + second + tied * even)
+        norm = 1.0 / (first + second + tied * even)
         half = 0.5 * tied * even
-        x = (win_a[c] + 0.5 * tie[c]) * (second + half) * whole
-        y = (win_b[c] + 0.5 * tie[c]) * (first + half) * whole
+        x = (win_a[c] + 0.5 * tie[c]) * (second + half) * norm
+        y = (win_b[c] + 0.5 * tie[c]) * (first + half) * norm
         if minorise:
             many = win_a[c] + win_b[c] + tie[c]
             up[i] += win_a[c] + 0.5 * tie[c]
             up[k] += win_b[c] + 0.5 * tie[c]
-            down[i] += many * (first + half) * whole
-            down[k] += many * (second + half) * whole
+            down[i] += many * (first + half) * norm
+            down[k] += many * (second + half) * norm
         else:
             up[i] += x
             down[i] += y
             up[k] += y
             down[k] += x
         if tied > 0.0:
-            totals[0] += tie[c] * (first + second) * whole
-            totals[1] += (win_a[c] + win_b[c]) * even * whole
+            totals[0] += tie[c] * (first + second) * norm
+            totals[1] += (win_a[c] + win_b[c]) * even * norm
         if side[c] != 0:
-            mean = (first + half) * whole
-            spread = first * whole + 0.5 * half * whole - mean * mean
+            mean = (first + half) * norm
+            spread = first * norm + 0.5 * half * norm - mean * mean
             totals[2 + 2 * j] += side[c] * (x - y)
             totals[3 + 2 * j] += (win_a[c] + win_b[c] + tie[c]) * spread
 
@@ -197,29 +197,29 @@ def _take_both_ways(side, win_a, win_b, tie, tied, given, found):
         half = 0.5 * tied * even
         first, second = given[0, c] * move, given[1, c] * back
         other, another = given[1, c] * move, given[0, c] * back  # as one against the order sees it
-        # Divisions are dear: both ways are divided at once, and so are both outcomes.
+        # Divisions are slow: both ways are divided at once, and so are both outcomes.
         all_with, all_against = first + second + 2.0 * half, other + another + 2.0 * half
         each = 1.0 / (all_with * all_against)
-        whole, turned = all_against * each, all_with * each
-        p, q = right * whole, (1.0 - right) * turned
+        norm, turned = all_against * each, all_with * each
+        p, q = right * norm, (1.0 - right) * turned
         with_a, with_b = p * first, p * second
         won_a, won_b = with_a + q * other, with_b + q * another
         each = 1.0 / (won_a * won_b)
         ga, gb = with_a * won_b * each * win_a[c], with_b * won_a * each * win_b[c]
         gt = p / (p + q) * tie[c]
         ra, rb, rt = win_a[c] - ga, win_b[c] - gb, tie[c] - gt
-        x = (ga + 0.5 * gt) * (second + half) * whole
-        y = (gb + 0.5 * gt) * (first + half) * whole
+        x = (ga + 0.5 * gt) * (second + half) * norm
+        y = (gb + 0.5 * gt) * (first + half) * norm
         u = (ra + 0.5 * rt) * (another + half) * turned
         v = (rb + 0.5 * rt) * (other + half) * turned
-        mean, away = (first + half) * whole, (other + half) * turned
-        spread = first * whole + 0.5 * half * whole - mean * mean
+        mean, away = (first + half) * norm, (other + half) * turned
+        spread = first * norm + 0.5 * half * norm - mean * mean
         wide = other * turned + 0.5 * half * turned - away * away
         found[0, c], found[1, c], found[2, c] = x + v, y + u, ga + gb + gt
         found[3, c] = side[c] * (x - y + u - v)
         found[4, c] = abs(side[c]) * ((ga + gb + gt) * spread + (ra + rb + rt) * wide)
-        found[5, c] = gt * (first + second) * whole + rt * (other + another) * turned
-        found[6, c] = ((ga + gb) * whole + (ra + rb) * turned) * even
+        found[5, c] = gt * (first + second) * norm + rt * (other + another) * turned
+        found[6, c] = ((ga + gb) * norm + (ra + rb) * turned) * even
 
 
 @njit(**_COMPILED)
@@ -298,9 +298,9 @@ def _three(first, second, lean, tied):
     move = math.exp(0.5 * lean)
     x, y = first * move, second / move
     even = tied * math.sqrt(first * second)
-    whole = 1.0 / (x + y + even)
-    mean = (x + 0.5 * even) * whole
-    return x * whole, y * whole, even * whole, mean
+    norm = 1.0 / (x + y + even)
+    mean = (x + 0.5 * even) * norm
+    return x * norm, y * norm, even * norm, mean
 
 
 @njit(**_COMPILED)
@@ -333,15 +333,15 @@ def compared(
         d, shown = theta[i] - theta[k], side[c] * lean[j]
         right = 1.0 / (1.0 + math.exp(-odds[j]))
         up, down = math.exp(0.5 * (d + shown)), math.exp(0.5 * (shown - d))
-        whole, turned = 1.0 / (up + 1.0 / up + tied), 1.0 / (down + 1.0 / down + tied)
-        mean, other = (up + 0.5 * tied) * whole, (down + 0.5 * tied) * turned
+        norm, turned = 1.0 / (up + 1.0 / up + tied), 1.0 / (down + 1.0 / down + tied)
+        mean, other = (up + 0.5 * tied) * norm, (down + 0.5 * tied) * turned
         for outcome in range(3):
             if outcome == 0:
-                many, score, p, q = win_a[c], 1.0, up * whole, down * turned
+                many, score, p, q = win_a[c], 1.0, up * norm, down * turned
             elif outcome == 1:
-                many, score, p, q = win_b[c], 0.0, whole / up, turned / down
+                many, score, p, q = win_b[c], 0.0, norm / up, turned / down
             else:
-                many, score, p, q = tie[c], 0.5, tied * whole, tied * turned
+                many, score, p, q = tie[c], 0.5, tied * norm, tied * turned
             if many == 0.0:
                 continue
             chance = max(right * p + (1.0 - right) * q, _LEAST)
@@ -353,7 +353,7 @@ def compared(
             to_lean[j] += many * side[c] * (x + y)
             to_odds[j] += many * (share - right)
             even = 1.0 if outcome == 2 else 0.0
-            to_tied += many * (even - tied * (share * whole + (1.0 - share) * turned))
+            to_tied += many * (even - tied * (share * norm + (1.0 - share) * turned))
     return total, to_tied
 
 

@@ -36,7 +36,7 @@ _HALF_LOG_TAU = 0.9189385332046727
 
 @njit(cache=True, nogil=True)
 def make_log_workspace():
-    """Room for as many numbers as are taken together: floats, the same as whole numbers, logs."""
+    """Room for as many numbers as are taken together: floats, the same as integers, logs."""
     x = np.empty(SMALL, dtype=np.float64)
     return x, x.view(np.int64), np.empty(SMALL, dtype=np.float64)
 
@@ -52,13 +52,13 @@ def summarise(counts, tails, large, reach):
     tails[:] = 0
     reach[:] = 0
     for n in range(rows):
-        whole = 0
+        total = 0
         for c in range(columns + 1):
             if c < columns:
                 value = counts[n, c]
-                whole += value
+                total += value
             else:
-                value = whole
+                value = total
             if value >= SMALL:
                 large[c, reach[c, 1]] = value
                 reach[c, 1] += 1
@@ -76,15 +76,15 @@ def summarise(counts, tails, large, reach):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _summed(x, count):
-    """The sum of ``count`` numbers, in four sums side by side: one alone waits for every number."""
+    """The sum of ``count`` numbers, in four sums in parallel: one alone waits for every number."""
     first = second = third = fourth = 0.0
-    whole = count - count % _U(4)
-    for k in range(_U(0), whole, _U(4)):
+    total = count - count % _U(4)
+    for k in range(_U(0), total, _U(4)):
         first += x[k]
         second += x[k + _U(1)]
         third += x[k + _U(2)]
         fourth += x[k + _U(3)]
-    for k in range(whole, count):
+    for k in range(total, count):
         first += x[k]
     return (first + second) + (third + fourth)
 
@@ -107,7 +107,7 @@ def _rising(a, c, tails, large, reach, x, bits, out):
     logs(x, bits, out, few)
     for m in range(few):
         x[m] = out[m] * tails[c, m]
-    whole = _summed(x, few)
+    total = _summed(x, few)
     many = _U(reach[c, 1])
     if many > 0:
         base = _log_gamma(a + SMALL, math.log(a + SMALL))
@@ -118,8 +118,8 @@ def _rising(a, c, tails, large, reach, x, bits, out):
             logs(x, bits, out, few)
             for n in range(few):
                 x[n] = _log_gamma(a + large[c, begin + n], out[n]) - base
-            whole += _summed(x, few)
-    return whole
+            total += _summed(x, few)
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -128,13 +128,13 @@ def _spread(eta, phi):
     most = 0.0
     for c in range(eta.size):
         most = max(most, eta[c])
-    whole = math.exp(-most)
-    phi[eta.size] = whole
+    total = math.exp(-most)
+    phi[eta.size] = total
     for c in range(eta.size):
         phi[c] = math.exp(eta[c] - most)
-        whole += phi[c]
+        total += phi[c]
     for c in range(phi.size):
-        phi[c] /= whole
+        phi[c] /= total
 
 
 @njit(cache=True, nogil=True)
@@ -159,14 +159,14 @@ def _log_whole(log_kappa, tails, large, reach, x, bits, out):
 
 
 @njit(cache=True, nogil=True)
-def _moved(c, point, eta, log_kappa, whole, phi, tails, large, reach, x, bits, out):
+def _moved(c, point, eta, log_kappa, total, phi, tails, large, reach, x, bits, out):
     """The log density with coordinate c at a point: of eta, which is moved, or else log kappa.
 
-    ``whole`` is the part that kappa alone has a say in, where log kappa is now.
+    ``total`` is the part that kappa alone has a say in, where log kappa is now.
     """
     if c < eta.size:
         eta[c] = point
-        return _log_shares(eta, log_kappa, phi, tails, large, reach, x, bits, out) - whole
+        return _log_shares(eta, log_kappa, phi, tails, large, reach, x, bits, out) - total
     if point < 0.0:
         return -math.inf
     shares = _log_shares(eta, point, phi, tails, large, reach, x, bits, out)
@@ -182,8 +182,8 @@ def update(rng, counts, eta, kappa, width, phi, tails, large, reach):
     summarise(counts, tails, large, reach)
     x, bits, out = make_log_workspace()
     log_kappa = math.log(kappa[0])
-    whole = _log_whole(log_kappa, tails, large, reach, x, bits, out)
-    current = _log_shares(eta, log_kappa, phi, tails, large, reach, x, bits, out) - whole
+    total = _log_whole(log_kappa, tails, large, reach, x, bits, out)
+    current = _log_shares(eta, log_kappa, phi, tails, large, reach, x, bits, out) - total
     for c in range(phi.size):
         at = eta[c] if c < eta.size else log_kappa
         level = current - rng.standard_exponential()
@@ -193,7 +193,7 @@ def update(rng, counts, eta, kappa, width, phi, tails, large, reach):
             for _ in range(_MOST):
                 point = left if end == 0 else right
                 value = _moved(
-                    c, point, eta, log_kappa, whole, phi, tails, large, reach, x, bits, out
+                    c, point, eta, log_kappa, total, phi, tails, large, reach, x, bits, out
                 )
                 if value <= level:
                     break
@@ -203,7 +203,7 @@ def update(rng, counts, eta, kappa, width, phi, tails, large, reach):
                     right += width[c]
         for _ in range(200):
             point = left + (right - left) * rng.random()
-            value = _moved(c, point, eta, log_kappa, whole, phi, tails, large, reach, x, bits, out)
+            value = _moved(c, point, eta, log_kappa, total, phi, tails, large, reach, x, bits, out)
             if value > level:
                 break
             if point < at:
@@ -266,39 +266,39 @@ def _alone(rng, shape, start, columns, weight, rate):
 
 
 @njit(**COMPILED)
-def _dirichlets(rng, shape, rows, columns, room, bits, rate, log):
+def _dirichlets(rng, shape, rows, columns, buffer, bits, rate, log):
     """Dirichlet draws, one for each row of shapes, into ``rate``, and their logarithms.
 
-    Shapes become expectations of the rates. ``room`` is to work in, ``bits`` the same as whole
+    Shapes become expectations of the rates. ``buffer`` is to work in, ``bits`` the same as whole
     numbers.
     """
-    _gammas(rng, shape, rows * columns, room, rate)
+    _gammas(rng, shape, rows * columns, buffer, rate)
     for row in range(rows):
         start = U(row * columns)
-        whole, weight = 0.0, 0.0
+        total, weight = 0.0, 0.0
         for c in range(U(columns)):
-            whole += rate[start + c]
+            total += rate[start + c]
             weight += shape[start + c]
-        if whole < _TINY:
+        if total < _TINY:
             _alone(rng, shape, start, columns, weight, rate)
-            whole = 1.0
-        whole, weight = 1.0 / whole, 1.0 / weight
+            total = 1.0
+        total, weight = 1.0 / total, 1.0 / weight
         for c in range(U(columns)):
-            rate[start + c] *= whole
+            rate[start + c] *= total
             shape[start + c] *= weight
     for n in range(rows * columns):
-        room[n] = max(rate[n], SMALLEST)
-    logs(room, bits, log, rows * columns)
+        buffer[n] = max(rate[n], SMALLEST)
+    logs(buffer, bits, log, rows * columns)
 
 
 @njit(cache=True, nogil=True)
 def _make_rates_workspace(size):
     """Buffers for rates drawn together: shapes, room to work in and its bits, rates, logs."""
-    room = np.empty(size, dtype=np.float64)
+    buffer = np.empty(size, dtype=np.float64)
     return (
         np.empty(size, dtype=np.float64),
-        room,
-        room.view(np.int64),
+        buffer,
+        buffer.view(np.int64),
         np.empty(size, dtype=np.float64),
         np.empty(size, dtype=np.float64),
     )
@@ -315,7 +315,7 @@ def _draw_confusion(rng, counts, alpha, theta, ratio, mean, keep):
     judges, truths, labels = theta.shape
     each = truths * labels
     together = max(1, _FEW // each)
-    shape, room, bits, rate, log = _make_rates_workspace(together * each)
+    shape, buffer, bits, rate, log = _make_rates_workspace(together * each)
     for begin in range(0, judges, together):
         few = min(together, judges - begin)
         at = U(0)
@@ -324,7 +324,7 @@ def _draw_confusion(rng, counts, alpha, theta, ratio, mean, keep):
                 for y in range(U(labels)):
                     shape[at] = alpha[k, y] + counts[j, y, k]
                     at += U(1)
-        _dirichlets(rng, shape, few * truths, labels, room, bits, rate, log)
+        _dirichlets(rng, shape, few * truths, labels, buffer, bits, rate, log)
         at = U(0)
         for j in range(U(begin), U(begin + few)):
             for k in range(U(truths)):
@@ -351,13 +351,13 @@ def _draw_prevalence(rng, classes, alpha, prevalence, prior, mean, keep):
     """
     topics, truths = prevalence.shape
     together = max(1, _FEW // truths)
-    shape, room, bits, rate, log = _make_rates_workspace(together * truths)
+    shape, buffer, bits, rate, log = _make_rates_workspace(together * truths)
     for begin in range(0, topics, together):
         few = min(together, topics - begin)
         for b in range(few):
             for k in range(truths):
                 shape[U(b * truths + k)] = alpha[k] + classes[begin + b, k]
-        _dirichlets(rng, shape, few, truths, room, bits, rate, log)
+        _dirichlets(rng, shape, few, truths, buffer, bits, rate, log)
         for b in range(few):
             first = U(b * truths)
             for k in range(U(truths)):
@@ -373,7 +373,7 @@ def _draw_prevalence(rng, classes, alpha, prevalence, prior, mean, keep):
 def draw_rates(rng, counts, classes, rows, common, confusion, prevalence, keep):
     """Everything between two sweeps: learnt priors given the counts, then rates given both.
 
-    ``rows`` and ``common`` are the learnt priors of confusion, one a truth, and of prevalence: eta,
+    ``rows`` and ``common`` are the learnt priors of confusion (per truth) and of prevalence: eta,
     kappa, width, phi and room for ``update``, or None where the prior is fixed. ``confusion`` and
     ``prevalence`` are pseudo-counts, rates, log ratios and sums of expectations, as
     ``_draw_confusion`` and ``_draw_prevalence`` take them. All in one, since to hand over a random
@@ -399,7 +399,7 @@ def draw_rates(rng, counts, classes, rows, common, confusion, prevalence, keep):
 
 
 def workspace(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The arrays that ``update`` needs beside its arguments: phi, tails, large, reach."""
+    """The arrays that ``update`` needs next to its arguments: phi, tails, large, reach."""
     return (
         np.empty(columns, dtype=np.float64),
         np.zeros((columns + 1, SMALL), dtype=np.float64),

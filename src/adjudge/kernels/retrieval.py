@@ -1,4 +1,4 @@
-"""Measures of rankings under many draws of the truth: one value a draw, system and topic.
+"""Measures of rankings under many draws of the truth: one value per draw, system and topic.
 
 Arguments that the kernels share:
 
@@ -24,29 +24,29 @@ AP, P, R, RR, SUCCESS, RPREC, BPREF = range(7)
 
 
 @njit(cache=True, nogil=True)
-def _preferred(wanted, drawn, relevant, entry):
+def _preferred(relevant_count, drawn, relevant, entry):
     """Bpref as trec_eval has it: how seldom a document that is not relevant stands above one."""
-    if wanted == 0:
+    if relevant_count == 0:
         return 0.0
     total, above = 0.0, 0
-    most = min(wanted, drawn.size - wanted)
+    most = min(relevant_count, drawn.size - relevant_count)
     for at in range(entry.size):
         if not relevant[drawn[entry[at]]]:
             above += 1
         elif above:
-            total += 1.0 - min(above, wanted) / most
+            total += 1.0 - min(above, relevant_count) / most
         else:
             total += 1.0
-    return total / wanted
+    return total / relevant_count
 
 
 @njit(cache=True, nogil=True)
-def _binary(kind, cutoff, wanted, drawn, relevant, entry, place):
+def _binary(kind, cutoff, relevant_count, drawn, relevant, entry, place):
     """One value of a measure that looks at relevance alone, over one ranking."""
     if kind == BPREF:
-        return _preferred(wanted, drawn, relevant, entry)
+        return _preferred(relevant_count, drawn, relevant, entry)
     found, total, first = 0, 0.0, 0
-    limit = wanted if kind == RPREC else cutoff
+    limit = relevant_count if kind == RPREC else cutoff
     for at in range(entry.size):
         if place[at] > limit:
             break
@@ -58,11 +58,11 @@ def _binary(kind, cutoff, wanted, drawn, relevant, entry, place):
                     break
             total += found / place[at]
     if kind == AP:
-        return total / wanted if wanted else 0.0
+        return total / relevant_count if relevant_count else 0.0
     if kind == P:
         return found / cutoff
     if kind in (R, RPREC):
-        return found / wanted if wanted else 0.0
+        return found / relevant_count if relevant_count else 0.0
     if kind == RR:
         return 1.0 / first if first else 0.0
     return 1.0 if found else 0.0
@@ -76,13 +76,19 @@ def binary_values(kind, cutoff, truths, begins, starts, entry, place, gain, out)
     for d in range(truths.shape[0]):
         for t in range(topics):
             drawn = truths[d, begins[t] : begins[t + 1]]
-            wanted = 0
+            relevant_count = 0
             for e in range(drawn.size):
-                wanted += relevant[drawn[e]]
+                relevant_count += relevant[drawn[e]]
             for s in range(out.shape[1]):
                 first, last = starts[s * topics + t], starts[s * topics + t + 1]
                 out[d, s, t] = _binary(
-                    kind, cutoff, wanted, drawn, relevant, entry[first:last], place[first:last]
+                    kind,
+                    cutoff,
+                    relevant_count,
+                    drawn,
+                    relevant,
+                    entry[first:last],
+                    place[first:last],
                 )
 
 
@@ -98,12 +104,12 @@ def flip_binary(kind, cutoff, truths, begins, starts, entry, place, gain, sign, 
     for d in range(truths.shape[0]):
         for t in range(topics):
             drawn = truths[d, begins[t] : begins[t + 1]].copy()
-            wanted = 0
+            relevant_count = 0
             for e in range(drawn.size):
-                wanted += relevant[drawn[e]]
+                relevant_count += relevant[drawn[e]]
             for e in range(drawn.size):
                 old = drawn[e]
-                others = wanted - relevant[old]
+                others = relevant_count - relevant[old]
                 found = np.zeros(2)
                 for value in range(2):
                     drawn[e] = yes if value else no
@@ -124,13 +130,13 @@ def flip_binary(kind, cutoff, truths, begins, starts, entry, place, gain, sign, 
 
 
 @njit(cache=True, nogil=True)
-def _ideal(counts, gain, falling, room, cutoff):
-    """The most that a ranking of so many documents of each truth can have."""
+def _ideal(counts, gain, falling, worth, cutoff):
+    """The most that a ranking of that many documents of each truth can have."""
     best, taken = 0.0, 0
     for k in falling:
         after = min(taken + counts[k], cutoff)
         if gain[k] > 0:
-            best += gain[k] * (room[after] - room[taken])
+            best += gain[k] * (worth[after] - worth[taken])
         taken = after
     return best
 
@@ -139,7 +145,7 @@ def _ideal(counts, gain, falling, room, cutoff):
 def flip_discounted(cutoff, truths, begins, starts, entry, place, gain, falling, share, sign, out):
     """The same as ``flip_binary`` for sums of gains by place, as ``discounted_values`` has them."""
     topics = begins.size - 1
-    room = np.append(np.zeros(1), np.cumsum(share))
+    worth = np.append(np.zeros(1), np.cumsum(share))
     counts = np.empty(gain.size, dtype=np.int64)
     for d in range(truths.shape[0]):
         for t in range(topics):
@@ -162,7 +168,7 @@ def flip_discounted(cutoff, truths, begins, starts, entry, place, gain, falling,
                     best = 1.0
                     if falling.size:
                         counts[k] += 1
-                        best = _ideal(counts, gain, falling, room, cutoff)
+                        best = _ideal(counts, gain, falling, worth, cutoff)
                         counts[k] -= 1
                     value = total + (gain[k] - gain[old]) * weight[e]
                     out[begins[t] + e, k] += value / best if best > 0 else 0.0
@@ -177,7 +183,7 @@ def discounted_values(cutoff, truths, begins, starts, entry, place, gain, fallin
     that any ranking of the pool could have: ``falling`` has the truths from most gain to least.
     """
     topics = begins.size - 1
-    room = np.append(np.zeros(1), np.cumsum(share))  # what the first so many places are worth
+    worth = np.append(np.zeros(1), np.cumsum(share))  # what the first that many places are worth
     counts = np.empty(gain.size, dtype=np.int64)
     for d in range(truths.shape[0]):
         for t in range(topics):
@@ -187,7 +193,7 @@ def discounted_values(cutoff, truths, begins, starts, entry, place, gain, fallin
                 counts[:] = 0
                 for e in range(drawn.size):
                     counts[drawn[e]] += 1
-                best = _ideal(counts, gain, falling, room, cutoff)
+                best = _ideal(counts, gain, falling, worth, cutoff)
             for s in range(out.shape[1]):
                 total = 0.0
                 for at in range(starts[s * topics + t], starts[s * topics + t + 1]):

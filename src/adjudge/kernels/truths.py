@@ -26,10 +26,10 @@ from adjudge.kernels.keys import mixed
 @njit(cache=True, nogil=True)
 def _picked(p, truths, key, number):
     """A truth drawn from weights ``p`` by the random number of an item under the key."""
-    whole = 0.0
+    mass = 0.0
     for k in range(truths):
-        whole += p[k]
-    left = (mixed(key + (U(number) + U(1)) * U(_GOLDEN)) >> U(11)) * _TO_UNIT * whole
+        mass += p[k]
+    left = (mixed(key + (U(number) + U(1)) * U(_GOLDEN)) >> U(11)) * _TO_UNIT * mass
     truth = 0
     for k in range(truths - 1):
         left -= p[k]

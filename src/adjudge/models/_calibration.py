@@ -256,7 +256,7 @@ def learn(
     """Fit the calibration to gold items, given their features and the model's probabilities."""
     kind = _number_rows(features, truth)
     topics, topic = _choose_topics(groups, items, kind, len(scheme.offset))
-    order = np.lexsort((kind, topic))  # so that the order of items changes no bit
+    order = np.lexsort((kind, topic))  # so that the order of items does not change the result
     features, truth, own, topic = features[order], truth[order], own[order], topic[order]
     offsets = np.zeros((1 if topics is None else len(topics) + 1, scheme.truths))
     unit = np.eye(len(offsets), len(offsets) - 1)[topic]
@@ -284,7 +284,7 @@ def _choose_topics(
 ) -> tuple[Names | None, NDArray[np.int32]]:  # (item,)
     """Choose the topics with an offset, those with most gold, and number each gold item's.
 
-    They are numbered by the kinds of their gold items, so that names and order change no bit.
+    They are numbered by the kinds of their gold items, so that names and order change nothing.
     """
     number = np.full(len(items), -1, dtype=np.int32)
     if groups is None:

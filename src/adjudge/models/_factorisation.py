@@ -12,7 +12,7 @@ Winlaw 2015, doi:10.1002/nla.1963). Gradient descent goes along conjugate direct
 gradient divided by how steep it is there. Along a line the objective is a polynomial of fourth
 degree, so that each step goes exactly to its lowest point, and the objective never rises.
 
-A fit has converged where the gradient is nothing beside the pull of the regularisation, with which
+A fit has converged where the gradient is nothing next to the pull of the regularisation, with which
 the errors are in balance at a minimum: |gradient| <= tolerance * lambda * |factors|.
 """
 
@@ -237,7 +237,7 @@ class _Problem:
 
     @property
     def steep(self) -> float:
-        """The size of the gradient beside that of the regularisation's pull."""
+        """The size of the gradient next to that of the regularisation's pull."""
         pull = self.ridge * np.sqrt(_dot((self.own, self.held), (self.own, self.held)))
         return float(np.sqrt(_dot(self.slopes, self.slopes)) / pull) if pull > 0 else 0.0
 

@@ -58,7 +58,7 @@ class Prior:
     fixed: bool = False
 
     def with_prevalence(self, known: NDArray[np.float64] | None) -> Prior:  # (truth,)
-        """The prior with a known prevalence: so many pseudo-counts that no data moves it."""
+        """The prior with a known prevalence: that many pseudo-counts that no data moves it."""
         if known is None:
             return self
         return replace(self, prevalence=_CERTAIN * known, exchangeable=False, fixed=True)
@@ -73,8 +73,8 @@ class _Learnt:
         self.kappa = np.maximum(start.sum(axis=1), 1.0) + rng.exponential(size=priors)
         self.phi = np.empty_like(start)  # (prior, column), the means
         width = np.full_like(start, 0.7)
-        _, *room = workspace(rows, columns)
-        self.parts = (self.eta, self.kappa, width, self.phi, *room)
+        _, *buffers = workspace(rows, columns)
+        self.parts = (self.eta, self.kappa, width, self.phi, *buffers)
 
     @property
     def state(self) -> tuple[NDArray[np.float64], ...]:
@@ -291,13 +291,13 @@ def make_room(
         "confusion": (kept, judges, truths, labels),
         "prevalence": (kept, topics, truths),
     }
-    room: dict[str, NDArray[Any]] = {}
+    buffers: dict[str, NDArray[Any]] = {}
     for name, shape in shapes.items():
         kind = np.float32 if name in {"confusion", "prevalence"} else np.float64
-        room[name] = np.empty((len(chains), *shape), dtype=kind)
-        for chain, part in zip(chains, room[name], strict=True):
+        buffers[name] = np.empty((len(chains), *shape), dtype=kind)
+        for chain, part in zip(chains, buffers[name], strict=True):
             setattr(chain, name, part)
-    return room
+    return buffers
 
 
 def _find_switch(switch: NDArray[np.int64]) -> NDArray[np.intp] | None:

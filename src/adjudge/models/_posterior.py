@@ -147,8 +147,8 @@ def _population(
     if prior.learnt:
         mean = draws.hyper["phi"].mean(axis=(0, 1))
         return np.asarray(mean / mean.sum(axis=1, keepdims=True))
-    whole = counts.sum(axis=0) + prior.confusion
-    return np.asarray(whole / whole.sum(axis=1, keepdims=True))
+    total = counts.sum(axis=0) + prior.confusion
+    return np.asarray(total / total.sum(axis=1, keepdims=True))
 
 
 def _together(
@@ -160,7 +160,7 @@ def _together(
     table: Judgments,
     by_topic: bool,
 ) -> Draws:
-    """The chains side by side, each cut to the length of the shortest."""
+    """The chains in parallel, each cut to the length of the shortest."""
     least = min(chain.done for chain in chains)
     rows = -(-least // stride)
     names = ("phi", "kappa") if prior.learnt else ()

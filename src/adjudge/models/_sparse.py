@@ -1,7 +1,7 @@
 """The sparse matrix of items and judges: a number where a judge judged an item, nothing elsewhere.
 
 Rows and columns stand in the order of their names, so that neither the order of judgments nor that
-of items or judges changes a bit of what is computed from them.
+of items or judges changes the result of what is computed from them.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ towards some labels:
 
 A judge's own row of a label is drawn to it by ``strength`` pseudo-judgments, and the row of a type
 (a kind of the label) differs from its label's as it does for the typical judge. All sums over
-judges are in whole units, so that the order of judges changes no bit.
+judges are in whole units, so that the order of judges does not change the result.
 
 Then from fitted types to the answer: what types mean, the blend with the vote, judges' counts.
 """

@@ -35,7 +35,7 @@ class WeightedSweeps(Sweeps):
         self.inner: Sweeps = engine.load(judgments, known, by_topic=by_topic)
 
     def tables(self, parameters: Parameters) -> Tables:
-        """The parameters, of effective judges as the whole numbers that tasks read."""
+        """The parameters, of effective judges as the integers that tasks read."""
         return self.inner.tables(self._split(parameters))
 
     def counts(self, shares: _Whole, classes: _Whole) -> Counts:

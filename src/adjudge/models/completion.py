@@ -72,7 +72,7 @@ class Factors:
     def of(
         cls, judgments: Judgments, matrix: Sparse, plan: FitPlan, fit: FittedFactors, cut: Cut
     ) -> Factors:
-        """Fitted factors beside their judgments, in the judgments' order."""
+        """Fitted factors next to their judgments, in the judgments' order."""
         items, judges = np.empty_like(fit.own), np.empty_like(fit.held)
         items[matrix.item_order], judges[matrix.judge_order] = fit.own, fit.held
         judged = np.zeros(len(items), dtype=np.bool_)
@@ -148,10 +148,10 @@ class Factors:
         across, judging = self._across(), self.judging
         heavy = np.ones(len(self.judges)) if weight is None else weight
         unit = 2.0**30 / max(float(heavy.max(initial=0.0)), 1e-300)
-        whole = np.rint(heavy[judging] * unit).astype(np.int64)
+        units = np.rint(heavy[judging] * unit).astype(np.int64)
         other = np.zeros(len(judging), dtype=np.bool_) if turned is None else turned
         given = (self.items, across, self.mean, self.cuts.middles, self.cuts.close)
-        rest = (self._stands(), other[judging].astype(np.int64), whole, votes)
+        rest = (self._stands(), other[judging].astype(np.int64), units, votes)
         if across.shape[1]:
             with open_threads(threads, votes.shape[0] * across.shape[1]) as each_block:
                 each_block(
@@ -166,7 +166,7 @@ class Factors:
         return np.ascontiguousarray(self.judges[self.judging].T)
 
     def _stands(self) -> NDArray[np.int64]:  # (2, label)
-        """The truth of each label of the cuts, as given and turned round."""
+        """The truth of each label of the cuts, as given and reversed."""
         stands = np.array(self.judgments.scale.truth_of, dtype=np.int64)[self.cuts.labels]
         return np.stack([stands, np.where(stands < 2, 1 - stands, stands)])
 

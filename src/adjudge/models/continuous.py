@@ -11,7 +11,7 @@ model is that of Welinder and Perona (2010) for numbers, with scales added.
 What all judges get wrong together is in the values, and no judge shows it. Gold does: with 20 items
 of it the intervals are widened until they would have held 95% of it, had the fit not seen it (split
 conformal; Vovk and others, 2005). Without, they are widened where some items are hard for all
-judges, which is where judges err together, and by what is not known of the mean bias of so many
+judges, which is where judges err together, and by what is not known of the mean bias of that many
 judges: b^2 / J, and a^2 / J times the squared distance from c.
 
 Where zero is the commonest answer, as with feelings that are mostly absent, a bias is taken to be
@@ -154,17 +154,17 @@ class Continuous(FitPredict):
         if not converged:
             notes.append(describe_unconverged(done))
         widened, common, stretch = 1.0, 0.0, 0.0
-        told = _told(judgments, known)
+        gold_items = _gold_items(judgments, known)
         if known is not None:
             value[known >= 0] = values[known[known >= 0]]  # to the last bit
-        if known is not None and len(told) >= _LEAST_GOLD:
+        if known is not None and len(gold_items) >= _LEAST_GOLD:
             unseen = replace(numbers, gold=np.empty(0))
             blind, _, _ = sweep_numbers("blind", sweeps, unseen, fixed, state, *rules)
             guess, doubt, _ = value_items(sweeps, unseen, blind)
-            widened = _widening(guess[told], doubt[told], values[known[told]])
+            widened = _widening(guess[gold_items], doubt[gold_items], values[known[gold_items]])
             notes.append(
                 f"intervals are {widened:.2f} times as wide as the judges' noise alone would have "
-                f"them, by the gold of {len(told):,} items"
+                f"them, by the gold of {len(gold_items):,} items"
             )
         else:
             variance = _common_variance(
@@ -208,18 +208,18 @@ def _with_gold(
     return judgments, known, np.array(found, dtype=np.float64), notes
 
 
-def _told(
+def _gold_items(
     judgments: Judgments, known: NDArray[np.int32] | None
 ) -> NDArray[np.int64]:  # (item with gold and judgments,)
     """The items that have both gold and judgments."""
     if known is None:
         return np.zeros(0, dtype=np.int64)
-    told = np.flatnonzero(known >= 0)
-    return told[judgments.offsets[told + 1] > judgments.offsets[told]]
+    gold_items = np.flatnonzero(known >= 0)
+    return gold_items[judgments.offsets[gold_items + 1] > judgments.offsets[gold_items]]
 
 
 def _pairs(judgments: Judgments, known: NDArray[np.int32] | None) -> _Floats:  # (item,)
-    """Twice how many pairs of judgments an item has; none where its value is known."""
+    """Twice the number of pairs of judgments of each item; 0 where its value is known."""
     count = judgments.counts_per_item.astype(np.float64)
     pairs: _Floats = count * (count - 1.0)
     return pairs if known is None else np.where(known >= 0, 0.0, pairs)

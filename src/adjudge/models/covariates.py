@@ -1,4 +1,4 @@
-"""Covariates: what is known of items and of judges next to the judgments.
+"""Covariates: columns of items and judges in addition to the judgments.
 
     P(z_i = k) / P(z_i = k - 1)  =  exp(alpha_t(i),k + x_i . b)    alpha_tk ~ Normal(mu_k, tau_k^2)
     theta_j[k, :]  ~  Dirichlet(kappa_k (phi_jk on right labels, 1 - phi_jk on wrong ones))
@@ -76,7 +76,7 @@ class WithColumns(Fitted):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Design:
-    """Standardised columns: a row an item or a judge, 0 (the mean) where a value is missing."""
+    """Standardised columns: one row per item or judge, 0 (the mean) where a value is missing."""
 
     names: tuple[str, ...]  # (column,)
     values: _Floats  # (row, column)
@@ -183,7 +183,7 @@ def fit_with_columns(model: Any, given: Given) -> Consensus:
 
 
 def _fields(table: Judgments) -> Any:
-    """What was read beside the judgments, a row an item; None where nothing was."""
+    """What was read next to the judgments, a row per item; None where nothing was."""
     if table.fields is None:
         return None
     return table.fields.append_column("item", table.items)
@@ -226,8 +226,8 @@ class _CovariateFit:
     def _with_gold(self, chance: _Floats) -> _Floats:
         """Probabilities with gold in its place."""
         if self.known is not None:
-            told = self.known >= 0
-            chance[told] = np.eye(chance.shape[1])[self.known[told]]
+            has_gold = self.known >= 0
+            chance[has_gold] = np.eye(chance.shape[1])[self.known[has_gold]]
         return chance
 
     def run(self, progress: Progress | None) -> bool:
@@ -315,7 +315,7 @@ class _CovariateFit:
         return np.where(size > 0, share, softmax(self.mu))
 
     def population(self) -> _Floats:  # (truth, label)
-        """The matrix of a judge of whom nothing is known: columns at their mean."""
+        """The matrix of a judge about whom nothing is known: columns at their mean."""
         means = [np.array([expit(prior[0])]) for prior in self.priors]
         return np.concatenate([self._row(truth, mean) for truth, mean in enumerate(means)])
 

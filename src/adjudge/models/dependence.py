@@ -77,9 +77,9 @@ def _measure(
         return None
     wrong = np.array(judgments.scale.truth_of)[judgments.label[rows]] != known[gold[item]]
     wrong &= judges[item] > 1
-    told = np.bincount(judge, weights=judges[item] > 1)
-    everybody = wrong.sum() / told.sum()
-    mean = (np.bincount(judge, weights=wrong) + _DRAWN * everybody) / (told + _DRAWN)
+    checked = np.bincount(judge, weights=judges[item] > 1)
+    everybody = wrong.sum() / checked.sum()
+    mean = (np.bincount(judge, weights=wrong) + _DRAWN * everybody) / (checked + _DRAWN)
     error = np.where(judges[item] > 1, wrong - mean[judge], 0.0)
     both = _cross(item, source, _whole(weight * error), len(gold)) / _UNIT**2
     square = np.bincount(item, weights=_whole(weight * error**2), minlength=len(gold)) / _UNIT
@@ -164,12 +164,12 @@ def _cross(group: _Ints, part: _Ints, values: _Floats, groups: int) -> _Floats: 
 
 
 def count_effective(judgments: NDArray[Any], correlation: float) -> _Floats:
-    """The effective number of so many judgments of an item: n_eff(v)."""
+    """The effective number of that many judgments of an item: n_eff(v)."""
     many = np.asarray(judgments, dtype=np.float64)
     return np.asarray(many / (1.0 + np.maximum(many - 1.0, 0.0) * correlation))
 
 
 def count_further(judgments: NDArray[Any], correlation: float) -> _Floats:
-    """What one more judgment adds to the effective number of so many; 1 for the first."""
+    """What one more judgment adds to the effective number of that many; 1 for the first."""
     many = np.asarray(judgments, dtype=np.float64)
     return count_effective(many + 1.0, correlation) - count_effective(many, correlation)

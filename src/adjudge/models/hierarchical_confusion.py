@@ -136,7 +136,7 @@ class HierarchicalConfusion(WithColumns):
 
     Each topic has its own prevalence where topics are known, unless ``by_topic`` is false.
     ``prevalence`` are known shares of the classes, the same in all topics, by label or in the order
-    of the labels. ``item_columns`` and ``judge_columns`` name what is known of items and judges, as
+    of the labels. ``item_columns`` and ``judge_columns`` name columns of items and judges, as
     ``covariates`` describes; grades then have to be in order.
     """
 

@@ -33,7 +33,7 @@ class HierarchicalRelevance(WithColumns):
 
     The labels must be two; truth is the second. Topics have a prevalence each where they are known.
 
-    ``item_columns`` and ``judge_columns`` name what is known of items and judges: a logistic prior
+    ``item_columns`` and ``judge_columns`` name columns of items and judges: a logistic prior
     on an item's relevance and on a judge's rates, fitted by variational EM and not sampled.
     ``prevalence`` are known shares of the two labels, the same in all topics.
     """

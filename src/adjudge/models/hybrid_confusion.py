@@ -98,8 +98,8 @@ class HybridConfusion(Fitted):
     def _fit(self, given: Given) -> Consensus:
         gamma, truths = self.prior(given.judgments.scale), given.judgments.scale.truths
         if np.size(self.concentration) not in (1, len(truths)):
-            wanted = f"one number, or one per label: {', '.join(truths)}"
-            raise BadSetting("concentration", self.concentration, wanted)
+            expected = f"one number, or one per label: {', '.join(truths)}"
+            raise BadSetting("concentration", self.concentration, expected)
         alpha = np.ones(len(truths)) * self.concentration
         if self.method == "em":
             smoothing = Smoothing(gamma, alpha)

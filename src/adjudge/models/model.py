@@ -137,7 +137,7 @@ def prepare(
     families: Families | None = None,
     tables: int = _TABLES,
 ) -> Prepared:
-    """Put gold beside judgments and load both into an engine.
+    """Put gold next to judgments and load both into an engine.
 
     Gold for an item that nobody judged is kept: the item joins the others, without judgments, and
     counts in the prevalence. With ``copies``, near-duplicate judges, found or declared, count as

@@ -1,6 +1,6 @@
 """What a model of numbers leaves: the value of each item, the bias and noise of each judge.
 
-An engine adds up six numbers a judge, whatever the number of judgments: how many they gave, their
+An engine adds up six numbers per judge, whatever the number of judgments: how many they gave, their
 sum and their squares, once; the values of the items, their squares, and their products with the
 numbers, in every sweep. Numbers are in standard deviations of the judgments here. What is computed
 from sums is computed in an order that neither items, judges nor judgments decide.
@@ -204,9 +204,12 @@ def _swept(
     sure = 1.0 / state.noise
     one, two = fixed.count * sure + 1.0 / shifts, squares * sure + 1.0 / scales
     cross, first, second = value * sure, fixed.first * sure, product * sure + 1.0 / scales
-    whole = one * two - cross**2
-    shift, scale = (two * first - cross * second) / whole, (one * second - cross * first) / whole
-    of_shift, of_scale = two / whole, one / whole
+    determinant = one * two - cross**2
+    shift, scale = (
+        (two * first - cross * second) / determinant,
+        (one * second - cross * first) / determinant,
+    )
+    of_shift, of_scale = two / determinant, one / determinant
     shifts = mean_of(shift**2 + of_shift) + _NONE
     scales = mean_of((scale - 1.0) ** 2 + of_scale) + _NONE
     shift = shift - mean_of(shift)  # what all share is the values'
@@ -259,7 +262,7 @@ def _moved(before: JudgeState, after: JudgeState) -> float:
 
 
 def _unit(most: float, count: int) -> float:
-    """The power of two in which so many numbers, none of them larger, can be added up."""
+    """The power of two in which that many numbers, none of them larger, can be added up."""
     _, bits = math.frexp(max(most, 1e-30) * max(count, 1))
     return math.ldexp(1.0, _FREE - bits)
 
@@ -298,7 +301,7 @@ def errors_of(
 
 
 def most_of(judgments: Judgments) -> int:
-    """How many judgments an item has at most."""
+    """The largest number of judgments of one item."""
     offsets = judgments.offsets
     cuts = range(0, judgments.item_count, _BLOCK)
     return max((int(np.diff(offsets[cut : cut + _BLOCK + 1]).max()) for cut in cuts), default=0)
@@ -421,7 +424,7 @@ class ContinuousConsensus(Result, Saved):
     ) -> ContinuousConsensus:
         """The values of other judgments, by the judges as they are known.
 
-        A judge who is new is taken to be like the others, with a bias that nobody knows.
+        A judge who is new is taken to be like the others, with a bias that is unknown.
         """
         number = numbers_of(judgments.scale)
         state, new = judges_of(self.state, self.judgments, judgments)

@@ -6,7 +6,7 @@
 H. J. Jung and M. Lease (2012), "Inferring Missing Relevance Judgments from Crowd Workers via
 Probabilistic Matrix Factorization", SIGIR. The completed labels take the place of those that judges
 gave, too. With gold, judges may be weighed by the accuracy of their completed labels, those of
-accuracy below ``alpha`` left out, and those below one half turned round.
+accuracy below ``alpha`` left out, and those below one half reversed.
 
 It departs from the paper in how a completed number becomes a label (``cut``, see
 ``adjudge.models.completion``), in a stronger default regularisation, and in solving by alternating
@@ -60,7 +60,7 @@ class Pmf(Fitted):
     ``rank`` and ``regularisation`` may be "auto": chosen by cross-validation over the judgments.
     ``rank`` None is 30, or the smaller side of the matrix where that is less. ``weights`` and
     ``alpha`` use gold: judges weigh as much as their completed labels are accurate, those below
-    ``alpha`` are left out; ``flip`` then turns round, of two truths, those below one half.
+    ``alpha`` are left out; ``flip`` then reverses, of two truths, those below one half.
     """
 
     name: ClassVar[str] = "pmf"
@@ -160,12 +160,12 @@ class Pmf(Fitted):
         if known is not None:
             fixed = known >= 0
             posterior[fixed] = np.eye(posterior.shape[1])[known[fixed]]
-        whole = np.zeros(
+        total = np.zeros(
             (table.judge_count, len(table.scale.truths), len(table.scale.labels)), dtype=np.int64
         )
         given = (table.offsets, table.judge, table.label, 0, table.item_count)
-        kernels.count_under(*given, posterior, whole)
-        counts, gamma = whole / SHARE, prior_counts(table.scale, 1.0)
+        kernels.count_under(*given, posterior, total)
+        counts, gamma = total / SHARE, prior_counts(table.scale, 1.0)
         topic, topics = np.zeros(table.item_count, dtype=np.int32), 1
         if self.by_topic and table.topic is not None:
             topic, topics = table.topic, table.topic_count

@@ -35,7 +35,7 @@ TITLES = {
     "hierarchical-confusion": "any labels, full posteriors",
     "pmf": "factors of judges and items: many judges with few items each",
 }
-"""What each model of this package is, in a few words for readers to whom its name says nothing."""
+"""What each model is, in a few words for readers who do not know its name."""
 
 
 class Registry(Mapping[str, type[Any]]):

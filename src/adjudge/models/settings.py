@@ -33,8 +33,8 @@ def check_prevalence(prevalence: Shares | None) -> None:
     except TypeError:
         good = False
     if not good:
-        wanted = "shares above 0 that sum to 1, by label or in the order of the labels"
-        raise BadSetting("prevalence", prevalence, wanted)
+        expected = "shares above 0 that sum to 1, by label or in the order of the labels"
+        raise BadSetting("prevalence", prevalence, expected)
 
 
 def fixed_prevalence(
@@ -81,8 +81,8 @@ def check_settings(model: Any) -> None:
     """Refuse settings that no fit can use: choices that do not exist, numbers out of bounds."""
     for name, choices in _choices(model.__class__).items():
         if getattr(model, name) not in choices:
-            wanted = f"{', '.join(choices[:-1])} or {choices[-1]}"
-            raise BadSetting(name, getattr(model, name), wanted)
+            expected = f"{', '.join(choices[:-1])} or {choices[-1]}"
+            raise BadSetting(name, getattr(model, name), expected)
     for entry in fields(model):
         value = getattr(model, entry.name)
         if value is None:
@@ -145,8 +145,8 @@ class Fitted(FitPredict):
         a terminal and in a notebook after two seconds.
         """
         if start is not None and not (self.continues and isinstance(start, Consensus)):
-            wanted = "a Consensus, for a model fitted by EM"
-            raise BadSetting("start", f"{type(start).__name__} for {self.name}", wanted)
+            expected = "a Consensus, for a model fitted by EM"
+            raise BadSetting("start", f"{type(start).__name__} for {self.name}", expected)
         return self._fit(Given(judgments, gold, engine, progress, start))
 
     def _fit(self, given: Given) -> Consensus:

@@ -1,4 +1,4 @@
-"""Vote: votes weighted by what is known of the judges, cast by those whom every filter keeps.
+"""Vote: votes weighted by what is known about the judges, cast by those whom every filter keeps.
 
     label(item) = argmax_c  sum_j  weight_j [y_j == c],   over the judges kept
 
@@ -43,9 +43,9 @@ from adjudge.models.weighting import (
 class Vote(Fitted):
     """Votes weighted by features of the judges, after filters, as values or as text.
 
-    ``flip`` turns round the labels of judges whose accuracy against gold is below one half (two
+    ``flip`` reverses the labels of judges whose accuracy against gold is below one half (two
     labels only); their accuracy is then one minus it. ``shrink`` draws weights to the mean of the
-    judges by so many pseudo-judgments (beyond the papers). ``priors`` are known shares of the
+    judges by that many pseudo-judgments (beyond the papers). ``priors`` are known shares of the
     labels, for the feature label-typicality. An item left with no kept judge falls back to the
     plain vote.
     """
@@ -73,8 +73,8 @@ class Vote(Fitted):
         prepared = prepare(*given[:3], by_topic=self.by_topic, copies=self.weigh_copies)
         table = prepared.judgments
         choice = self.choose(table, given.gold, prepared.engine)
-        posterior, fallback, whole = prepared.sweeps.weigh(*choice.units)
-        counts = whole / SHARE
+        posterior, fallback, units = prepared.sweeps.weigh(*choice.units)
+        counts = units / SHARE
         gamma = prior_counts(table.scale, 1.0)
         parameters = Parameters(
             prevalence=posterior.mean(axis=0, keepdims=True) if len(posterior) else gamma[:, :1].T,
@@ -108,9 +108,9 @@ class Vote(Fitted):
         names += keep.features if keep is not None else ()
         if self.flip:
             names.append(ACCURACY)
-        wanted = tuple(dict.fromkeys(names))
+        needed = tuple(dict.fromkeys(names))
         features = measure_features(
-            judgments, gold, names=wanted, priors=self.priors, seed=self.seed, engine=engine
+            judgments, gold, names=needed, priors=self.priors, seed=self.seed, engine=engine
         )
         return choose_judges(
             judgments,
@@ -134,7 +134,7 @@ class ChosenJudges:
 
     @property
     def units(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:  # (judge,)
-        """Weights, plain weights and flips as sweeps take them: whole numbers."""
+        """Weights, plain weights and flips as sweeps take them: integers."""
         unit = 2.0**30 / max(float(self.plain.max(initial=0.0)), 1e-300)
         plain = np.maximum(np.rint(self.plain * unit).astype(np.int64), 1)
         return np.rint(self.weight * unit).astype(np.int64), plain, self.flipped
@@ -190,7 +190,7 @@ def choose_judges(
 def _flipped(
     judgments: Judgments, features: JudgeFeatures
 ) -> tuple[JudgeFeatures, NDArray[np.bool_]]:
-    """Features with accuracies below one half turned round, and whose they are."""
+    """Features with accuracies below one half reversed, and whose they are."""
     if len(judgments.scale.truths) != 2:
         raise BadData(
             f"only two labels can be flipped, and these are {judgments.scale}",
@@ -206,7 +206,7 @@ def _flipped(
 
 
 def describe_flips(flipped: NDArray[np.bool_]) -> list[str]:
-    """Report how many judges are turned round, if any."""
+    """Report how many judges are reversed, if any."""
     if not flipped.any():
         return []
     judges = count_of(int(flipped.sum()), "judge", "is", "are")

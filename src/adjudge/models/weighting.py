@@ -1,7 +1,7 @@
 """The features of judges: seven of the Z-score paper, and those beyond it.
 
 H. J. Jung and M. Lease (2011), "Improving Consensus Accuracy via Z-score and Weighted Voting".
-Each is in 0..1, larger is better: accuracies, and distances turned round, against gold or against
+Each is in 0..1, larger is better: accuracies, and distances reversed, against gold or against
 the simple majority, on grades or after the binary collapse; and accuracy on honeypots. Beyond the
 paper, without gold: how like the label distribution of a judge is to what is known or to the
 population's. Votes take their weights and filters from here, so features stand below votes.
@@ -15,7 +15,7 @@ Weights and filters for votes: small values that compose.
 
 Each can be written as text too, for the command line: ``graded-accuracy-gold^2*honeypot-accuracy``,
 ``zscore:graded-accuracy-gold+honeypot-accuracy:1.5``, ``|zscore|:honeypot-accuracy:1``,
-``accuracy:0.67``. In a weight ``1-graded-distance-gold`` is a feature turned round: the distance
+``accuracy:0.67``. In a weight ``1-graded-distance-gold`` is a feature reversed: the distance
 itself, where the feature is one minus it.
 """
 
@@ -51,7 +51,7 @@ FEATURES = (*PAPER, TYPICAL)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgeFeatures:
-    """Features by name: a value a judge, NaN where nothing speaks for or against them.
+    """Features by name: a value per judge, NaN where nothing speaks for or against them.
 
     ``counts`` are the judgments that each value rests on.
     """
@@ -65,7 +65,7 @@ class JudgeFeatures:
     def filled(self, name: str, shrink: float = 0.0) -> NDArray[np.float64]:  # (judge,)
         """A feature with the mean of the known judges where a judge has none.
 
-        With ``shrink``, every judge is drawn to that mean by so many pseudo-judgments: one who was
+        With ``shrink``, pseudo-judgments draw every judge to that mean: one who was
         right the one time they were tested is not yet better than one who was right 19 times of 20.
         """
         values, count = self.values[name], self.counts[name]
@@ -97,14 +97,14 @@ def measure_features(
         "gold": [name for name in names if name.endswith("-gold")],
         "majority": [name for name in names if name.endswith("-majority")],
     }
-    for which, wanted in against.items():
-        if wanted:
+    for which, needed in against.items():
+        if needed:
             reference = (
-                _gold(judgments, gold, wanted)
+                _gold(judgments, gold, needed)
                 if which == "gold"
                 else _majority(judgments, sweeps, gold, seed)
             )
-            _compare(judgments, sweeps, reference, wanted, values, counts)
+            _compare(judgments, sweeps, reference, needed, values, counts)
     if "honeypot-accuracy" in names:
         totals = _honeypots(judgments, sweeps, gold)
         counts["honeypot-accuracy"] = totals[:, 0]
@@ -137,11 +137,11 @@ def _plain(gold: Gold) -> Gold:
     return gold if gold.honeypot is None else gold.select(~gold.honeypot)
 
 
-def _gold(judgments: Judgments, gold: Gold | None, wanted: list[str]) -> NDArray[np.int16]:
+def _gold(judgments: Judgments, gold: Gold | None, needed: list[str]) -> NDArray[np.int16]:
     known = None if gold is None else _plain(gold).align(judgments)
     if known is None or not (known >= 0).any():
         raise BadData(
-            f"feature {wanted[0]} needs gold, and no judged item has any", expected="gold"
+            f"feature {needed[0]} needs gold, and no judged item has any", expected="gold"
         )
     return known
 
@@ -162,15 +162,15 @@ def _compare(
     judgments: Judgments,
     sweeps: Sweeps,
     reference: NDArray[np.int16],
-    wanted: list[str],
+    needed: list[str],
     values: dict[str, NDArray[np.float64]],
     counts: dict[str, NDArray[np.float64]],
 ) -> None:
     """Accuracies and distance against one reference, in one pass."""
     scale = judgments.scale
-    if any(name.startswith("binary") for name in wanted):
+    if any(name.startswith("binary") for name in needed):
         scale.need_relevant()
-    distant = [name for name in wanted if "distance" in name]
+    distant = [name for name in needed if "distance" in name]
     if distant and not scale.ordinal:
         raise BadData(
             f"feature {distant[0]} needs an ordinal scale, and {scale} has no order",
@@ -192,7 +192,7 @@ def _compare(
         "binary-accuracy": _share(near, total),
         "graded-distance": 1.0 - _share(distance / span, total),
     }
-    for name in wanted:
+    for name in needed:
         values[name] = found[name.rpartition("-")[0]]
         counts[name] = total
 
@@ -200,18 +200,18 @@ def _compare(
 def _honeypots(
     judgments: Judgments, sweeps: Sweeps, gold: Gold | None
 ) -> NDArray[np.float64]:  # (judge, 2)
-    """Judgments of honeypots, and how many gave the label that was wanted."""
+    """Judgments of honeypots, and how many gave the label that was expected."""
     if gold is None or gold.honeypot is None or not gold.honeypot.any():
         raise BadData(
             "feature honeypot-accuracy needs honeypots, and no gold item is marked as one",
             expected="honeypots",
         )
     traps = gold.select(gold.honeypot)
-    wanted = np.full(judgments.item_count, -1, dtype=np.int16)
+    needed = np.full(judgments.item_count, -1, dtype=np.int16)
     codes = np.array([judgments.scale.label_code(value) for value in traps.values])
     where = look_up(traps.items, judgments.items)
-    wanted[where[where >= 0]] = codes[traps.value][where >= 0]
-    table = sweeps.against(wanted, len(judgments.scale.labels))  # (judge, label wanted, label)
+    needed[where[where >= 0]] = codes[traps.value][where >= 0]
+    table = sweeps.against(needed, len(judgments.scale.labels))  # (judge, label wanted, label)
     return np.stack([table.sum(axis=(1, 2)), np.einsum("jkk->j", table)], axis=1).astype(np.float64)
 
 

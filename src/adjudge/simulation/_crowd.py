@@ -1,4 +1,4 @@
-"""Crowds: made judgments whose truth, judges and prevalence are known."""
+"""Crowds: simulated judgments whose truth, judges and prevalence are known."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _STEEPEST = 10  # beyond this the least active judges have no chance that a floa
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Made:
-    """Made judgments, and everything about them that real judgments hide.
+    """Simulated judgments, and everything about them that real judgments hide.
 
     ``truth`` has every item, ``gold`` the items whose truth is revealed. ``confusion`` is what a
     judge does with an item that is not difficult; ``kinds`` says what kind of judge each is.
@@ -70,7 +70,7 @@ class Crowd:
       concentration is infinite; items are dealt to topics in runs of nearly equal length.
     - An item's truth is ``z_i ~ Cat(prevalence_t(i))``, its label by judge j
       ``y ~ Cat(theta_j[z_i, :])``.
-    - ``per_item`` judgments an item: so many, or from low to high, each number as likely. The
+    - ``per_item`` judgments per item: that many, or from low to high, each number as likely. The
       judges come by their ``activity`` (see ``design``): even, or with a long tail, longer as
       ``steepness`` is higher. ``repeats`` lets a judge judge an item again.
     - With ``difficulty = (a, b)``, item i has ``d_i ~ Beta(a, b)``: with chance d_i a judge cannot
@@ -103,7 +103,7 @@ class Crowd:
         judges, truths = len(self.population), len(self.scale.truths)
         given = self.prevalence
         shares = len(given) in (0, truths) and all(share >= 0 for share in given)
-        for fits, setting, wanted in (
+        for fits, setting, expected in (
             (self.items >= 1, "items", "1 or more"),
             (0 <= self.topics <= self.items, "topics", f"from 0 to the {self.items} items"),
             (
@@ -129,7 +129,7 @@ class Crowd:
             (0 <= self.honeypots <= self.gold, "honeypots", f"from 0 to the gold's {self.gold}"),
         ):
             if not fits:
-                raise BadSetting(setting, getattr(self, setting), wanted)
+                raise BadSetting(setting, getattr(self, setting), expected)
         if self.activity not in ACTIVITIES:
             raise UnknownName("activity", self.activity, ACTIVITIES)
 

@@ -3,7 +3,7 @@
 The design says which judges judge which item. No judge judges an item twice, however unequal the
 judges' activity. The judges of an item are those of successive sampling (Plackett-Luce): draw
 judges one after another by their activity and pass over whoever was drawn before, until there are
-enough. That is what happens here, for a block of items at once: draw as many as are wanted with
+enough. That is what happens here, for a block of items at once: draw as many as are needed with
 replacement, keep the first of each, draw again as many as are missing, and so on. Since never more
 are drawn than are missing, the rounds are the same stream of draws cut in pieces, and nothing is
 approximate. Where few draws would be new (a judge with most of the activity, or most judges

@@ -80,10 +80,10 @@ class Settings:
             if field.name in ("confusion", "phi"):
                 _check_rows(setting, value)
             elif field.name in _SETTINGS:
-                wanted, fits = _SETTINGS[field.name]
+                expected, fits = _SETTINGS[field.name]
                 for one in value if isinstance(value, tuple) else (value,):
                     if not (isinstance(one, int | float) and math.isfinite(one) and fits(one)):
-                        raise BadSetting(setting, one, wanted)
+                        raise BadSetting(setting, one, expected)
 
     def __str__(self) -> str:
         """As ``Population.parse`` reads it: ``skilled``, or ``skilled(9,1)`` if it is changed."""
@@ -133,7 +133,7 @@ class Skilled(Kind):
     name: ClassVar[str] = "skilled"
 
     def draw(self, count: int, world: World) -> Confusion:
-        """One accuracy a judge."""
+        """One accuracy per judge."""
         return world.mixed(world.rng.beta(self.a, self.b, count), self.decay)
 
 
@@ -152,7 +152,7 @@ class TwoCoin(Kind):
     name: ClassVar[str] = "two-coin"
 
     def draw(self, count: int, world: World) -> Confusion:
-        """One sensitivity and one specificity a judge."""
+        """One sensitivity and one specificity per judge."""
         if len(world.scale.truths) != 2:
             raise BadSetting("truths", world.scale.truths, "two of them for two-coin judges")
         specificity = world.rng.beta(self.a0, self.b0, count)
@@ -165,7 +165,7 @@ class Dirichlet(Kind):
     """Judges of the hierarchical confusion model: ``theta_j[k, :] ~ Dirichlet(kappa_k phi_k)``.
 
     ``phi`` is the mean matrix of the kind and ``kappa`` how alike its judges are: one number, or
-    one a truth. Without ``phi`` the mean is that of a judge right with ``accuracy``, with the
+    one per truth. Without ``phi`` the mean is that of a judge right with ``accuracy``, with the
     errors shared by ``decay``.
     """
 
@@ -183,8 +183,8 @@ class Dirichlet(Kind):
             mean = world.mixed(np.array([self.accuracy]), self.decay)[0]
         kappa = self.kappa if isinstance(self.kappa, tuple) else (self.kappa,) * len(mean)
         if len(kappa) != len(mean):
-            wanted = f"one number, or one for each of {len(mean)} truths"
-            raise BadSetting(f"{self.name} kappa", kappa, wanted)
+            expected = f"one number, or one for each of {len(mean)} truths"
+            raise BadSetting(f"{self.name} kappa", kappa, expected)
         rows = [
             world.rng.dirichlet(strength * row, count)
             for strength, row in zip(kappa, mean, strict=True)
@@ -230,7 +230,7 @@ class Lazy(Kind):
             object.__setattr__(self, "label", canonical(self.label))
 
     def draw(self, count: int, world: World) -> Confusion:
-        """A column of ones a judge."""
+        """A column of ones per judge."""
         truths, labels = len(world.scale.truths), len(world.scale.labels)
         if self.label is None:
             chosen = world.rng.integers(labels, size=count)
@@ -255,7 +255,7 @@ class Adversary(Kind):
     pace: ClassVar[float] = 12.0
 
     def draw(self, count: int, world: World) -> Confusion:
-        """One chance of a wrong label a judge."""
+        """One chance of a wrong label per judge."""
         return world.mixed(1.0 - world.rng.beta(self.a, self.b, count), 1.0)
 
 
@@ -275,7 +275,7 @@ class Biased(Kind):
     name: ClassVar[str] = "biased"
 
     def draw(self, count: int, world: World) -> Confusion:
-        """One accuracy a judge, and the shift on top of it."""
+        """One accuracy per judge, and the shift on top of it."""
         scale = world.scale
         if not scale.ordinal:
             raise BadSetting("scale", str(scale), "an ordinal scale for biased judges")
@@ -316,8 +316,8 @@ def _fitting(name: str, matrix: Matrix, scale: Scale) -> NDArray[np.float64]:  #
     array = np.array(matrix, dtype=np.float64)
     truths, labels = len(scale.truths), len(scale.labels)
     if array.shape != (truths, labels):
-        wanted = f"{truths} truths x {labels} labels, for the scale {scale}"
-        raise BadSetting(name, "{} x {}".format(*array.shape), wanted)
+        expected = f"{truths} truths x {labels} labels, for the scale {scale}"
+        raise BadSetting(name, "{} x {}".format(*array.shape), expected)
     return np.asarray(array / array.sum(axis=1, keepdims=True))
 
 

@@ -23,7 +23,7 @@ _K = TypeVar("_K", bound=Settings)
 class Mixture(Generic[_K]):
     """A weighted mixture of kinds of judges.
 
-    Without ``judges`` the weights are whole numbers of judges. With it they are shares of that
+    Without ``judges`` the weights are numbers of judges. With it they are shares of that
     many, and each group gets its share rounded so that the sizes sum exactly (largest remainder).
     Judges stand in the order of the groups.
     """
@@ -38,8 +38,8 @@ class Mixture(Generic[_K]):
             if not 0 <= weight < math.inf:
                 raise BadSetting(f"weight of {kind}", weight, "a number, 0 or more")
             if self.judges is None and weight != int(weight):
-                wanted = "a whole number of judges, or a number of judges in all"
-                raise BadSetting(f"weight of {kind}", weight, wanted)
+                expected = "a whole number of judges, or a number of judges in all"
+                raise BadSetting(f"weight of {kind}", weight, expected)
         if sum(weight for _, weight in self.groups) <= 0:
             raise BadSetting("population", str(self), f"at least one judge, as {self.example!r}")
         if self.judges is not None and self.judges < 1:
@@ -71,8 +71,8 @@ class Mixture(Generic[_K]):
         names = [field.name for field in fields(kind) if field.name != "phi"]  # no matrix in a text
         texts = [] if inside is None else [text.strip() for text in inside.split(",")]
         if len(texts) > len(names) or not all(texts):
-            wanted = f"{', '.join(names) or 'none'}, in this order"
-            raise BadSetting(f"settings of {name}", inside, wanted)
+            expected = f"{', '.join(names) or 'none'}, in this order"
+            raise BadSetting(f"settings of {name}", inside, expected)
         numbers = map(as_number, texts)
         given = [text if n is None else n for n, text in zip(numbers, texts, strict=True)]
         return kind(*given), weight

@@ -124,13 +124,13 @@ class Patience:
     pages: float = math.inf
 
     def stays(self, stage: Stage, sheets: int) -> bool:
-        """Whether they go on, having answered so many sheets of this stage."""
+        """Whether they go on, having answered that many sheets of this stage."""
         return sheets < (self.training if stage == "training" else self.pages)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MadeJudge:
-    """A made judge: how they behave, and how long they stay."""
+    """A simulated judge: how they behave, and how long they stay."""
 
     behaviour: Behaviour
     patience: Patience = field(default_factory=Patience)
@@ -183,9 +183,9 @@ class Ethical:
         """Their confusion matrix before any mix leans on it, as far as they have learnt."""
         if not self.learning:
             return self.confusion
-        told = self.label_counts - 1.0  # one of each was taken for granted
-        both = told[:, None] + told
-        shared = np.divide(told[:, None] * told, both, out=np.zeros_like(both), where=both > 0)
+        seen = self.label_counts - 1.0  # one of each was taken for granted
+        both = seen[:, None] + seen
+        shared = np.divide(seen[:, None] * seen, both, out=np.zeros_like(both), where=both > 0)
         errors = self.confusion / (1.0 + self.learning * shared)
         np.fill_diagonal(errors, 0.0)
         return np.asarray(errors + np.diag(1.0 - errors.sum(axis=1)))

@@ -1,4 +1,4 @@
-"""Who comes to judge: stated numbers of made judges of stated behaviour, and how they are sent.
+"""Who comes to judge: numbers of simulated judges by behaviour, and how they are sent.
 
 ``ethical(accuracy, anchoring)``  looks, and errs as often as they are told to
 ``spammer``                       gives the label that was right most often so far
@@ -92,7 +92,7 @@ class _DroppedOut(Exception):
 
 
 class _Dropout:
-    """One who looks, and vanishes after so many pairs, in the middle of whatever it is."""
+    """One who looks, and vanishes after that many pairs, in the middle of whatever it is."""
 
     def __init__(self, behaviour: Behaviour, pairs: int) -> None:
         self._behaviour = behaviour
@@ -231,7 +231,7 @@ def send_crowd(
     name: str = "judge",
     on_end: Callable[[VisitEnd], None] | None = None,
 ) -> list[VisitEnd]:
-    """Send judges to a client, so many at once, each in a thread; how each visit ended."""
+    """Send judges to a client, that many at once, each in a thread; how each visit ended."""
 
     def go(place: int) -> VisitEnd:
         return _visit(client, judges[place], f"{name}-{place}", kinds[place])

@@ -1,4 +1,4 @@
-"""A client of a server: made judges judge over its HTTP API, as any script or model may.
+"""A client of a server: simulated judges judge over its HTTP API, as any script or model may.
 
 Nothing here knows what the server is made of. A request that got no answer, since the connection
 was lost or the server is away or busy, is sent again: the key of a page makes that safe. What the

@@ -1,6 +1,6 @@
 """Planning: how many judgments, golds and how much money a wanted accuracy takes.
 
-Judges like those of a pilot are drawn, made to judge made items as often as is wanted, and the
+Judges like those of a pilot are drawn, made to judge simulated items as often as is needed, and the
 labels of the model are compared with the truth that was made. A drawn judge is one of the pilot's,
 in proportion to their judgments, with a confusion from their posterior
 
@@ -102,9 +102,9 @@ def plan(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> JudgmentPlan:
-    """The fewest judgments an item with which made crowds like the pilot reach the accuracy.
+    """The fewest judgments per item with which simulated crowds like the pilot reach the accuracy.
 
-    ``price`` is for one judgment; ``most`` is the largest number an item that is tried; ``error``
+    ``price`` is for one judgment; ``most`` is the largest number per item that is tried; ``error``
     is how often a judge may be told wrongly by their gold. The accuracy has to be reached by the
     lower end of the interval of the mean (90%), so that the plan is not luck. ``beyond`` numbers
     more are tried, to see what they would add.
@@ -171,7 +171,7 @@ class _Curve:
     made: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def at(self, number: float) -> tuple[float, float]:
-        """The mean over made crowds, and its standard error; between two numbers, between both."""
+        """The mean over simulated crowds, and its standard error; interpolated between numbers."""
         low = math.floor(number + 1e-9)
         part = number - low
         if part < 1e-9:
@@ -188,7 +188,7 @@ class _Curve:
         return self.made[number]
 
     def _run(self, per_item: int, run: int) -> float:
-        """The accuracy of the model on one made crowd."""
+        """The accuracy of the model on one simulated crowd."""
         rng = np.random.default_rng(np.random.SeedSequence([self.seed, per_item, run]))
         confusion = _drawn_judges(self.pilot, self.judges, rng)
         groups = tuple((Given(tuple(map(tuple, matrix.tolist()))), 1.0) for matrix in confusion)

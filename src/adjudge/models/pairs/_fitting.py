@@ -76,7 +76,7 @@ def _count_contradictions(comparisons: Comparisons) -> int:
         key = key * comparisons.topic_count + comparisons.topic
     side = comparisons.shown_first ^ turned
     key = key * 4 + np.where(comparisons.shown_first < 0, 2, side)
-    # By sorting: a table of so many distinct keys costs several times as much.
+    # By sorting: a table of that many distinct keys costs several times as much.
     answers = np.sort(key * 4 + outcome)
     answers = answers[np.append(True, answers[1:] != answers[:-1])] // 4
     same = answers[1:] == answers[:-1]

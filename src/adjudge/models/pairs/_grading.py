@@ -1,4 +1,4 @@
-"""Strengths from comparisons and grades together: the most probable point and what is known of it.
+"""Strengths from comparisons and grades together: the most probable point and its information.
 
 All that is fitted stands in one vector: log strengths; each judge's lean and log odds to answer
 with the order; the mean of leans and the log weight of ties; each grader's shift and log sharpness
@@ -31,7 +31,7 @@ _LEAST_SD, _ROUNDS, _SETTLED = 0.05, 20, 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Grades:
-    """Grades as numbers from 0, of the items and judges of the comparisons beside them."""
+    """Grades as numbers from 0, of the items and judges of the comparisons next to them."""
 
     item: NDArray[np.int64]  # (judgment,)
     judge: NDArray[np.int64]
@@ -45,7 +45,7 @@ class _Spreads:
     """Standard deviations that are learnt: of graders' shifts and log sharpness.
 
     A point alone would be made more probable without end by sharper grades and smaller strengths.
-    Laplace's correction is half the log of what is known of each strength: ``other`` by comparisons
+    Laplace's correction is half the log of the information on a strength: ``other`` by comparisons
     and a priori, and ``unit`` by each grade were its judge's sharpness 1.
     """
 
@@ -107,9 +107,9 @@ class BothKinds:
 
     def strength_information(self, found: GradedStrengths) -> _Floats:  # (item,)
         """What is known of each strength, were everything else known."""
-        told = _grade_information(self, found).strength
+        info = _grade_information(self, found).strength
         own, _ = _pair_curves(self, found)
-        return np.asarray(own + np.bincount(self.grades.item, told, self.cells.items))
+        return np.asarray(own + np.bincount(self.grades.item, info, self.cells.items))
 
     def information(self, found: GradedStrengths) -> _GradeInformation:
         """What each grade tells, whatever it turned out to be."""
@@ -153,10 +153,10 @@ class BothKinds:
             *(given.item, given.judge, given.label, given.weight, theta, shift, sharp + common[0]),
             *(cut, slopes[0], slopes[5], slopes[6], to_cut),
         )
-        told = spreads.unit * np.exp(2.0 * (sharp + common[0]))[given.judge]
-        known = spreads.other + np.bincount(given.item, told, len(theta))
+        info = spreads.unit * np.exp(2.0 * (sharp + common[0]))[given.judge]
+        known = spreads.other + np.bincount(given.item, info, len(theta))
         total -= 0.5 * float(np.log(known).sum())
-        slopes[6] -= np.bincount(given.judge, told / known[given.item], len(sharp))
+        slopes[6] -= np.bincount(given.judge, info / known[given.item], len(sharp))
         slopes[7][0] = slopes[6].sum()
         if len(cut):
             rest = np.cumsum(to_cut[::-1])[::-1]  # a gap moves every cut above it
@@ -287,15 +287,15 @@ def _grade_information(given: BothKinds, found: GradedStrengths) -> _GradeInform
 def _curves(given: BothKinds, found: GradedStrengths) -> _Floats:
     """How sharply the log posterior bends in each of its parts alone."""
     cells, grades, spreads = given.cells, given.grades, found.spreads
-    own, told = _pair_curves(given, found)
+    own, info = _pair_curves(given, found)
     by_grade = _grade_information(given, found)
     judges = cells.judges
     theta = own + np.bincount(grades.item, by_grade.strength, cells.items)
     shift = np.bincount(grades.judge, by_grade.strength, judges)
     sharp = np.bincount(grades.judge, by_grade.sharp, judges)
     right = expit(found.odds)
-    odds = np.bincount(cells.judge, told[1], judges) * right * (1 - right) + sum(given.agree)
-    lean = np.bincount(cells.judge, told[0], judges) + given.lean_spread**-2
+    odds = np.bincount(cells.judge, info[1], judges) * right * (1 - right) + sum(given.agree)
+    lean = np.bincount(cells.judge, info[0], judges) + given.lean_spread**-2
     gaps = np.diag(by_grade.cut) * np.append(1.0, np.diff(found.cut) ** 2)[: len(found.cut)]
     return np.concatenate(
         [
@@ -316,10 +316,10 @@ def _pair_curves(given: BothKinds, found: GradedStrengths) -> tuple[_Floats, _Fl
     """What comparisons and the prior tell of each strength alone; and comparisons by cell."""
     cells = given.cells
     tied = np.exp(found.log_tied) if given.has_ties else 0.0
-    told = cell_information(cells, np.exp(found.theta), found.lean, tied, expit(found.odds))
-    own = np.bincount(cells.a, told[0], cells.items)
-    own += np.bincount(cells.b, told[0], cells.items)
-    return own + prior_information(np.exp(found.theta), given.prior), told
+    info = cell_information(cells, np.exp(found.theta), found.lean, tied, expit(found.odds))
+    own = np.bincount(cells.a, info[0], cells.items)
+    own += np.bincount(cells.b, info[0], cells.items)
+    return own + prior_information(np.exp(found.theta), given.prior), info
 
 
 def _spreads_of(given: BothKinds, found: GradedStrengths, *, learn: bool = True) -> _Spreads:
@@ -331,11 +331,11 @@ def _spreads_of(given: BothKinds, found: GradedStrengths, *, learn: bool = True)
     judged = np.bincount(grades.judge, minlength=judges) > 0
     shift = np.bincount(grades.judge, by_grade.strength, judges)
     sharp = np.bincount(grades.judge, by_grade.sharp, judges)
-    for name, value, told, first in (
+    for name, value, info, first in (
         ("shift", found.shift[judged], shift[judged], 0.5),
         ("sharp", found.sharp[judged], sharp[judged], 0.5),
     ):
-        squares = value**2 + 1.0 / (told + getattr(held, name) ** -2)
+        squares = value**2 + 1.0 / (info + getattr(held, name) ** -2)
         sd = np.sqrt((squares.sum() + first**2) / (len(value) + 1.0))
         out[name] = max(float(sd), _LEAST_SD)
     unit = by_grade.strength / found.steep[grades.judge] ** 2
@@ -348,35 +348,39 @@ def _shared_with_graders(given: BothKinds, found: GradedStrengths) -> Any:  # (i
     Graders' shift and sharpness go first, two by two; what is left are cuts and the common
     sharpness, so that nothing has the size of items by judges.
     """
-    told, grades, spreads = _grade_information(given, found), given.grades, found.spreads
+    info, grades, spreads = _grade_information(given, found), given.grades, found.spreads
     items, judges = given.cells.items, given.cells.judges
     at = grades.judge
 
     def summed(values: _Floats) -> _Floats:
         return np.asarray(np.bincount(at, values, judges), dtype=np.float64)
 
-    shift, cross = summed(told.strength) + spreads.shift**-2, -summed(told.both)
-    sharp = summed(told.sharp) + spreads.sharp**-2
-    whole = shift * sharp - cross**2
-    a, b, c = sharp / whole, -cross / whole, shift / whole  # the inverse of each judge's two by two
+    shift, cross = summed(info.strength) + spreads.shift**-2, -summed(info.both)
+    sharp = summed(info.sharp) + spreads.sharp**-2
+    determinant = shift * sharp - cross**2
+    a, b, c = (
+        sharp / determinant,
+        -cross / determinant,
+        shift / determinant,
+    )  # the inverse of each judge's two by two
 
     def sparse(values: _Floats) -> Any:
         return coo_array((values, (grades.item, at)), shape=(items, judges)).tocsr()
 
-    in_shift, in_sharp = sparse(-told.strength), sparse(told.both)
-    wide = [*told.strength_cut.T, told.both]  # cuts, and the common sharpness
+    in_shift, in_sharp = sparse(-info.strength), sparse(info.both)
+    wide = [*info.strength_cut.T, info.both]  # cuts, and the common sharpness
     small = np.column_stack([np.bincount(grades.item, part, items) for part in wide])
     to_shift = np.column_stack([-summed(part) for part in wide])
-    to_sharp = np.column_stack([*(summed(part) for part in told.sharp_cut.T), summed(told.sharp)])
+    to_sharp = np.column_stack([*(summed(part) for part in info.sharp_cut.T), summed(info.sharp)])
     # Items and the small part, each with judges taken off.
     lead_shift = in_shift * a + in_sharp * b
     lead_sharp = in_shift * b + in_sharp * c
     first = lead_shift @ in_shift.T + lead_sharp @ in_sharp.T
     small = small - (lead_shift @ to_shift + lead_sharp @ to_sharp)
     core = np.zeros((len(wide), len(wide)))
-    core[:-1, :-1] = told.cut + np.eye(len(wide) - 1) * _CUT_SD**-2
-    core[:-1, -1] = core[-1, :-1] = told.sharp_cut.sum(axis=0)
-    core[-1, -1] = told.sharp.sum() + _SHARP_SD**-2
+    core[:-1, :-1] = info.cut + np.eye(len(wide) - 1) * _CUT_SD**-2
+    core[:-1, -1] = core[-1, :-1] = info.sharp_cut.sum(axis=0)
+    core[-1, -1] = info.sharp.sum() + _SHARP_SD**-2
     core -= to_shift.T @ (a[:, None] * to_shift + b[:, None] * to_sharp)
     core -= to_sharp.T @ (b[:, None] * to_shift + c[:, None] * to_sharp)
     return first.toarray() + small @ np.linalg.solve(core, small.T)
@@ -386,7 +390,7 @@ def _grader_spread(
     given: BothKinds, found: GradedStrengths
 ) -> tuple[_Floats, _Floats]:  # (judge,) each
     """The standard deviations of each grader's shift and log sharpness, strengths being known."""
-    told, grades, judges = _grade_information(given, found), given.grades, given.cells.judges
-    shift = np.bincount(grades.judge, told.strength, judges) + found.spreads.shift**-2
-    sharp = np.bincount(grades.judge, told.sharp, judges) + found.spreads.sharp**-2
+    info, grades, judges = _grade_information(given, found), given.grades, given.cells.judges
+    shift = np.bincount(grades.judge, info.strength, judges) + found.spreads.shift**-2
+    sharp = np.bincount(grades.judge, info.sharp, judges) + found.spreads.sharp**-2
     return 1.0 / np.sqrt(shift), 1.0 / np.sqrt(sharp)

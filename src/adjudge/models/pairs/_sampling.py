@@ -92,8 +92,8 @@ def sample_strengths(
         judge=judge,
         hyper={
             name: hyper[:, :, place].astype(np.float64)
-            for place, (name, wanted) in enumerate(names.items())
-            if wanted
+            for place, (name, sampled) in enumerate(names.items())
+            if sampled
         },
         items=comparisons.items,
         judges=comparisons.judges,

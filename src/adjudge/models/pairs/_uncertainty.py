@@ -26,7 +26,7 @@ _DRAWN = 200  # draws above that
 
 
 def prior_information(strength: _Floats, prior: float) -> _Floats:  # (item,)
-    """What so many wins and losses against an item of strength 1 tell of each."""
+    """What that many wins and losses against an item of strength 1 tell of each."""
     return np.asarray(2.0 * prior * strength / (1.0 + strength) ** 2)
 
 
@@ -57,7 +57,7 @@ def spread_of(
     skill = None
     if agree is not None:
         held = agree[0] / right**2 + agree[1] / (1.0 - right) ** 2
-        skill = _SkillDoubt(told=found[1], both=found[2], held=np.asarray(held))
+        skill = _SkillDoubt(info=found[1], both=found[2], held=np.asarray(held))
     if cells.items <= _DENSE:
         doubt = None if less is None else less()
         with threadpool_limits(1, "blas"):  # more would mostly wait for one another, at full speed
@@ -69,14 +69,14 @@ def spread_of(
 class _SkillDoubt:
     """What cells tell of the skill of their judges, alone and together with the difference."""
 
-    told: _Floats  # (cell,)
+    info: _Floats  # (cell,)
     both: _Floats  # (cell,)
     held: _Floats  # (judge,) by the prior
 
 
 def _shared(cells: PairCells, skill: _SkillDoubt) -> Any:
     """The information about each item that is not told apart from that about judges."""
-    own = np.bincount(cells.judge, skill.told, cells.judges) + skill.held
+    own = np.bincount(cells.judge, skill.info, cells.judges) + skill.held
     weight = skill.both / np.sqrt(own)[cells.judge]
     size = cells.items * cells.judges
     if size <= 2 * len(weight):  # no larger than the cells themselves
@@ -93,13 +93,13 @@ def _shared(cells: PairCells, skill: _SkillDoubt) -> Any:
 
 def _covariance(
     cells: PairCells,
-    told: _Floats,
+    info: _Floats,
     own: _Floats,
     skill: _SkillDoubt | None,
     less: _Floats | None,
 ) -> _Floats:
     size = cells.items
-    half = np.bincount(cells.a * size + cells.b, -told, size * size).reshape(size, size)
+    half = np.bincount(cells.a * size + cells.b, -info, size * size).reshape(size, size)
     matrix = np.asarray(half + half.T, dtype=np.float64)
     np.fill_diagonal(matrix, own - matrix.sum(axis=1))
     if skill is not None:
@@ -117,7 +117,7 @@ def _covariance(
 
 
 def _draws(
-    cells: PairCells, told: _Floats, own: _Floats, skill: _SkillDoubt | None, seed: int
+    cells: PairCells, info: _Floats, own: _Floats, skill: _SkillDoubt | None, seed: int
 ) -> _Floats:  # (draw, item)
     """Normal draws with that information, by noise on every cell and a linear system each.
 
@@ -125,13 +125,13 @@ def _draws(
     """
     items, judges = cells.items, 0 if skill is None else cells.judges
     size = items + judges
-    ends = [(cells.a, cells.b, -told), (cells.b, cells.a, -told)]
-    diagonal = own + np.bincount(cells.a, told, items) + np.bincount(cells.b, told, items)
+    ends = [(cells.a, cells.b, -info), (cells.b, cells.a, -info)]
+    diagonal = own + np.bincount(cells.a, info, items) + np.bincount(cells.b, info, items)
     judge = items + cells.judge.astype(np.int64)
     if skill is not None:
         ends += [(cells.a, judge, skill.both), (judge, cells.a, skill.both)]
         ends += [(cells.b, judge, -skill.both), (judge, cells.b, -skill.both)]
-        theirs = np.bincount(cells.judge, skill.told, judges) + skill.held
+        theirs = np.bincount(cells.judge, skill.info, judges) + skill.held
         diagonal = np.concatenate([diagonal, theirs])
     every = np.arange(size)
     ends.append((every, every, diagonal))
@@ -141,14 +141,14 @@ def _draws(
     scale = coo_array((1.0 / np.maximum(diagonal, 1e-12), (every, every))).tocsr()
     out = np.empty((_DRAWN, items))
     for number in range(_DRAWN):
-        chance = rng.standard_normal(len(told))
-        noise = np.sqrt(told) * chance
+        chance = rng.standard_normal(len(info))
+        noise = np.sqrt(info) * chance
         pull: Any = np.bincount(cells.a, noise, size) - np.bincount(cells.b, noise, size)
         pull[:items] += np.sqrt(own) * rng.standard_normal(items)
         if skill is not None:
-            with_it = skill.both / np.sqrt(np.maximum(told, 1e-300))
-            alone = np.sqrt(np.maximum(skill.told - with_it**2, 0.0))
-            other = with_it * chance + alone * rng.standard_normal(len(told))
+            with_it = skill.both / np.sqrt(np.maximum(info, 1e-300))
+            alone = np.sqrt(np.maximum(skill.info - with_it**2, 0.0))
+            other = with_it * chance + alone * rng.standard_normal(len(info))
             pull += np.bincount(judge, other, size)
             pull[items:] += np.sqrt(skill.held) * rng.standard_normal(judges)
         found, _ = cg(matrix, pull, rtol=1e-4, maxiter=500, M=scale)

@@ -82,11 +82,11 @@ def _resampled(
 ) -> Preferences:
     check_answers(comparisons)
     score = rate(comparisons)
-    told = comparisons.select(comparisons.outcome != CANNOT_SAY)
+    answered = comparisons.select(comparisons.outcome != CANNOT_SAY)
     rng = np.random.default_rng(model.seed)
     draws = np.empty((model.resamples, len(score)), dtype=np.float32)
     for number, draw in enumerate(draws):
-        draw[:] = rate(told.select(np.sort(rng.integers(len(told), size=len(told)))))
+        draw[:] = rate(answered.select(np.sort(rng.integers(len(answered), size=len(answered)))))
         if progress is not None:
             progress(Step("resampling", number, model.resamples))
     return Preferences(

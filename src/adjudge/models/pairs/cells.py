@@ -51,7 +51,7 @@ class PairCells:
         return replace(self, **kept, wins=self.wins.T[:, rows].copy().T)
 
     def every(self, step: int) -> PairCells:
-        """One of so many cells."""
+        """One of that many cells."""
         return self.select(slice(None, None, step))
 
     @property
@@ -88,7 +88,7 @@ def count_cells(
         )
     given = np.empty(0) if weight is None else weight
     key, heavy = np.empty(len(comparisons), dtype=np.int64), np.empty(len(given))
-    told = kernels.key_comparisons(
+    answered = kernels.key_comparisons(
         comparisons.left,
         comparisons.right,
         comparisons.outcome,
@@ -103,15 +103,15 @@ def count_cells(
         key,
         heavy,
     )
-    key, heavy = key[:told], heavy[:told]
+    key, heavy = key[:answered], heavy[:answered]
     if weight is not None:
         order = np.argsort(key, kind="stable")
         key, heavy = key[order], heavy[order]
     else:
         key.sort()
-    room = len(key)
-    a, b, by, side, of_topic = (np.empty(room, dtype=np.int64) for _ in range(5))
-    counts = np.zeros((3, room)).T  # so that sweeps have each outcome in one piece
+    size_limit = len(key)
+    a, b, by, side, of_topic = (np.empty(size_limit, dtype=np.int64) for _ in range(5))
+    counts = np.zeros((3, size_limit)).T  # so that sweeps have each outcome in one piece
     size = kernels.count_cells(
         *(key, heavy, items, 3 if sides else 1, by_judge, by_topic),
         *(a, b, by, side, of_topic, counts),
@@ -132,11 +132,11 @@ def count_cells(
 
 
 def _cut(values: NDArray[Any], size: int) -> NDArray[Any]:
-    """The first so many; a copy only where that gives much memory back."""
+    """The first that many; a copy only where that gives much memory back."""
     return values[:size].copy("K") if 2 * size < len(values) else values[:size]
 
 
-_ENOUGH = 30  # cells an item that nearly always link everybody
+_ENOUGH = 30  # cells per item that nearly always link everybody
 
 
 class Copies(NamedTuple):

@@ -13,7 +13,7 @@ those of the normal approximation and allow for graders, cuts and the skill of j
 known, up to 3,000 items; above that graders and cuts are taken as known.
 
 With comparisons alone or grades alone it is the model of that kind. P(grade) of an item is that by
-a judge of whom nothing is known.
+a judge about whom nothing is known.
 """
 
 from __future__ import annotations
@@ -146,10 +146,10 @@ def _check_grades(judgments: Judgments, comparisons: Comparisons | None) -> None
         )
 
 
-def _empty(judgments: Judgments, beside: Comparisons | None = None) -> Comparisons:
+def _empty(judgments: Judgments, others: Comparisons | None = None) -> Comparisons:
     """The items and judges of judgments, as comparisons of which there are none."""
     nothing = np.empty(0, dtype=np.int32)
-    topics = None if beside is None else beside.topics
+    topics = None if others is None else others.topics
     return Comparisons(
         items=judgments.items,
         judges=judgments.judges,
@@ -195,14 +195,14 @@ def _conclude(
 ) -> Preferences:
     cells, strength, right = given.cells, np.exp(found.theta), expit(found.odds)
     tied = float(np.exp(found.log_tied)) if given.has_ties else 0.0
-    told = given.information(found).strength
+    info = given.information(found).strength
     own = prior_information(strength, model.regularisation)
-    own = own + np.bincount(given.grades.item, told, cells.items)
+    own = own + np.bincount(given.grades.item, info, cells.items)
     by_cell = cell_information(cells, strength, found.lean, tied, right)
     covariance, off = spread_of(
         *(cells, by_cell, right, own, model.seed),
         agree=model.agree,
-        less=(lambda: given.shared(found)) if len(told) else None,
+        less=(lambda: given.shared(found)) if len(info) else None,
     )
     score = found.theta - found.theta.mean()
     lean_told = np.bincount(cells.judge, by_cell[0] * (cells.side != 0), cells.judges)
@@ -253,7 +253,7 @@ def _measure_skill(
 
 
 def _chances(found: GradedStrengths, answer: Preferences) -> _Floats:  # (item, grade)
-    """P(grade) of every item by a judge of whom nothing is known, what is open averaged over."""
+    """P(grade) of every item by a judge about whom nothing is known, what is open averaged over."""
     spread = answer.spread
     if answer.covariance is not None:
         spread = np.sqrt(np.maximum(np.diag(answer.covariance), 0.0))
