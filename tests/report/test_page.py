@@ -115,7 +115,7 @@ def test_labels_calibrated_by_gold_are_scored_across_its_folds() -> None:
     shown, scored = told.probability[unknown].mean(), found.posterior.max(axis=1).mean()
     assert scored == pytest.approx(shown, abs=0.03)
     answer = " ".join(certainty(results).answer)
-    assert "each by a fit that was not told it (5 folds of the gold)" in answer
+    assert "each by a fit without it (5 folds of the gold)" in answer
     assert "too sure" not in answer
     page = report_html(results)
     assert "split into 5 folds" in page

@@ -9,7 +9,6 @@ import pytest
 
 from adjudge import Judgments, MajorityVote
 from adjudge.report import Results, gather, report_html
-from adjudge.report.words import findings
 from adjudge.simulation import demo
 
 
@@ -37,11 +36,5 @@ def test_the_section_is_the_audit(panel: Results) -> None:
     assert panel.audit["llm-judge-8b"].alternative == "passed"
 
 
-def test_the_summary_says_it_too(panel: Results) -> None:
-    told = {finding.question: finding for finding in findings(panel)}["LLM judges?"]
-    assert told.answer[0] == "39 people and 1 LLM judge judged."
-
-
-def test_without_models_there_is_no_section(fitted: Results, fitted_page: str) -> None:
+def test_without_models_there_is_no_section(fitted_page: str) -> None:
     assert section(fitted_page) == ""
-    assert "LLM judges?" not in {finding.question for finding in findings(fitted)}

@@ -76,12 +76,29 @@ class _Drawing:
 
 
 def write_report(results: Results, path: str | Path, *, progress: Progress | None = None) -> None:
-    """Write the report to a file, whole or not at all."""
+    """Write the report to a file."""
+    write_page(report_html(results, progress=progress), path)
+
+
+def write_page(text: str, path: str | Path) -> None:
+    """Write a page to a file, which appears complete or not at all."""
     from adjudge.data.formats.writing import written_whole
 
-    text = report_html(results, progress=progress)
     with written_whole(Path(path)) as file:
         file.write(text.encode("utf-8", "replace"))
+
+
+def render_page(template: str, sheet: str, script: str = "", **context: Any) -> str:
+    """Return a page with its style and script, and a policy that allows nothing else."""
+    style = page_style(TEMPLATES / sheet)
+    runs = f"script-src {hash_source(script)}; " if script else ""
+    return get_template(template).render(
+        policy=f"default-src 'none'; {runs}style-src {hash_source(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'",
+        style=Markup(style),  # noqa: S704 - our own file, its hash is in the policy
+        script=Markup(script),  # noqa: S704 - likewise
+        **context,
+    )
 
 
 @cache
@@ -101,10 +118,11 @@ def get_template(name: str) -> Template:
 def report_html(results: Results, *, progress: Progress | None = None) -> str:
     """The report as one HTML document."""
     drawings = _drawings(results, progress)
-    style = page_style(TEMPLATES / "report.css")
-    script = _script()
     texts, arrays = embed_results(results)
-    return get_template("report.html.j2").render(
+    return render_page(
+        "report.html.j2",
+        "report.css",
+        _script(),
         results=results,
         badges=VERDICT_BADGES,
         verdict_summary="" if results.audit is None else summarise_verdicts(results.audit),
@@ -124,9 +142,6 @@ def report_html(results: Results, *, progress: Progress | None = None) -> str:
         agreement=[score for score in results.agreement.scores.values() if score.defined],
         versions=_versions(),
         made=results.provenance.made or f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        policy=_policy(style, script),
-        style=Markup(style),  # noqa: S704 - our own file, its hash is in the policy
-        script=Markup(script),  # noqa: S704 - likewise
         data=pack(texts, arrays),
     )
 
@@ -168,14 +183,6 @@ def _drawing(name: str, results: Results) -> _Drawing:
 def _script() -> str:
     parts = [(TEMPLATES / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
     return "(() => {\n'use strict';\n" + "\n".join(parts) + "\n})();\n"
-
-
-def _policy(style: str, script: str) -> str:
-    """What the page may do: run this script, use this style, and ask nobody for anything."""
-    return (
-        f"default-src 'none'; script-src {hash_source(script)}; style-src {hash_source(style)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
 
 
 def hash_source(text: str) -> str:

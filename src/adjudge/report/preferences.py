@@ -6,34 +6,30 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
 from adjudge.data.preferences import Preferences
 from adjudge.evaluation import preferences as evaluation
-from adjudge.report.page import TEMPLATES, get_template, hash_source
-from adjudge.report.theme import page_style
+from adjudge.report.page import render_page, write_page
 
 _MATRIX = 30  # items of the matrix: more cannot be read
 _SURE = 0.95
 
 
 def write_pair_report(found: Preferences, path: Path, *, title: str, command: str = "") -> None:
-    """Write the page to a file, whole or not at all."""
-    from adjudge.data.formats.writing import written_whole
-
-    with written_whole(path) as file:
-        file.write(pair_report_html(found, title=title, command=command).encode("utf-8", "replace"))
+    """Write the page to a file."""
+    write_page(pair_report_html(found, title=title, command=command), path)
 
 
 def pair_report_html(found: Preferences, *, title: str, command: str = "") -> str:
     """The page as one HTML document."""
     fit = evaluation.measure_fit(found)
-    style = page_style(TEMPLATES / "pairs.css")
     rows = found.ranking.to_pylist()
     ends = [row["low"] for row in rows] + [row["high"] for row in rows]
     judges = [] if found.judges is None else found.judges.to_pylist()
     judges.sort(key=lambda row: -row["comparisons"])
-    return get_template("pairs.html.j2").render(
+    return render_page(
+        "pairs.html.j2",
+        "pairs.css",
         title=title,
         command=command,
         found=found,
@@ -54,9 +50,6 @@ def pair_report_html(found: Preferences, *, title: str, command: str = "") -> st
         needed=evaluation.comparisons_needed(found, _SURE),
         sure=_SURE,
         r_hat={} if found.samples is None else found.samples.r_hat(),
-        policy=f"default-src 'none'; style-src {hash_source(style)}; img-src data:; "
-        "base-uri 'none'",
-        style=Markup(style),  # noqa: S704 - our own file, its hash is in the policy
     )
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
 from adjudge.data.draws import HIGHEST
-from adjudge.data.names import as_names, look_up
 from adjudge.data.results import DOUBT, SURE, inferred_probability
 from adjudge.data.source import count_of
-from adjudge.evaluation.against_gold import Evaluation, MoreGold
+from adjudge.evaluation.against_gold import Evaluation
 from adjudge.evaluation.diagnosis.families import FamilySummary
 from adjudge.evaluation.model_judges.audit import Audit
 from adjudge.evaluation.model_judges.judge_audit import NO_GOLD, NOT_READY, READY, WITH_CORRECTION
@@ -24,11 +22,6 @@ _GAIN = 0.001  # bits per item below which one more judgment is not worth its pr
 _NAMED = 5  # judges named in a sentence
 _SHOWN = 4  # labels named in a sentence
 _NEXT = 3  # items that are named as the next to judge
-_WIDE = 50  # letters of their texts
-_TEXTS = (  # columns that tell a person what an item is, of each kind the first that there is
-    ("query", "question", "prompt"),
-    ("title", "name", "headline", "text", "sentence", "tweet", "comment", "content", "snippet"),
-)
 
 _OFF = 0.05  # a gap between sure and right, or a calibration error, that is worth a warning
 _FAR = 1.05  # an R-hat that is more than a trifle too high
@@ -62,7 +55,6 @@ def findings(results: Results) -> list[_Finding]:
         certainty(results),
         _judges_found(results),
         _voices_found(results),
-        _models_found(results),
         _next_judgments(results),
         _model_fits(results),
     ]
@@ -117,9 +109,9 @@ def certainty(results: Results) -> _Finding:
     tone = "plain"
     if found is not None and found["accuracy"].defined:
         score = found["accuracy"]
-        how = ", by a fit that was not told them" if results.blind else ""
+        how = ", by a fit without it" if results.blind else ""
         if results.folds:
-            how = f", each by a fit that was not told it ({results.folds} folds of the gold)"
+            how = f", each by a fit without it ({results.folds} folds of the gold)"
         between = "" if score.low is None else f" ({score.low:.1%} to {score.high:.1%})"
         answer.append(
             f"Against {count_of(found.scored, 'gold item')}, "
@@ -147,8 +139,8 @@ def _believable(results: Results, found: Evaluation) -> tuple[list[str], str]:
     if abs(gap) > _OFF:
         said.append(
             f"On them the model is {mean:.0%} sure on average: too "
-            f"{'sure' if gap > 0 else 'modest'} by {abs(gap):.0%}; read its "
-            "probabilities as an order rather than as shares."
+            f"{'sure' if gap > 0 else 'modest'} by {abs(gap):.0%}; use these "
+            "probabilities to rank items, not as percentages."
         )
     elif warning is None and corrected <= _OFF:
         said.append("Its probabilities can be believed: they match the share right.")
@@ -185,9 +177,9 @@ def _judges_found(results: Results) -> _Finding:
     if len(common):
         row = common.sort_by([("judgments", "descending")]).slice(0, 1).to_pylist()[0]
         answer.append(
-            f"The commonest mistake, worth a line in the guidelines: {row['truth']} called "
-            f"{row['label']}, in {percent(row['rate'])} of such judgments; it is the commonest of "
-            f"{count_of(row['judges'], 'judge')}."
+            f"The most common mistake, for the guidelines: {row['truth']} called "
+            f"{row['label']}, in {percent(row['rate'])} of such judgments; it is the most common "
+            f"of {count_of(row['judges'], 'judge')}."
         )
     pairs = results.diagnosis.pairs
     if pairs is not None and len(pairs):
@@ -209,24 +201,6 @@ def _voices_found(results: Results) -> _Finding | None:
         return None
     tone = "warn" if voices.suspected else "plain"
     return _Finding(question="Are the judges independent?", answer=tuple(answer), tone=tone)
-
-
-def _models_found(results: Results) -> _Finding | None:
-    """The verdicts on LLM judges, and whether they may replace people."""
-    found = results.audit
-    if found is None:
-        return None
-    judges = count_of(len(found.judges), "LLM judge")
-    answer = [f"{count_of(found.people, 'person')} and {judges} judged.", summarise_verdicts(found)]
-    if found.replacement is not None:
-        passed = [one.model for one in found.replacement.verdicts if one.verdict == "passed"]
-        told = "May replace people, by the alternative annotator test (epsilon "
-        told += f"{found.replacement.epsilon:g}): "
-        answer.append(f"{told}{join_names(passed[:_NAMED], len(passed)) if passed else 'none'}.")
-        answer += [f"{text[:1].upper()}{text[1:]}." for text in found.replacement.warnings]
-    ready = any(one.verdict == READY for one in found.judges)
-    tone = "good" if ready else "warn"
-    return _Finding(question="LLM judges?", answer=tuple(answer), tone=tone)
 
 
 def summarise_verdicts(found: Audit) -> str:
@@ -251,18 +225,16 @@ def _next_judgments(results: Results) -> _Finding | None:
     order = np.argsort(-gain, kind="stable")
     share = np.cumsum(gain[order]) / max(float(gain.sum()), 1e-12)
     half = int(np.searchsorted(share, 0.5)) + 1
-    first = _with_texts(results, items["item"].take(order[:_NEXT]).to_pylist())
+    first = items["item"].take(order[:_NEXT]).to_pylist()
     counts = items["judgments"].to_numpy()
     few = int((counts < 2).sum())
     answer = [
-        f"One more judgment tells most about {join_names(first, None)}. Half of all that one more "
-        f"judgment each could tell lies in {count_of(half, 'item')} "
-        f"({percent(half / len(items))}): start with these."
+        f"One more judgment adds most to {join_names(first, None)}. Half of the expected "
+        f"information gain is in {count_of(half, 'item')} ({percent(half / len(items))}): start "
+        "with these."
     ]
     if few:
         answer.append(f"{count_of(few, 'item', 'has', 'have')} fewer than two judgments.")
-    if results.more_gold is not None:
-        answer.append(_more_gold(results.more_gold))
     if results.curve is not None:
         answer.append(_flattens(results.curve))
     return _Finding(question="What to collect next?", answer=tuple(answer))
@@ -282,52 +254,21 @@ def worth_judging(results: Results) -> bool:
     return bool(len(gain)) and float(gain.max()) >= _GAIN
 
 
-def _more_gold(found: MoreGold) -> str:
-    """What more gold labels would show, and the command that draws items for them."""
-    more = "more " if found.have else ""
-    now = "" if found.margin_now is None else f", now ±{found.margin_now:.2f}"
-    return (
-        f"{found.labels} {more}gold labels would measure the accuracy of the labels to "
-        f"±{found.margin:.2f}{now} ({found.level:.0%} interval, if {found.accuracy:.0%} are right "
-        f"as their probabilities say). To draw items for them: "
-        f"adjudge next JUDGMENTS --gold {found.labels} -o gold-to-fill.csv"
-    )
-
-
-def _with_texts(results: Results, names: list[str]) -> list[str]:
-    """Items by id, and by what the file says of them where it does: query, then title or text."""
-    judgments = results.consensus.judgments
-    if judgments.fields is None:
-        return names
-    columns = {name.casefold(): name for name in reversed(judgments.fields.column_names)}
-    at = look_up(as_names(names), judgments.items)
-    told = []
-    for name, row in zip(names, at.tolist(), strict=True):
-        found = []
-        for kind in _TEXTS:
-            held = (judgments.fields[columns[one]][row].as_py() for one in kind if one in columns)
-            text = next((str(one).strip() for one in held if one and str(one).strip()), "")
-            if text and text not in name:
-                found.append(f'"{shorten(text, _WIDE, placeholder=" ...")}"')
-        told.append(f"{name} ({', '.join(found)})" if found else name)
-    return told
-
-
 def _flattens(curve: Any) -> str:
-    """Whether more judgments an item still buy accuracy."""
+    """Whether more judgments per item still buy accuracy."""
     rows = [row for row in curve.to_pylist() if row["method"] == "item-types"]
     if len(rows) < 2:
-        return "There are too few judgments an item to say what more would buy."
+        return "There are too few judgments per item to say what more would help."
     last, before = rows[-1], rows[-2]
     gained = last["accuracy"] - before["accuracy"]
     if gained > 0.01:
         return (
-            f"Accuracy still rises with more judgments an item: by {gained:.1%} from "
+            f"Accuracy still rises with more judgments per item: by {gained:.1%} from "
             f"{before['ratings']} to {last['ratings']}."
         )
     return (
-        f"Accuracy hardly rises beyond {before['ratings']} judgments an item: better judges "
-        "would buy more than more judgments."
+        f"Accuracy hardly rises beyond {before['ratings']} judgments per item: better judges "
+        "would help more than more judgments."
     )
 
 
