@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from adjudge.simulation._preferences import make_comparisons
 
 import adjudge
 from adjudge import BradleyTerry, Consensus, DawidSkene, ItemTypes, Judgments, MajorityVote, Run
@@ -19,6 +18,7 @@ from adjudge.evaluation.comparison import entrants
 from adjudge.evaluation.diagnosis.diagnose import diagnose
 from adjudge.evaluation.ranking.rank import rank_systems
 from adjudge.simulation import Made, demo
+from simulated_pairs import make_comparisons
 
 
 @pytest.fixture(scope="module")
