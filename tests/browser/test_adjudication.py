@@ -59,21 +59,6 @@ def test_items_are_adjudicated_by_keys_alone(site: Site, visitors: Visitors) -> 
     assert not site.services.items.list_undecided(slug)
 
 
-def test_items_are_assigned_to_a_reviewer(site: Site, visitors: Visitors) -> None:
-    site.set_up()
-    slug = disputed(site)
-    page = as_logged_in(visitors, site)
-    page.goto(f"{site.url}/projects/{slug}/items?filter=undecided")
-    expect(page.get_by_role("button", name="Assign")).to_be_hidden()
-    for place in (0, 1):
-        page.locator("td input[type=checkbox]").nth(place).check()
-    with page.expect_navigation():
-        page.get_by_role("button", name="Assign").click()
-    expect(page.locator("td .tag", has_text="ada")).to_have_count(2)
-    page.goto(f"{site.url}/projects/{slug}/items/adjudicate?mine=1")
-    expect(page.get_by_text("0 of 2 items decided")).to_be_visible()
-
-
 def test_a_list_is_filtered_while_somebody_types(site: Site, visitors: Visitors) -> None:
     site.set_up()
     slug = disputed(site)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from sites import LABELS, PASSWORD, REASON, Site
+from sites import PASSWORD, REASON, Site
 from visitors import (
     Visitors,
     arrive,
@@ -113,23 +113,6 @@ def test_a_judge_is_trained_misses_is_warned_and_blocked_and_the_requester_undoe
     )
 
 
-def test_another_judge_finishes_with_pay_and_code(site: Site, visitors: Visitors) -> None:
-    slug = site.open_project(**POLICY)
-    page = visitors.come(color_scheme="dark")
-    begin(page, site, slug)
-    train(page)
-    page.get_by_role("link", name="Go on").press("Enter")
-    arrive(page, "work")
-    check(page, "work-dark")
-    judge(page)
-    page.wait_for_function("() => document.body.innerText.includes('6 judged')")
-    judge(page)
-    expect(page.get_by_role("heading", name="Thank you: you are done")).to_be_visible()
-    expect(page.locator("#completion")).to_have_text("DONE-1")
-    expect(page.get_by_text("0.40 USD").first).to_be_visible()
-    check(page, "finished-dark")
-
-
 def test_a_reload_a_crash_and_a_lost_connection_lose_nothing(
     site: Site, visitors: Visitors
 ) -> None:
@@ -198,29 +181,3 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(
     for tab in ("", "/judges", "/settings/gold", "/settings", "/results/export", "/results"):
         page.goto(f"{site.url}/projects/{slug}{tab}")
         fits(page, f"phone-requester{tab.replace('/', '-')}-{scheme}", check_again)
-
-
-def test_without_scripts_everything_works_as_plain_forms(site: Site, visitors: Visitors) -> None:
-    slug = site.open_project(**POLICY)
-    page = visitors.come(java_script_enabled=False)
-    page.goto(f"{site.url}/j/{slug}")
-    follow(page.get_by_role("button", name="I agree, begin"))
-
-    def fill(*, wrong: int = 0) -> None:
-        rows = page.locator(".result")
-        for place in range(rows.count()):
-            title = rows.nth(place).locator("h3").inner_text()
-            good = ("good" in title) is not (place < wrong)
-            rows.nth(place).locator(f"input[value={LABELS[0] if good else LABELS[1]}]").check(
-                force=True
-            )
-        follow(page.get_by_role("button", name="Send this page"))
-
-    fill(wrong=1)
-    expect(page.get_by_text("You passed the training.")).to_be_visible()
-    expect(page.get_by_text(REASON)).to_be_visible()
-    follow(page.get_by_role("link", name="Go on"))
-    fill()
-    fill()
-    expect(page.get_by_role("heading", name="Thank you: you are done")).to_be_visible()
-    expect(page.locator("#completion")).to_have_text("DONE-1")

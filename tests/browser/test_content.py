@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from adjudge.collect.values.project import Item, Project
 from adjudge.data.scale import Scale
 from sites import Site
-from visitors import Visitors, check, fits, follow
+from visitors import Visitors, check, follow
 
 pytestmark = pytest.mark.slow
 
@@ -89,12 +89,3 @@ def test_a_preview_opens_beside_the_work_and_reaches_nothing(
     expect(frame.get_by_text("origin: null")).to_be_visible()
     assert page.title() == "Judging · adjudge"
     check(page, "content-beside")
-
-
-def test_on_a_phone_there_is_no_frame(site: Site, visitors: Visitors) -> None:
-    slug = content(site, previews=True)
-    page = visitors.come(viewport={"width": 360, "height": 740})
-    page.goto(f"{site.url}/j/{slug}")
-    follow(page.get_by_role("button", name="I agree, begin"))
-    expect(page.locator("iframe")).to_be_hidden()
-    fits(page, "content-phone")

@@ -7,7 +7,6 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote
@@ -19,10 +18,9 @@ from adjudge.collect.consensus import refit
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.judging import HttpWork, ModelTally, judge
 from adjudge.collect.model_judge.ledger import AnswerLedger
-from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.data.comparisons import Comparisons
 from adjudge.models.pairs.bradley_terry import BradleyTerry
-from compared import ENGINES, better, paired_project, pairs_csv
+from compared import ENGINES, better, pairs_csv
 from sites import PASSWORD, Site
 from visitors import Visitors, arrive, check, check_again, follow, open_row, send
 
@@ -159,30 +157,6 @@ def test_from_a_file_of_pairs_to_a_ranking(
     expect(ada.locator("main")).to_contain_text("is better")  # "left" beside "right" misleads
     expect(ada.locator("tbody .tag", has_text="correct").first).to_be_visible()
     check(ada, "pairs-6-item")
-
-
-def test_pairs_with_a_further_question_by_keys(site: Site, visitors: Visitors) -> None:
-    clear = FurtherQuestion(name="clear", text="Was it clear?", labels="Close < Clear")
-    slug = site.open_project(replace(paired_project(queries=1, golds=4), questions=(clear,)))
-    page = visitors.come(viewport={"width": 390, "height": 800})
-    page.goto(f"{site.url}/j/{slug}")
-    follow(page.get_by_role("button").last)
-    arrive(page, "work")
-    check(page, "pairs-question-phone")
-    shown = sides(page)
-    for left, right in shown:
-        page.keyboard.press(_KEYS[better(left, right)])
-        page.keyboard.press("2")
-    expect(page.locator("#count")).to_have_text(f"{len(shown)} of {len(shown)} answered")
-    send(page)
-    table = site.services.exports.get_table(slug).to_pylist()
-    assert len(table) == len(shown)
-    assert {row["answer_clear"] for row in table} == {"Clear"}
-    stored = {item.name: item for item in site.services.projects.read(slug).items}
-    for row in table:
-        item = stored[row["item"]]
-        assert item.beside is not None
-        assert row["label"] == better(item.text, item.beside.text)
 
 
 def judge_with_model(site: Site, slug: str, token: str, model: str, folder: Path) -> ModelTally:

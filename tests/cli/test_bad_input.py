@@ -183,23 +183,6 @@ def test_odd_but_good_files(name: str, adjudge: Run, at_terminal: Run, folder: P
     assert at_terminal("agreement", "odd.csv", "--resamples", "9").code == 0
 
 
-def test_latin_1_by_name(adjudge: Run, folder: Path) -> None:
-    (folder / "l.csv").write_bytes((HEAD + "café,x,1\nb,x,0\n").encode("latin-1"))
-    ended = adjudge("consensus", "l.csv", "--encoding", "latin-1", "-m", "majority-vote")
-    assert ended.rows[0]["item"] == "café"
-
-
-def test_bad_gold_rows_can_be_skipped(adjudge: Run, folder: Path) -> None:
-    (folder / "good.csv").write_text(GOOD)
-    (folder / "off.csv").write_text("item,gold\na,1\nb,7\n")
-    ended = adjudge("consensus", "good.csv", "--gold", "off.csv", "--skip-bad-rows")
-    assert ended.code == 0
-    assert ended.err.splitlines()[:2] == [
-        "off.csv: 1 bad row left out:",
-        "  off.csv, line 3, column gold: '7' is not on the scale 0 < 1",
-    ]
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_random_bytes_named_parquet_are_one_line(adjudge: Run, folder: Path, seed: int) -> None:
     (folder / "x.parquet").write_bytes(random.Random(seed).randbytes(3_000))
@@ -207,17 +190,3 @@ def test_random_bytes_named_parquet_are_one_line(adjudge: Run, folder: Path, see
     text = bytes(b or 32 for b in random.Random(seed).randbytes(3_000))
     (folder / "x.csv").write_bytes(b"item,judge,label\n" + text)
     assert adjudge("consensus", "x.csv").err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "command"),
-    [
-        ("left,right,judge,winner\na,b,x,a\n", "adjudge rank-pairs"),
-        ("7 Q0 d1 1 2.5 bm25\n7 Q0 d2 2 1.5 bm25\n", "adjudge rank"),
-    ],
-)
-def test_files_of_other_commands_are_sent_there(
-    adjudge: Run, folder: Path, text: str, command: str
-) -> None:
-    (folder / "f.txt").write_text(text)
-    assert f"'{command}'" in adjudge("consensus", "f.txt").err

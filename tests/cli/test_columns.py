@@ -143,10 +143,3 @@ def test_a_file_of_the_web(adjudge: Run, folder: Path, monkeypatch: pytest.Monke
         large = adjudge("look", f"{place}/j.csv")
         assert (large.code, "is larger than 0 MB" in large.err) == (2, True)
         server.shutdown()
-
-
-def test_json_that_no_format_fits_lists_its_keys(adjudge: Run, folder: Path) -> None:
-    (folder / "x.json").write_text('{"alpha": 1, "rows": [{"beta": 2, "gamma": 3}]}')
-    ended = adjudge("look", "x.json")
-    assert ended.code == 2
-    assert "its keys are alpha, rows; each of 'rows' has beta, gamma" in ended.err

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from dataclasses import dataclass
 
 import pytest
-from rich.console import Console
 
 from adjudge.cli import _console as console
-from adjudge.cli._results import grid, shorten
-from adjudge.data.scale import Scale
+from adjudge.cli._results import shorten
 from adjudge.models.model import Step
 from waiting import wait_until
 
@@ -64,13 +61,6 @@ def test_a_name_is_one_short_line(text: str, wanted: str) -> None:
     assert shorten(text) == wanted
 
 
-def test_labels_in_words() -> None:
-    assert console.labels_of(Scale.parse("0<1<2")) == "0 < 1 < 2"
-    assert console.labels_of(Scale.parse("cat,dog")) == "cat, dog"
-    many = Scale(labels=tuple(str(grade) for grade in range(100)), ordinal=True)
-    assert console.labels_of(many) == " < ".join(str(g) for g in range(12)) + " and 88 more"
-
-
 def test_what_is_said_is_no_markup(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,21 +70,6 @@ def test_what_is_said_is_no_markup(
     console.be_quiet(True)
     console.say("nothing")
     assert capsys.readouterr() == ("", "")
-
-
-def test_cells_are_no_markup() -> None:
-    page = Console(file=io.StringIO(), width=80, highlight=False)
-    page.print(grid("T", ["item", ">n"], [["[/]:x: [red]", "1"]]))
-    assert isinstance(page.file, io.StringIO)
-    assert "[/]:x: [red]  1" in page.file.getvalue()
-
-
-def test_no_progress_before_patience_is_out(errors: Errors) -> None:
-    errors.open()
-    with console.progress("fitting", patience=60) as on_step:
-        assert on_step is not None
-        on_step(Step("fitting", 1, 10))
-    assert errors.read() == ""
 
 
 def test_progress_appears_without_a_step_and_goes_away(errors: Errors) -> None:

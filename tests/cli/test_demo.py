@@ -18,16 +18,6 @@ Told = Callable[[int], Ended]
 FILES = ["gold.csv", "judges.csv", "judgments.csv", "labels.csv", "truth.csv"]
 
 
-def test_the_page(adjudge: Run) -> None:
-    ended = adjudge("demo")
-    assert ended.code == 0
-    assert max(map(len, ended.out.splitlines())) <= 80
-    rows = {line.split()[0]: line.split()[1:] for line in ended.out.splitlines() if line.strip()}
-    assert float(rows["dawid-skene"][0]) > float(rows["majority-vote"][0])
-    assert len(ended.out.splitlines()) <= 25
-    assert "Next:  adjudge demo --folder demo keeps these files;" in ended.out
-
-
 @pytest.fixture(scope="module")
 def told() -> Told:
     """What the demo of a seed tells programs; it is asked for what it tells several times."""
@@ -62,11 +52,6 @@ def test_copies_deceive_others_but_not_the_default(seed: int, told: Told) -> Non
     assert abs(accuracy["item-types", 4] - accuracy["item-types", 0]) <= 0.01
     assert accuracy["dawid-skene", 4] < accuracy["dawid-skene", 0] - 0.1
     assert accuracy["majority-vote", 4] < accuracy["majority-vote", 0] - 0.1
-
-
-def test_seeds_make_other_crowds(told: Told) -> None:
-    first, other = told(7).json, told(8).json
-    assert first["models"] != other["models"]
 
 
 def test_a_report_is_written_and_named_last(adjudge: Run, folder: Path) -> None:

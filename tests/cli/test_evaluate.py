@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import random
 import re
 from pathlib import Path
@@ -57,13 +56,6 @@ def test_other_formats_of_labels_are_scored(name: str, adjudge: Run, crowd: Path
     assert ended.err == "  2 of 3 gold items have a label and are scored\n"
 
 
-def test_labels_without_probabilities(adjudge: Run, folder: Path) -> None:
-    (folder / "plain.csv").write_text("item,label,gold\na,1,1\nb,0,1\n")
-    assert scores(adjudge("evaluate", "plain.csv"))["accuracy"] == 0.5
-    (folder / "other.csv").write_text("item,gold\na,0\n")
-    assert scores(adjudge("evaluate", "plain.csv", "--gold", "other.csv"))["accuracy"] == 0.0
-
-
 def test_binary_labels_against_graded_gold(adjudge: Run, folder: Path) -> None:
     (folder / "labels.csv").write_text("item,label,probability,p_0,p_1\na,1,1,0,1\nb,1,1,0,1\n")
     (folder / "gold.csv").write_text("item,gold\na,2\nb,1\n")
@@ -98,13 +90,6 @@ def test_graded_labels_collapsed(adjudge: Run, folder: Path) -> None:
     assert scores(adjudge(*args, "--relevant", "1"))["binary_accuracy"] == 0.0
 
 
-def test_gold_of_the_judgments_file_is_scored(adjudge: Run, folder: Path) -> None:
-    (folder / "j.csv").write_text("item,judge,label,gold\na,x,1,1\nb,x,0,1\nc,x,1,\n")
-    ended = adjudge("evaluate", "j.csv", "--model", "majority-vote", "--resamples", "0")
-    assert scores(ended)["accuracy"] == 0.5
-    assert ended.err.splitlines()[1] == "  2 of 2 gold items have a label and are scored"
-
-
 def test_folds(adjudge: Run, demo_folder: Path) -> None:
     args = ("evaluate", demo_folder / "judgments.csv", "--gold", demo_folder / "truth.csv")
     args = (*args, "--model", "dawid-skene")
@@ -130,47 +115,6 @@ def test_folds_score_what_consensus_gives(adjudge: Run, demo_folder: Path) -> No
     table, truth = Judgments.read(args[1]), Gold.read(args[3])
     direct = cross_validate(with_calibration(DawidSkene()), table, truth, folds=4)
     assert calibrated["log_loss"] == pytest.approx(float(direct.pooled["log_loss"]))
-
-
-def test_json(adjudge: Run, crowd: Path) -> None:
-    ended = adjudge("evaluate", "judgments.csv", "--gold", "gold.csv", "--json", "--resamples", "9")
-    assert ended.err == ""
-    found = ended.json
-    assert (found["gold"], found["scored"], found["level"]) == (3, 2, 0.95)
-    assert found["notes"][-1] == "2 of 3 gold items have a label and are scored"
-    assert found["scores"][0]["score"] == "accuracy"
-
-
-def test_output(adjudge: Run, crowd: Path) -> None:
-    args = ("evaluate", "judgments.csv", "--gold", "gold.csv", "--resamples", "0")
-    piped = adjudge(*args)
-    ended = adjudge(*args, "-o", "scores.jsonl")
-    assert ended.out == ""
-    assert ended.err.endswith("scores written to scores.jsonl\n")
-    lines = (crowd / "scores.jsonl").read_text().splitlines()
-    found = {row["score"]: row.get("value") for row in map(json.loads, lines)}
-    assert {name: value for name, value in found.items() if value is not None} == scores(piped)
-
-
-def test_a_person_sees_scores_and_what_they_mean_on_request(
-    at_terminal: Run, demo_folder: Path
-) -> None:
-    args = ("evaluate", demo_folder / "labels.csv", "--gold", demo_folder / "truth.csv")
-    plain = at_terminal(*args, "--resamples", "0").out
-    assert "share of items" not in plain
-    assert len(plain.splitlines()) < 30
-    explained = at_terminal(*args, "--resamples", "0", "--explain").out
-    assert "share of items" in explained
-    assert max(map(len, (plain + explained).splitlines())) <= 80
-    crossed = at_terminal("evaluate", demo_folder / "judgments.csv", *args[2:], "--folds", "2").out
-    assert "mean of folds" in crossed
-
-
-def test_seeds_change_the_intervals_and_nothing_else(adjudge: Run, demo_folder: Path) -> None:
-    args = ("evaluate", demo_folder / "labels.csv", "--gold", demo_folder / "truth.csv")
-    first, same, other = (adjudge(*args, "--seed", seed) for seed in (1, 1, 2))
-    assert first.out == same.out != other.out
-    assert scores(first) == scores(other)
 
 
 def test_probabilities_worse_than_the_votes_are_told(adjudge: Run, folder: Path) -> None:

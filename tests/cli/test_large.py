@@ -80,12 +80,3 @@ def test_a_cluster_of_processes_gives_the_same_labels(adjudge: Run, crowd: Path)
     )
     assert (here.code, there.code, there.err) == (0, 0, "")
     assert pq.read_table(crowd / "there").equals(pq.read_table(crowd / "here"))
-
-
-def test_one_file_named_by_a_uri(adjudge: Run, crowd: Path) -> None:
-    uri = f"file://{crowd}/judgments.csv"
-    assert adjudge("consensus", uri, "-q").out == adjudge("consensus", "judgments.csv", "-q").out
-    gone = f"file://{crowd}/gone.csv"
-    ended = adjudge("consensus", gone)
-    assert ended.code == 2
-    assert ended.err.startswith(f"error: {gone}: cannot be read (")

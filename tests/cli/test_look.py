@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from commands import Run
 
 
@@ -26,36 +24,6 @@ def test_pairs_that_nobody_judged_are_counted(adjudge: Run, shared_data: Path) -
     assert about["next"] == f"adjudge consensus {book} -o labels.csv"
 
 
-def test_for_a_person(at_terminal: Run, folder: Path) -> None:
-    (folder / "j.csv").write_text("unit;reviewer;stars\na;x;1\na;y;2\nb;x;1\nb;y;1\n")
-    ended = at_terminal("look", "j.csv", "--label", "stars")
-    assert ended.code == 0, ended.err
-    assert "column of label  stars" in ended.out
-    assert "Next: adjudge consensus j.csv --label stars -o labels.csv" in ended.out
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "kind", "title"),
-    [
-        ("j.csv", "item,judge,label\na,x,1\n", "csv", "comma separated"),
-        ("j.txt", "item\tjudge\tlabel\na\tx\t1\n", "tsv", "tab separated"),
-        (
-            "j.jsonl",
-            '{"item": "a", "judge": "x", "label": 1}\n',
-            "jsonl",
-            "one JSON object per line",
-        ),
-    ],
-)
-def test_a_plain_table_is_called_what_it_is(
-    at_terminal: Run, folder: Path, name: str, text: str, kind: str, title: str
-) -> None:
-    (folder / name).write_text(text)
-    ended = at_terminal("look", name)
-    assert ended.out.startswith(f"{name}: plain judgments, {title}")
-    assert f"({kind})" in ended.out
-
-
 def test_rows_without_a_label_are_listed(adjudge: Run, folder: Path) -> None:
     (folder / "j.csv").write_text("item,judge,label\na,x,1\na,y,\nb,x,0\nb,y,0\n")
     about = json.loads(adjudge("look", "j.csv", "--json").out)
@@ -68,32 +36,6 @@ def test_rows_without_a_label_are_listed(adjudge: Run, folder: Path) -> None:
         2,
         f"error: {missing}; --skip-bad-rows leaves out such rows\n",
     )
-
-
-@pytest.mark.parametrize(
-    ("mark", "words"),
-    [
-        (",", "comma separated: item"),
-        (";", "semicolon separated: item"),
-        ("\t", "tab separated: item"),
-        ("|", "separated by |: item"),
-    ],
-)
-def test_the_separator_that_was_found_is_named(
-    at_terminal: Run, folder: Path, mark: str, words: str
-) -> None:
-    rows = ["item,judge,label", "a,x,0", "a,y,1", "b,x,1"]
-    for name in ("one.csv", "two.csv"):
-        (folder / name).write_text("\n".join(rows).replace(",", mark) + "\n")
-    shown = " ".join(at_terminal("look", "one.csv").out.split())
-    assert shown.startswith(f"one.csv: plain judgments, {words} (or topic, document), judge, label")
-    several = " ".join(at_terminal("look", "one.csv", "two.csv").out.split())
-    assert "plain judgments: item (or topic, document)" in several  # each may have its own
-
-
-def test_the_separator_of_labels_is_named(at_terminal: Run, folder: Path) -> None:
-    (folder / "labels.csv").write_text("item;label;probability;p_0;p_1\na;0;0.9;0.9;0.1\n")
-    assert "semicolon separated" in " ".join(at_terminal("look", "labels.csv").out.split())
 
 
 def test_labels_that_look_ordered_are_told_with_what_to_say(adjudge: Run, folder: Path) -> None:

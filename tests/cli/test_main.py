@@ -12,9 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import fields
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -22,7 +20,6 @@ import typer
 
 import adjudge as package
 from adjudge.cli import _LINES, _build, call
-from adjudge.cli._options import LabelReading
 from commands import Run
 from tools import load
 from waiting import wait_until
@@ -40,39 +37,6 @@ def start(*arguments: object, **more: object) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
     given = {"stdout": pipe, "stderr": pipe, "text": True, **more}
     return subprocess.Popen(line, **given)  # type: ignore[call-overload,no-any-return]
-
-
-def test_one_command_alone_is_built_as_it_is_among_all() -> None:
-    among = list_commands()
-    assert {name.partition(" ")[0].replace("-", "_") for name in among} == set(_LINES)
-    for name in _LINES:
-        alone = list_commands(name)
-        assert alone
-        for words, entry in alone.items():
-            assert (entry.help, entry.epilog) == (among[words].help, among[words].epilog)
-
-
-def test_the_list_of_commands_says_what_they_say() -> None:
-    assert len(_LINES) <= 22
-    for name in _LINES.keys() - {"project"}:
-        told = import_module(f"adjudge.cli.{name}").run.run.__doc__
-        assert " ".join(told.partition("\n\n")[0].split()) == _LINES[name]
-
-
-def test_consensus_has_few_options_besides_those_for_reading() -> None:
-    shared = {field.name for field in fields(LabelReading)} | {"binary_truth", "continuous"}
-    own = {str(entry.name) for entry in parameters("consensus")} - shared
-    assert len(own) <= 25
-    assert not any(entry.hidden for entry in parameters("consensus"))
-
-
-def test_help_names_every_command(adjudge: Run) -> None:
-    ended = adjudge("--help")
-    assert (ended.code, ended.err) == (0, "")
-    firsts = [line.strip("│ ").split(" ")[0] for line in ended.out.splitlines()]
-    assert {name.replace("_", "-") for name in _LINES} <= set(firsts)
-    assert adjudge("-h").out == ended.out
-    assert adjudge().out == ended.out  # no command at all
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -109,36 +73,12 @@ def parameters(command: str) -> list[typer.core.TyperOption]:
     return [entry for entry in found if isinstance(entry, typer.core.TyperOption)]
 
 
-MAKING = ("simulate", "project", "judge-with-model")  # they make what the others read
-
-
-def test_options_of_one_name_mean_one_thing() -> None:
-    """The same flags for the same parameter, wherever judgments are read."""
-    seen: dict[str, tuple[list[str], str | None]] = {}
-    for command in COMMANDS:
-        for entry in parameters(command):
-            assert entry.help, (command, entry.name)
-            if command.partition(" ")[0] in MAKING:
-                continue
-            name = str(entry.name)
-            metavar = "FILE" if name == "output" else entry.metavar  # or a folder of them
-            flags = (entry.opts, metavar)
-            assert seen.setdefault(name, flags) == flags, (command, name)
-    assert seen["output"][0] == ["--output", "-o"]
-    assert seen["quiet"][0] == ["--quiet", "-q"]
-
-
 def test_every_command_can_be_quiet_and_all_with_a_result_speak_json() -> None:
     flags = {command: {o for p in parameters(command) for o in p.opts} for command in COMMANDS}
     # What a server has to say is its log.
     assert [command for command, found in flags.items() if "--quiet" not in found] == ["serve"]
     silent = [command for command, found in flags.items() if "--json" not in found]
     assert silent == ["serve"]
-
-
-def test_version(adjudge: Run) -> None:
-    ended = adjudge("--version")
-    assert (ended.code, ended.out, ended.err) == (0, f"adjudge {package.__version__}\n", "")
 
 
 @pytest.mark.parametrize(

@@ -36,37 +36,6 @@ def test_a_pipe_gets_the_items_of_most_gain(adjudge: Run, demo_folder: Path) -> 
         assert bits[0] > float(row["gain"])  # the best tell more than the average
 
 
-def test_all_items_and_no_judges(adjudge: Run, demo_folder: Path) -> None:
-    rows = adjudge("next", demo_folder / "judgments.csv", "--top", "0", "--suggest", "0").rows
-    assert len(rows) == 400
-    assert not [key for key in rows[0] if key.startswith(("judge_", "bits_"))]
-    gains = [float(row["gain"]) for row in rows]
-    assert gains == sorted(gains, reverse=True)
-
-
-def test_gold_has_nothing_to_gain(adjudge: Run, demo_folder: Path) -> None:
-    given = (demo_folder / "judgments.csv", "--gold", demo_folder / "gold.csv")
-    found = adjudge("next", *given, "--top", "0", "--json").json
-    assert found["counts"]["items"] == 400
-    assert sum(row["gain"] == 0 for row in found["items"]) >= 80
-
-
-def test_pmf_names_those_who_would_agree(adjudge: Run, demo_folder: Path) -> None:
-    rows = adjudge("next", demo_folder / "judgments.csv", "-m", "pmf", "--top", "3").rows
-    for row in rows:
-        agreement = [float(row[f"agreement_{n}"]) for n in (1, 2, 3)]
-        assert agreement == sorted(agreement, reverse=True)
-
-
-def test_a_person_sees_a_page(at_terminal: Run, demo_folder: Path) -> None:
-    given = demo_folder / "judgments.csv"
-    page = at_terminal("next", given, "--top", "2").out
-    assert page.startswith("Items most worth another judgment (gain in bits)")
-    assert max(map(len, page.splitlines())) <= 80
-    assert "who should judge it" in page
-    assert "who should judge it" not in at_terminal("next", given, "--suggest", "0").out
-
-
 def test_few_judgments_leave_nobody_to_prefer(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("next", "judgments.csv", "--suggest", "1")
     assert "no judge is sure enough to be suggested before others: all are" in ended.err
@@ -76,13 +45,6 @@ def test_few_judgments_leave_nobody_to_prefer(adjudge: Run, crowd: Path) -> None
         "q2/d1": "bob",
         "q2/d3": "",
     }
-
-
-@pytest.mark.parametrize("option", ["--top", "--suggest"])
-def test_numbers_below_nothing(adjudge: Run, crowd: Path, option: str) -> None:
-    ended = adjudge("next", "judgments.csv", option, "-1")
-    assert ended.code == 2
-    assert option in ended.err
 
 
 def test_items_drawn_for_people_make_a_valid_estimate(

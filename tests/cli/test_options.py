@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any, Literal
 
 import pytest
@@ -20,7 +19,7 @@ from adjudge import (
     Pmf,
 )
 from adjudge.cli import _repeat_options, _spread, argument, flag, option
-from adjudge.cli._fitting import _parse_value, build_model, make_engine
+from adjudge.cli._fitting import _parse_value, build_model
 from adjudge.cli._options import Fitting
 from adjudge.cli._pairs import build_pair_model
 from adjudge.errors import UnknownName
@@ -46,21 +45,6 @@ class Shade(Colour):
     dark: bool = flag("--dark", "Whether it is dark.")
 
 
-def test_options_of_a_group_are_where_the_group_is() -> None:
-    def command(name: str = NAME, *, shade: Shade, last: int = LAST) -> None:
-        """What it does."""
-
-    seen, several = _spread(command)
-    parameters = signature(seen).parameters
-    assert list(parameters) == ["name", "red", "blue", "dark", "last"]
-    defaults = {name: parameters[name].default for name in ("red", "blue", "dark", "last")}
-    assert defaults == {"red": 1, "blue": None, "dark": False, "last": 9}
-    assert parameters["name"].default is parameters["name"].empty
-    panels = [p.annotation.__metadata__[0].rich_help_panel for p in parameters.values()]
-    assert panels == [None, "Paint", "Paint", "Light", None]
-    assert (seen.__doc__, seen.__name__, several) == ("What it does.", "command", ["--blue"])
-
-
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
@@ -82,14 +66,6 @@ def test_the_command_gets_the_group(arguments: list[str], wanted: Any) -> None:
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert got == [wanted]
-
-
-def test_one_name_in_two_groups_is_refused() -> None:
-    def command(*, colour: Colour, shade: Shade) -> None:
-        pass
-
-    with pytest.raises(ValueError, match="duplicate parameter name: 'red'"):
-        _spread(command)
 
 
 @pytest.mark.parametrize(
@@ -182,11 +158,6 @@ def test_values_that_do_not_fit(text: str, hint: Any, wanted: str) -> None:
         _parse_value(f"x={text}", text, hint)
     refused = caught.value
     assert (refused.setting, refused.value, refused.expected) == ("--set", f"x={text}", wanted)
-
-
-def test_threads() -> None:
-    assert make_engine(3).threads == 3
-    assert make_engine(None).threads >= 1
 
 
 @pytest.mark.parametrize(

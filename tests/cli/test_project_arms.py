@@ -78,43 +78,6 @@ def test_arms_are_shown_set_and_reported(adjudge: Run) -> None:
     assert Path("measures.csv").read_text().startswith("arm,what,measure,value,low,high")
 
 
-def test_the_report_tells_of_refreshers(adjudge: Run) -> None:
-    told = adjudge(
-        *("project", "policy", "made", "--set", "refresher_pairs=2"),
-        *("--set", "refresher_after=1", "--set", "queries_per_page=1", "--set", "least_golds=20"),
-    )
-    assert told.code == 0, told.err
-    assert "Refreshers" not in adjudge("project", "arms", "made", "--report").out
-    database = Database("adjudge.db")
-    judging = JudgingService(database)
-    judge = judging.arrive(Arrival(project="made", channel="open", key="j")).judge
-    for _ in range(4):
-        page = judging.page(judge)
-        assert page is not None
-        answers = [Answer(row=row.row, label="Spam") for row in page.rows]
-        judging.submit(judge, page.page, page.key, answers)
-    database.close()
-    shown = adjudge("project", "arms", "made", "--report").out
-    assert "Refreshers: who had one" in shown
-    (row,) = json.loads(adjudge("project", "arms", "made", "--report", "--json").out)["refreshers"]
-    assert (row["judges"], row["refreshers"] >= 1) == (1, True)
-    assert f"({row['before_right']} of {row['before_seen']})" in shown
-
-
-def test_arms_that_cannot_be_are_refused(adjudge: Run) -> None:
-    Path("bad.json").write_text("[1,\n")
-    Path("odd.json").write_text("[1]")
-    for arguments, words in (
-        (("--set", "bad.json"), "bad.json, line 2: is no JSON"),
-        (("--set", "odd.json"), "odd.json, arm 1: is no object"),
-        (("--set", "odd.json", "--preset", "five-mixes"), "either --set or --preset"),
-        (("--preset", "six-mixes"), "there is no preset of arms 'six-mixes'"),
-        (("--report", "--model", "none"), "there is no model 'none'"),
-    ):
-        ended = adjudge("project", "arms", "made", *arguments)
-        assert (ended.code, words in ended.err) == (2, True), ended.err
-
-
 def test_gold_is_forecast_suggested_approved_and_split(adjudge: Run) -> None:
     shown = adjudge("project", "gold", "made", "--judges", "20")
     assert "golds needed for a typical judge" in shown.out

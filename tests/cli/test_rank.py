@@ -50,18 +50,6 @@ def test_a_pipe_gets_the_systems(adjudge: Run, systems: tuple[str, ...]) -> None
     assert "  doubt about the ranking by AP: " in ended.err
 
 
-def test_a_person_sees_systems_pairs_and_what_to_judge_next(
-    at_terminal: Run, systems: tuple[str, ...]
-) -> None:
-    ended = at_terminal(*systems, "--runs", "good.run", "plain.run", *QUICK, "--top", "3")
-    assert ended.code == 0, ended.err
-    for title in ("Systems by nDCG@10, 20 topics", "Pairs by nDCG@10", "Systems by AP, 20 topics"):
-        assert title in ended.out
-    below = ended.out.partition("Judge next")[2].splitlines()
-    assert len([line for line in below if "topic-" in line]) <= 3
-    assert max(map(len, ended.out.splitlines())) <= 80
-
-
 def test_json_and_files(adjudge: Run, folder: Path, systems: tuple[str, ...]) -> None:
     files = ("-o", "systems.csv", "--pairs", "pairs.jsonl", "--next", "next.csv")
     runs = ("--runs", "good.run", "plain.run", "--measures", "AP", "infAP")
@@ -171,29 +159,3 @@ def test_a_bad_run_is_named_by_file_and_line(
 )
 def test_a_bad_option(arguments: str, fault: str, adjudge: Run, systems: tuple[str, ...]) -> None:
     assert adjudge(*systems, "--runs", "good.run", *EXACT, *arguments.split()).fault == fault
-
-
-def test_judgments_without_topics(adjudge: Run, folder: Path, systems: tuple[str, ...]) -> None:
-    (folder / "flat.csv").write_text("item,judge,label\na,x,1\nb,x,0\n")
-    ended = adjudge("rank", "--judgments", "flat.csv", "--runs", "good.run", *EXACT)
-    assert ended.code == 2
-    assert "the judgments have no topics" in ended.err
-
-
-def test_systems_in_doubt_get_documents_to_judge_next(
-    at_terminal: Run, folder: Path, systems: tuple[str, ...]
-) -> None:
-    names = []
-    for number in range(9):  # 36 pairs, more than a page has
-        rows = [line.split() for line in (folder / "plain.run").read_text().splitlines()]
-        for place, row in enumerate(rows):
-            row[4] = str((place * 7907 + number * 31) % 97)
-            row[5] = f"system-{number}"
-        names.append(f"{number}.run")
-        (folder / names[-1]).write_text("\n".join(" ".join(row) for row in rows))
-    ended = at_terminal(*systems, "--runs", *names, "--measures", "P@5", *QUICK, "--top", "4")
-    assert ended.code == 0, ended.err
-    assert "Pairs by P@5 (6 clearer ones: --pairs FILE has all)" in " ".join(ended.out.split())
-    below = ended.out.partition("Judge next")[2].splitlines()
-    assert len([line for line in below if line.strip().startswith("topic-")]) == 4
-    assert max(map(len, ended.out.splitlines())) <= 80

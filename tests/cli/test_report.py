@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.report import FIGURES
 from commands import Run
-from sizes import sized
 
 
 def test_a_page_and_the_findings(adjudge: Run, crowd: Path) -> None:
@@ -33,14 +31,6 @@ def test_the_page_is_called_report_if_nobody_names_it(adjudge: Run, crowd: Path)
     page = (crowd / "report.html").read_text(encoding="utf-8")
     assert '<p class="brand">A &lt;b&gt;title&lt;/b&gt;</p>' in page
     assert "no gold" in page
-
-
-def test_to_standard_output(adjudge: Run, crowd: Path) -> None:
-    ended = adjudge("report", "judgments.csv", "-o", "-")
-    assert ended.code == 0
-    assert ended.out.startswith("<!doctype html>")
-    assert ended.out.endswith("</html>\n") or ended.out.endswith("</html>")
-    assert not (crowd / "report.html").exists()
 
 
 def test_findings_as_json(adjudge: Run, crowd: Path) -> None:
@@ -71,16 +61,6 @@ def test_a_sampled_model_adds_checks_and_chains(adjudge: Run, crowd: Path) -> No
     assert "Do the chains agree?" in page
 
 
-def test_one_figure_in_the_form_of_its_name(adjudge: Run, crowd: Path) -> None:
-    for name in sized(("a.png", "a.svg", "a.json"), full=("a.png", "a.svg", "a.html", "a.json")):
-        ended = adjudge("report", "judgments.csv", "--figure", "confusion", "-o", name)
-        assert ended.code == 0, ended.err
-        assert ended.err.splitlines()[-1] == f"confusion written to {name}"
-        assert ended.out == ""
-    assert (crowd / "a.png").read_bytes()[:4] == b"\x89PNG"
-    assert (crowd / "a.svg").read_text(encoding="utf-8").startswith("<svg")
-
-
 def test_a_folder_gets_all_that_the_data_allow(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("report", "judgments.csv", "--figure", "all", "--as", "svg", "--theme", "dark")
     assert ended.code == 0, ended.err
@@ -99,19 +79,6 @@ def test_a_folder_gets_all_that_the_data_allow(adjudge: Run, crowd: Path) -> Non
     ]
     assert "no calibration: it needs gold" in ended.err
     assert "#14171b" in (crowd / "figures" / "confusion.svg").read_text(encoding="utf-8")
-
-
-def test_figures_as_json(adjudge: Run, crowd: Path) -> None:
-    ended = adjudge("report", "judgments.csv", "--figure", "confusion", "-o", "a.svg", "--json")
-    assert ended.json == {"figures": {"confusion": "a.svg"}}
-
-
-def test_the_list(adjudge: Run) -> None:
-    ended = adjudge("report", "--list")
-    assert "judge-clouds" in ended.out
-    listed = adjudge("report", "--list", "--json").json
-    assert {"name": "confusion", "shows": "the average confusion, with sd between judges"} in listed
-    assert len(listed) == len(FIGURES)
 
 
 @pytest.mark.parametrize(

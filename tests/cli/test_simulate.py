@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,11 +21,6 @@ def test_a_pipe_gets_judgments(adjudge: Run) -> None:
         f"{count} judgments of 20 items by 4 judges "
         "(skilled:80,spammer:10,lazy:5,adversary:5), seed 0\n"
     )
-
-
-def test_seeds(adjudge: Run) -> None:
-    first, same, other = (adjudge("simulate", "--seed", seed).out for seed in (1, 1, 2))
-    assert first == same != other
 
 
 def test_every_file_at_once(adjudge: Run, folder: Path, names: Callable[[Path], list[str]]) -> None:
@@ -58,20 +52,6 @@ def test_labels_that_a_spreadsheet_would_run_are_read_back(adjudge: Run, folder:
     adjudge("simulate", "--labels", "-a,=b", "-o", "j.csv", "--truth", "t.csv", "--items", "30")
     ended = adjudge("evaluate", "j.csv", "--gold", "t.csv", "--json", "--resamples", "0")
     assert ended.json["scored"] == 30
-
-
-def test_a_person_sees_the_first(at_terminal: Run) -> None:
-    ended = at_terminal("simulate", "--timed", "--topics", "3")
-    rows = [line for line in ended.out.splitlines() if "item-" in line]
-    assert len(rows) == 10
-    assert max(map(len, ended.out.splitlines())) <= 80
-    assert ended.err.endswith("5,000 judgments in all; -o judgments.csv keeps them\n")
-
-
-def test_jsonl_has_numbers(adjudge: Run, folder: Path) -> None:
-    adjudge("simulate", "--items", "3", "--timed", "-o", "j.jsonl", "-q")
-    row = json.loads((folder / "j.jsonl").read_text().splitlines()[0])
-    assert isinstance(row["seconds"], float)
 
 
 @pytest.mark.parametrize(
@@ -140,52 +120,6 @@ def test_a_crowd_comes_and_every_judgment_is_in_the_store(
     with site.parts.database.read() as on:
         stored = on.exec_driver_sql("SELECT count(*), count(DISTINCT page) FROM judgments").one()
     assert told["judgments"] == stored[0] > 20
-
-
-def test_a_table_of_judges_goes_to_a_file_and_words_to_people(
-    site: Site, token: str, adjudge: Run, tmp_path: Path
-) -> None:
-    slug = site.open_project()
-    place = tmp_path / "judges.csv"
-    sent = [
-        "simulate",
-        "--server",
-        site.url,
-        "--project",
-        slug,
-        "--population",
-        "ethical(1):2,random:1",
-    ]
-    ended = adjudge(*sent, "--judges", "3", "--wait", "0", "-o", str(place))
-    assert ended.code == 0, ended.err
-    lines = place.read_text("utf-8").splitlines()
-    assert lines[0] == "judge,kind,stage,vanished,sheets,problem"
-    assert [line.split(",")[:2] for line in lines[1:]] == [
-        ["crowd-0", "ethical"], ["crowd-1", "ethical"], ["crowd-2", "random"]
-    ]  # fmt: skip
-    assert "acknowledged" in ended.err
-    assert "no error" in ended.err
-
-
-def test_a_token_that_shows_no_gold_is_told(site: Site, token: str, adjudge: Run) -> None:
-    slug = site.open_project()
-    (owner,) = site.services.accounts.get_all()
-    secret = site.services.acting_for(owner).accounts.make_token("j", scope="judge", project=slug)[
-        1
-    ]
-    sent = [
-        "simulate",
-        "--server",
-        site.url,
-        "--project",
-        slug,
-        "--population",
-        "random:1",
-        "--wait",
-        "0",
-    ]
-    ended = adjudge(*sent, "--token", secret)
-    assert "The token shows no gold" in ended.err
 
 
 def test_the_server_s_refusal_is_the_error(site: Site, token: str, adjudge: Run) -> None:

@@ -16,32 +16,13 @@ import pytest
 from adjudge.cli._options import Printing
 from adjudge.cli._results import (
     STDOUT,
-    _kind_of,
     check_places,
-    interval,
-    number,
     print_json,
-    show_rows,
     write_tables,
 )
 from adjudge.errors import AdjudgeError, BadData, BadSetting
 
 TABLE = pa.table({"item": ["a", "=b"], "n": [1, 2]})
-
-
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
-        ("-", ".csv"),
-        ("x.csv", ".csv"),
-        ("x.TSV", ".tsv"),
-        ("a.b.jsonl", ".jsonl"),
-        ("x.parquet", ".parquet"),
-        ("/dev/null", ".csv"),
-    ],
-)
-def test_the_kind_of_a_path(path: str, kind: str) -> None:
-    assert _kind_of(Path(path)) == kind
 
 
 def test_files_by_extension(folder: Path) -> None:
@@ -108,24 +89,6 @@ def test_json_and_a_table_cannot_share_standard_output() -> None:
     assert caught.value.setting == "--json"
 
 
-def test_columns_of_a_table_for_people() -> None:
-    rows = [
-        {"judge": "ann", "accuracy": 0.5, "low": 0.25, "high": 0.75, "n": 1200},
-        {"judge": "bob", "accuracy": math.nan, "low": None, "high": None, "n": 3},
-    ]
-    made = show_rows(
-        "Judges", rows, "judge", "accuracy:.2f as right", "low to high as interval", "n",
-        ("half", lambda row: str(row["n"] / 2)),
-    )  # fmt: skip
-    assert [column.header for column in made.columns] == ["judge", "right", "interval", "n", "half"]
-    assert [column.justify for column in made.columns] == ["left", *["right"] * 3, "left"]
-    cells = [[str(cell) for cell in column.cells] for column in made.columns]
-    assert list(zip(*cells, strict=True)) == [
-        ("ann", "0.50", "0.25 to 0.75", "1,200", "600.0"),
-        ("bob", "-", "", "3", "1.5"),
-    ]
-
-
 def test_json_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:
     value: dict[Any, Any] = {
         1: (math.nan, math.inf, np.float64(0.5), np.array([1, 2]), None, True),
@@ -138,16 +101,3 @@ def test_json_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:
         "é": {"path": "x"},
     }
     assert "é" in out
-
-
-@pytest.mark.parametrize(
-    ("value", "wanted"), [(0.7421, "0.742"), (None, "-"), (math.nan, "-"), (-1, "-1.000")]
-)
-def test_numbers_for_people(value: float | None, wanted: str) -> None:
-    assert number(value) == wanted
-
-
-def test_intervals_for_people() -> None:
-    assert interval(0.714, 0.786) == "0.71 to 0.79"
-    assert interval(None, 1.0) == ""
-    assert interval(0.0, math.nan) == ""

@@ -73,14 +73,6 @@ def test_bits_are_those_of_mutual_information() -> None:
     assert information(sure[:, ::-1], even)[0] == pytest.approx(1, abs=1e-3)
 
 
-def test_bias_of_a_kind_judge_is_positive() -> None:
-    rows = {"item": list("abcd") * 3, "judge": [*"xxxxyyyyzzzz"], "label": [0, 1, 2, 1] * 2}
-    rows["label"] += [1, 2, 2, 2]
-    gold = Gold.of(dict(zip("abcd", (0, 1, 2, 1), strict=True)))
-    table = MajorityVote().fit(Judgments.from_table(rows), gold).judges
-    assert table["bias"].to_pylist() == [0.0, 0.0, 0.75]
-
-
 def test_a_judge_without_judgments_has_no_rates(table: Judgments) -> None:
     silent = table.select(judgments=table.judge == 0, keep_empty=True)
     row = DawidSkene().fit(silent).judges.to_pylist()[1]
@@ -122,10 +114,3 @@ def test_judgments_that_nobody_shares_are_no_evidence(model) -> None:
     # copies of one source are one voice
     declared = table.with_families(["one", "one", "cat"])
     assert model.fit(declared).evidence.sum() == pytest.approx(0)
-
-
-def test_a_consensus_says_what_it_is(table: Judgments) -> None:
-    consensus = DawidSkene(seed=4).fit(table)
-    assert repr(consensus).startswith("Consensus(dawid-skene of Judgments(6 judgments")
-    assert consensus.settings["seed"] == 4
-    assert consensus.draws is None

@@ -54,20 +54,3 @@ def test_two_topics_of_one_item_are_an_error() -> None:
         Judgments.concat([{**one, "topic": ["p"]}, {**one, "topic": ["q"]}])
     with pytest.raises(BadSetting, match="at least one part"):
         Judgments.concat([])
-
-
-def test_notebooks_show_what_is_there() -> None:
-    from adjudge import Gold, MajorityVote
-
-    table = Judgments.from_table(
-        {"item": list("abcdefg"), "judge": ["<b>"] * 7, "label": [1] * 6 + [0]}
-    )
-    page = table._repr_html_()
-    assert "7 judgments, 7 items, 1 judge" in page
-    assert "&lt;b&gt;" in page
-    assert "<b>" not in page
-    assert "85.7%" in page
-    assert "and 2 more rows" in page
-    assert repr(Gold.of({"a": 1, "b": 0})) == "Gold(2 items, 0, 1)"
-    assert "50.0%" in Gold.of({"a": 1, "b": 0})._repr_html_()
-    assert "majority-vote: 7 items, 100% sure" in MajorityVote().fit(table)._repr_html_()

@@ -84,21 +84,6 @@ def test_selection_keeps_exactly_the_chosen_rows(table: Judgments, data: st.Data
     assert left.to_table().to_pylist() == wanted
 
 
-def test_pandas_polars_and_duckdb_tables_are_taken() -> None:
-    import duckdb
-    import pandas as pd
-    import polars as pl
-
-    rows = {"task": [1, 1, 2], "worker": ["a", "b", "a"], "answer": ["yes", "no", "yes"]}
-    frame = pd.DataFrame(rows)
-    for table in (frame, pl.DataFrame(rows), duckdb.sql("select * from frame").to_arrow_table()):
-        made = Judgments.from_table(table)
-        assert made.items.to_pylist() == ["1", "2"]
-        assert made.scale.labels == ("no", "yes")
-    gaps = pd.DataFrame({"item": [1.0, 2.0], "judge": ["a", "b"], "label": pd.Categorical([3, 4])})
-    assert Judgments.from_table(gaps).items.to_pylist() == ["1", "2"]
-
-
 def test_times_and_seconds_are_kept_in_order() -> None:
     table = {
         "item": ["b", "a", "b"],

@@ -144,11 +144,6 @@ def test_odd_ids(item: Callable[[int], str], count: int, told: str, tmp_path: Pa
     assert told in "; ".join(notes) if told else not notes
 
 
-def test_judges_who_differ_in_case_are_told(tmp_path: Path) -> None:
-    text = of("no").replace("j0", "Ann").replace("j1", "ann")
-    assert "'Ann' and 'ann' differ only in case" in "".join(content(tmp_path, text).notes)
-
-
 @pytest.mark.parametrize(
     ("text", "line"),
     [

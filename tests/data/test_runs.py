@@ -77,8 +77,3 @@ def test_names_tell_runs_apart(
         for name, source in zip(names, sources, strict=True)
     ]
     assert [run.name for run in distinct_names(runs)] == wanted
-
-
-def test_no_run_at_all() -> None:
-    with pytest.raises(BadData, match="there is no run"):
-        distinct_names([])

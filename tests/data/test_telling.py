@@ -15,7 +15,6 @@ from adjudge.data.comparisons import Comparisons
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.model_answers import ModelAnswers
-from adjudge.data.source import count_of
 from adjudge.errors import BadData, Note, ReadingWarning, Remedy, name_columns, remedies_of
 
 FILES = {
@@ -50,15 +49,6 @@ def test_several_files_tell_what_each_left_out(tmp_path: Path) -> None:
     with pytest.warns(ReadingWarning) as told:
         pairs = Comparisons.read(tmp_path / "c.csv", tmp_path / "d.csv", skip_bad=True)
     assert len(told) == len(pairs.notes) == 2
-
-
-def test_a_notebook_shows_what_gold_was_guessed(tmp_path: Path) -> None:
-    path = tmp_path / "gold.csv"
-    path.write_text("a,1\nb,0\nc,1\nd,0\n")
-    with pytest.warns(ReadingWarning, match="no header"):
-        gold = Gold.read(path)
-    assert gold.notes == ("no header: column 1 is taken for the item, column 2 for its gold",)
-    assert f"<li>{gold.notes[0]}</li>" in gold._repr_html_()
 
 
 def test_settings_are_said_to_be_those_of_the_function_that_takes_them(tmp_path: Path) -> None:
@@ -101,18 +91,3 @@ def test_each_front_end_has_its_own_words_for_a_remedy(
     note = pickle.loads(pickle.dumps(Note("is odd", [remedy])))  # as workers send it
     assert remedies_of(note) == (remedy,)
     assert advise_with_flags(note) == f"is odd; {flag} {remedy.effect}"
-
-
-@pytest.mark.parametrize(
-    ("given", "wanted"),
-    [
-        ((0, "judge"), "0 judges"),
-        ((2418, "judge"), "2,418 judges"),
-        ((1, "person"), "1 person"),
-        ((3, "person"), "3 people"),
-        ((1, "item", "is", "are"), "1 item is"),
-        ((2, "item", "is", "are"), "2 items are"),
-    ],
-)
-def test_things_are_counted(given: tuple[Any, ...], wanted: str) -> None:
-    assert count_of(*given) == wanted

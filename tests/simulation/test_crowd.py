@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import math
 import os
 from typing import Any
@@ -14,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
-import adjudge.simulation
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
 from adjudge.simulation import Crowd, Given, Made, Population
@@ -68,14 +66,6 @@ def test_the_number_of_threads_does_not_matter(monkeypatch: pytest.MonkeyPatch) 
     alone = crowd.make(1)
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     assert same(alone, crowd.make(1))
-
-
-def test_gold_and_times_leave_the_judgments_as_they_were() -> None:
-    plain = everything(gold=0.0, honeypots=0.0, timed=False).make(3)
-    dressed = everything(gold=0.5, honeypots=0.0, timed=True).make(3)
-    assert plain.judgments.judge.tobytes() == dressed.judgments.judge.tobytes()
-    assert plain.judgments.label.tobytes() == dressed.judgments.label.tobytes()
-    assert plain.truth.value.tobytes() == dressed.truth.value.tobytes()
 
 
 def test_sizes_and_names_are_exact() -> None:
@@ -301,9 +291,3 @@ def test_bad_settings_say_what_is_wrong(changes: dict[str, Any], setting: str) -
     with pytest.raises(BadSetting) as caught:
         everything().make(-1)
     assert caught.value.setting == "seed"
-
-
-def test_the_example_of_the_package_runs() -> None:
-    result = doctest.testmod(adjudge.simulation)
-    assert result.attempted >= 5
-    assert result.failed == 0

@@ -59,12 +59,6 @@ class OneRowDesk:
         pass
 
 
-def test_numbers_are_judges() -> None:
-    spec = CrowdSpec.parse("ethical(0.8,0.5):3, spammer:2,random,dropout(5):1")
-    assert len(spec) == 7
-    assert spec.kinds == ("ethical",) * 3 + ("spammer",) * 2 + ("random", "dropout")
-
-
 def test_numbers_are_shares_of_the_judges() -> None:
     spec = CrowdSpec.parse("ethical:2,spammer:1,random:0.5", judges=10)
     assert Counter(spec.kinds) == {"ethical": 6, "spammer": 3, "random": 1}

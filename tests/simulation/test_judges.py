@@ -136,19 +136,6 @@ def test_biased_judges_shift(shift: int, expected: object) -> None:
         np.testing.assert_allclose(biased[:, row], shifted)
 
 
-def test_biased_judges_leave_labels_that_are_no_grades() -> None:
-    skilled = Skilled(8, 2).draw(4, world(BROKEN))
-    biased = Biased(-1, 1.0).draw(4, world(BROKEN))
-    np.testing.assert_allclose(biased[:, :, 0], skilled[:, :, 0])
-    np.testing.assert_allclose(biased[:, :, 3], 0)
-
-
-def test_a_scale_of_one_label_cannot_go_wrong() -> None:
-    one = Scale(labels=("yes",))
-    for kind in (Skilled(), Adversary(), Spammer("prevalence"), Dirichlet()):
-        np.testing.assert_allclose(kind.draw(2, world(one)), np.ones((2, 1, 1)))
-
-
 SCALES = st.sampled_from(
     [BINARY, THREE, NOMINAL, BROKEN, Scale.parse("a<b<c<d<e"), Scale(labels=("x",), ordinal=True)]
 )

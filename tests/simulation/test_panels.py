@@ -9,7 +9,7 @@ import pytest
 
 from adjudge import BadSetting, UnknownName
 from adjudge.simulation import copy_judge, demo
-from adjudge.simulation.panels import MODEL, MODEL_NAME
+from adjudge.simulation.panels import MODEL_NAME
 from papers.panels import GRADES, PREVALENCE, THREE, monitoring_panel, three_judges
 
 
@@ -82,36 +82,6 @@ def test_the_demonstration_has_something_of_everything() -> None:
     assert judgments.time is not None
     assert judgments.seconds is not None
     assert len(judgments.time) == len(judgments.seconds) == len(judgments)
-
-
-def test_the_model_of_the_demonstration_judges_every_item_once() -> None:
-    made = demo()
-    judgments = made.judgments
-    mine = judgments.judge == 39
-    np.testing.assert_array_equal(judgments.item[mine], np.arange(400))
-    np.testing.assert_allclose(made.confusion[39], MODEL)
-    assert judgments.seconds is not None
-    assert np.median(judgments.seconds[mine]) < 2.5
-    assert len(np.unique(judgments.item * 40 + judgments.judge)) == len(judgments)
-    counts = judgments.counts_per_item
-    assert set(np.unique(counts)) == {5, 6, 7}
-
-
-def test_the_judges_of_the_demonstration_act_their_part() -> None:
-    made = demo()
-    judgments = made.judgments
-    right = judgments.label == made.truth.value[judgments.item]
-    accuracy = np.bincount(judgments.judge, right) / judgments.counts_per_judge
-    skilled = [code for code, kind in enumerate(made.kinds) if kind == "skilled"]
-    assert accuracy[skilled].mean() > 0.65
-    assert accuracy[made.kinds.index("adversary")] < 0.3
-    lazy = judgments.judge == made.kinds.index("lazy(0)")
-    assert (judgments.label[lazy] == 0).all()
-
-
-def test_the_demonstration_is_the_same_every_time() -> None:
-    assert demo().judgments.to_table().equals(demo().judgments.to_table())
-    assert not demo(1).judgments.to_table().equals(demo(2).judgments.to_table())
 
 
 @pytest.mark.parametrize("name", [MODEL_NAME, "judge-0003"])  # of every item, and of few

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -101,27 +100,6 @@ def test_question_is_the_column_with_gold_or_the_one_named(tmp_path: Path) -> No
     assert complaint(read, path, question="mood") == "f1.csv: unknown-question"
 
 
-def test_no_gold_column_at_all(tmp_path: Path) -> None:
-    path = report(tmp_path, "u1,j1,yes", header="_unit_id,_worker_id,answer")
-    content = read(path)
-    assert judged(content) == {("u1", "j1", "yes")}
-    assert content.gold is None
-
-
-def test_a_time_that_is_none_is_told(tmp_path: Path) -> None:
-    path = report(
-        tmp_path,
-        line("u1", "j1", "2", tainted="true"),
-        line("u1", "j2", '"2\n"'),  # a cell of two lines
-        line("u1", "j3", "2", end="28/13/2016 19:02:18"),
-    )
-    content = read(path)
-    assert judged(content) == {("u1", "j2", "2"), ("u1", "j3", "2")}
-    assert any(
-        "dates are taken as day first" in note or "no time" in note for note in content.notes
-    )
-
-
 names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff"), min_size=1)
 ids = names.filter(lambda text: text.strip() != "")
 risky = st.sampled_from(["=1+1", "'=1", "@a", "-b", "+c", "\tx", "-1", "''-", 'a"b', "a,b", "a\nb"])
@@ -164,58 +142,6 @@ def test_full_report_round_trip(
     assert found == given_gold
     assert all("one judge on one item" in note for note in content.notes)
     assert content.bad == ()
-
-
-def test_written_report_carries_topics_fields_and_gold(tmp_path: Path) -> None:
-    table = pa.table(
-        {
-            "topic": ["q1", "q1", "q2"],
-            "document": ["d1", "d1", "d2"],
-            "judge": ["a", "b", "a"],
-            "label": ["1", "0", "1"],
-            "time": ["2016-01-28T19:02:18Z"] * 3,
-            "seconds": ["18", "", "2.5"],
-        }
-    )
-    judgments = Judgments.from_table(table)
-    judgments = replace(judgments, fields=pa.table({"title": ["T1", "=T2"], "label": ["x", "y"]}))
-    gold = replace(
-        Gold.of({"q1/d1": "1"}),
-        reasons=pa.array(["because"], pa.large_string()),
-        honeypot=np.array([True]),
-    )
-    path = tmp_path / "report.csv"
-    write(Content(judgments=judgments, gold=gold), path, format="appen")
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert ",".join(rows[0]) == (
-        "_unit_id,_created_at,_golden,_id,_missed,_started_at,_tainted,_channel,_trust,_worker_id,"
-        "_country,_region,_city,_ip,label,topic,document,title,label_gold,label_gold_reason"
-    )
-    picked = ["_unit_id", "_created_at", "_started_at", "_golden", "_missed", "label", "title"]
-    assert [[row[name] for name in picked] for row in rows] == [
-        ["q1/d1", "1/28/2016 19:02:18", "1/28/2016 19:02:00", "true", "false", "1", "T1"],
-        ["q1/d1", "1/28/2016 19:02:18", "", "true", "true", "0", "T1"],
-        ["q2/d2", "1/28/2016 19:02:18", "1/28/2016 19:02:15", "false", "", "1", "'=T2"],
-    ]
-    content = read(path)
-    back = judgments_in(content)
-    assert (
-        back.to_table()
-        .drop_columns(["seconds"])
-        .equals(judgments.to_table().drop_columns(["seconds"]))
-    )
-    assert back.fields["title"].to_pylist() == ["T1", "=T2"]
-    assert gold_in(content).to_table().to_pylist() == [
-        {
-            "item": "q1/d1",
-            "topic": "q1",
-            "document": "d1",
-            "gold": "1",
-            "reason": "because",
-            "honeypot": True,
-        }
-    ]
 
 
 def test_aggregated_report(tmp_path: Path) -> None:

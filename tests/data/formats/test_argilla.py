@@ -84,13 +84,6 @@ def test_suggestions_of_an_agent_are_judgments(tmp_path: Path) -> None:
     assert content.notes == ("1 suggestion left out: no agent is named",)
 
 
-def test_several_questions_want_one_named(tmp_path: Path) -> None:
-    other = {"mood.responses": ["good"], "mood.responses.users": ["u1"]}
-    path = records(tmp_path, record(1, [("u1", 2, "submitted")], **other))
-    assert complaint(read, path) == "records.json: several-questions"
-    assert judged(read(path, question="mood")) == {("1", "u1", "good")}
-
-
 def test_faults_name_their_record(tmp_path: Path) -> None:
     path = records(
         tmp_path,
@@ -110,15 +103,3 @@ def test_faults_name_their_record(tmp_path: Path) -> None:
     content = read(path, skip_bad=True)
     assert judged(content) == {("1", "u2", "a")}
     assert [bad.place for bad in content.bad] == places
-
-
-def test_nothing_submitted_is_an_error(tmp_path: Path) -> None:
-    path = records(tmp_path, record(1, [("u1", "a", "draft")]))
-    assert complaint(read, path) == "records.json: no-judgments"
-
-
-def test_a_broken_line_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "records.jsonl"
-    good = json.dumps(record(1, [("u1", "a", "submitted")]))
-    path.write_text(f"{good}\n\n{{broken\n")
-    assert complaint(read, path) == "records.jsonl, line 3: invalid-json"

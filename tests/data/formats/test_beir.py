@@ -77,14 +77,6 @@ def test_one_split_of_a_folder(folder: Path) -> None:
     assert complaint(read, folder, question="train") == f"{folder}: missing-file"
 
 
-def test_a_folder_without_words(folder: Path) -> None:
-    (folder / "corpus.jsonl").unlink()
-    assert read(folder).texts["text"].to_pylist() == [None, None, None]
-    assert read(folder).texts["query"].to_pylist() == ["how", "why", "why"]
-    (folder / "queries.jsonl").unlink()
-    assert read(folder).texts is None
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -100,38 +92,12 @@ def test_a_bad_row_of_a_folder(folder: Path, text: str, message: str) -> None:
     assert complaint(read, folder) == message
 
 
-def test_two_files_that_contradict_each_other(folder: Path) -> None:
-    (folder / "qrels" / "dev.tsv").write_text(f"{_HEADER}q1\td2\t0\nq1\td1\t1\n")
-    assert complaint(read, folder) == "gold, row 3, column gold: bad-data"
-
-
 @pytest.mark.parametrize(
     ("line", "shown"), [("{oops", "'{oops'"), ('{"id": 1}', "'{\"id\": 1}'"), ("[1]", "'[1]'")]
 )
 def test_a_bad_line_of_a_corpus(folder: Path, line: str, shown: str) -> None:
     (folder / "corpus.jsonl").write_text(f'{{"_id": "d1"}}\n\n{line}\n')
     assert complaint(read, folder) == "corpus.jsonl, line 3: invalid-json"
-
-
-def test_latin_1_in_a_corpus(folder: Path) -> None:
-    text = '{"_id": "d1", "text": "café"}\n'.encode("latin-1")
-    (folder / "corpus.jsonl").write_bytes(text)
-    assert complaint(read, folder, encoding="utf-8") == "corpus.jsonl, line 1: bad-encoding"
-
-
-def test_bad_rows_are_skipped_and_listed(folder: Path) -> None:
-    (folder / "qrels" / "test.tsv").write_text(f"{_HEADER}q1\td1\t2\nq1\td2\tx\nq1\n")
-    content = read(folder, skip_bad=True)
-    assert gold_in(content).items.to_pylist() == ["q2/d1", "q1/d1"]
-    assert [bad.place for bad in content.bad] == [
-        "test.tsv, line 3, column score",
-        "test.tsv, line 4",
-    ]
-
-
-def test_qrels_written(tmp_path: Path) -> None:
-    write(Content(labels=_labels()), tmp_path / "out.tsv", format="beir")
-    assert (tmp_path / "out.tsv").read_text() == f"{_HEADER}q1\td1\t2\nq1\td 2\t0\nq2\td1\t1\n"
 
 
 def test_a_folder_comes_back_as_it_was(folder: Path, tmp_path: Path) -> None:
@@ -172,11 +138,6 @@ def test_words_from_the_fields_of_judgments(tmp_path: Path) -> None:
         {"_id": "q1", "text": "why"},
         {"_id": "q2", "text": "how"},
     ]
-
-
-def test_a_folder_without_any_words(tmp_path: Path) -> None:
-    write(Content(labels=_labels()), tmp_path / "out", format="beir")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["qrels"]
 
 
 def test_a_folder_of_an_earlier_run_is_replaced_and_no_other(folder: Path, tmp_path: Path) -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.data.formats import Content, read, write
-from adjudge.data.formats.consensus_table import scale_of_labels
 from adjudge.data.formats.trec_2011 import _relevance
-from adjudge.data.gold import Gold
 from adjudge.data.scale import Scale
 from reading import complaint
 from sizes import sized
@@ -69,28 +66,6 @@ def test_columns_have_their_types(tmp_path: Path) -> None:
     }
 
 
-def test_labels_as_gold(tmp_path: Path) -> None:
-    gold = Gold.read(_file(tmp_path, _TEXT))
-    assert gold.to_table().to_pydict() == {
-        "item": ["7/a", "7/b"],
-        "topic": ["7", "7"],
-        "document": ["a", "b"],
-        "gold": ["1", "0"],
-    }
-
-
-def test_what_is_missing_is_null(tmp_path: Path) -> None:
-    labels = read(_file(tmp_path, "item,label,probability,rank,fallback\na,1,,,\n")).labels
-    assert labels.to_pylist() == [
-        {"item": "a", "label": "1", "probability": None, "rank": None, "fallback": None}
-    ]
-
-
-def test_other_columns_stay_as_they_are(tmp_path: Path) -> None:
-    labels = read(_file(tmp_path, "item,label,probability,note\na,1,1,007\n")).labels
-    assert labels["note"].to_pylist() == ["007"]
-
-
 @pytest.mark.parametrize("name", sorted(_KINDS))
 def test_gold_beside_the_labels_hides_no_column(tmp_path: Path, name: str) -> None:
     labels = pa.table({"item": ["a"], "label": ["1"], "probability": [0.5], "gold": ["0"]})
@@ -99,30 +74,11 @@ def test_gold_beside_the_labels_hides_no_column(tmp_path: Path, name: str) -> No
     assert read(path).labels.to_pylist() == labels.to_pylist()
 
 
-def test_a_list_where_a_number_should_be(tmp_path: Path) -> None:
-    labels = pa.table({"item": ["a"], "label": ["1"], "probability": [[0.5]]})
-    path = tmp_path / "labels.parquet"
-    write(Content(labels=labels), path, format="consensus-parquet")
-    assert complaint(read, path) == "labels.parquet, column probability: bad-data"
-
-
 def test_a_table_without_labels(tmp_path: Path) -> None:
     assert complaint(read, _file(tmp_path, "item,label,probability\n")) == "labels.csv: no-rows"
     assert complaint(read, _file(tmp_path, "item,probability\na,1\n"), format="consensus") == (
         "labels.csv, column label: missing-column"
     )
-
-
-def test_what_is_written(tmp_path: Path) -> None:
-    content = read(_file(tmp_path, _TEXT))
-    write(content, tmp_path / "out.csv", format="consensus")
-    assert (tmp_path / "out.csv").read_text() == _TEXT
-
-
-def test_columns_are_put_in_order(tmp_path: Path) -> None:
-    labels = pa.table({"note": ["x"], "rank": [1], "label": ["1"], "p_1": [1.0], "item": ["a"]})
-    write(Content(labels=labels), tmp_path / "out.csv", format="consensus")
-    assert (tmp_path / "out.csv").read_text() == "item,label,p_1,rank,note\na,1,1,1,x\n"
 
 
 def test_a_formula_for_an_item_is_disarmed_in_csv_alone(tmp_path: Path) -> None:
@@ -134,18 +90,6 @@ def test_a_formula_for_an_item_is_disarmed_in_csv_alone(tmp_path: Path) -> None:
         assert again.labels["item"].to_pylist() == ["=cmd", "'=x"]
         assert again.labels["label"].to_pylist() == ["-2", "@"]
     assert (tmp_path / "out.csv").read_text() == "item,label,probability\n'=cmd,-2,1\n''=x,'@,1\n"
-
-
-def test_the_scale_of_a_table() -> None:
-    table = pa.table({"item": ["a"], "label": ["good"], "p_poor": [0.1], "p_good": [0.9]})
-    assert scale_of_labels(table) == Scale(labels=("poor", "good"))
-    mixed = pa.table({"item": ["a"], "label": ["x"], "p_1": [0.1], "p_x": [0.9]})
-    assert scale_of_labels(mixed) == Scale(labels=("1", "x"))
-    alone = pa.table({"item": ["a", "b"], "label": ["2", "0"]})
-    assert scale_of_labels(alone) == Scale(labels=("0", "2"), ordinal=True, relevant=("2",))
-    none = pa.table({"item": ["a"], "label": pa.array([None], pa.string())})
-    assert scale_of_labels(none) is None
-    assert np.isnan(_relevance(none, None)).all()
 
 
 def test_relevance_without_a_binary_collapse() -> None:

@@ -10,9 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from adjudge.data.formats import Content, detect, formats, named, read, write
+from adjudge.data.formats import Content, detect, formats, read, write
 from adjudge.data.formats.opening import File
-from adjudge.errors import UnknownName
 from format_samples import SAMPLES
 from reading import complaint
 
@@ -68,15 +67,6 @@ def test_a_folder_of_beir(tmp_path: Path) -> None:
     assert detect(tmp_path).name == "beir"
 
 
-def test_names_are_unique_and_plain_comes_last() -> None:
-    assert list(formats())[-5:] == ["csv", "tsv", "jsonl", "parquet", "headerless"]
-    for entry in formats().values():
-        assert named(entry.name) is entry
-        assert entry.read is not None or entry.write is not None
-        assert bool(entry.reads) == (entry.read is not None)
-        assert bool(entry.writes) == (entry.write is not None or entry.write_folder is not None)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -90,30 +80,6 @@ def test_names_are_unique_and_plain_comes_last() -> None:
 def test_a_file_that_fits_none(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "data").write_bytes(text.encode())
     assert complaint(detect, tmp_path / "data") == message
-
-
-def test_a_folder_that_fits_none(tmp_path: Path) -> None:
-    folder = tmp_path / "judgments"
-    folder.mkdir()
-    assert complaint(detect, folder) == "judgments: unknown-format"
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    assert complaint(read, tmp_path / "none") == f"{tmp_path}/none: missing-file"
-
-
-def test_an_encoding_that_is_not_known(tmp_path: Path) -> None:
-    (tmp_path / "data").write_text("item,judge,label\na,w,1\n")
-    assert complaint(read, tmp_path / "data", encoding="klingon") == "unknown-name"
-
-
-def test_a_format_that_is_not_known() -> None:
-    with pytest.raises(UnknownName) as raised:
-        named("crowdkit")
-    assert raised.value.nearest == ("crowd-kit",)
-    assert raised.value.sentence.startswith(
-        "there is no format 'crowdkit'; did you mean 'crowd-kit'?"
-    )
 
 
 def test_the_named_format_wins(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from typing import Any
 
@@ -42,27 +41,10 @@ def test_ids_are_the_text_that_stands_there(tmp_path: Path, first: str, second: 
     assert _items(path) == [first.strip('"'), second.strip('"')]
 
 
-def test_dates_as_labels_are_text(tmp_path: Path) -> None:
-    path = _file(tmp_path, '{"item": "a", "judge": "w", "label": "2009-01-01"}\n')
-    assert Judgments.read(path).scale.labels == ("2009-01-01",)
-
-
-def test_times_are_times(tmp_path: Path) -> None:
-    line = '{"item": "a", "judge": "w", "label": 1, "time": "1970-01-01T00:00:09"}\n'
-    judgments = Judgments.read(_file(tmp_path, line))
-    assert judgments.time is not None
-    assert judgments.time.tolist() == [9.0]
-
-
 def test_labels_that_are_true_or_false(tmp_path: Path) -> None:
     row = '{{"item": "a", "judge": "{}", "label": {}}}\n'
     path = _file(tmp_path, row.format("w", "true") + row.format("v", "false"))
     assert Judgments.read(path).scale == Scale(labels=("false", "true"), relevant=("true",))
-
-
-def test_other_keys_may_hold_anything(tmp_path: Path) -> None:
-    line = '{"item": "a", "judge": "w", "label": 1, "history": [{"x": [1]}, "y"]}\n'
-    assert _items(_file(tmp_path, line)) == ["a"]
 
 
 def test_objects_over_several_lines(tmp_path: Path) -> None:
@@ -78,11 +60,6 @@ def test_a_broken_line(tmp_path: Path) -> None:
     assert complaint(read, path) == "judgments.jsonl, line 4: invalid-json"
 
 
-def test_a_line_that_is_no_object(tmp_path: Path) -> None:
-    path = _file(tmp_path, '{"item": "a", "judge": "w", "label": 1}\n[1, 2]\n')
-    assert complaint(read, path) == "judgments.jsonl, line 2: invalid-json"
-
-
 def test_a_list_where_a_label_should_be(tmp_path: Path) -> None:
     row = '{{"item": "a", "judge": "w", "label": {}}}\n'
     path = _file(tmp_path, row.format(1) + row.format([1, 2]))
@@ -92,11 +69,6 @@ def test_a_list_where_a_label_should_be(tmp_path: Path) -> None:
 def test_a_key_that_is_missing_from_a_line(tmp_path: Path) -> None:
     path = _file(tmp_path, '{"item": "a", "judge": "w", "label": 1}\n{"item": "b", "label": 1}\n')
     assert complaint(read, path) == "judgments.jsonl, line 2, column judge: bad-id"
-
-
-def test_a_key_that_is_missing_from_every_line(tmp_path: Path) -> None:
-    path = _file(tmp_path, '{"item": "a", "label": 1, "note": 0}\n')
-    assert complaint(read, path) == "judgments.jsonl, column judge: missing-column"
 
 
 def test_bad_lines_are_skipped_and_listed_with_those_after_them(tmp_path: Path) -> None:
@@ -110,15 +82,3 @@ def test_bad_lines_are_skipped_and_listed_with_those_after_them(tmp_path: Path) 
         (3, "judgments.jsonl, line 5, column label"),
         (4, "judgments.jsonl, line 6, column item"),
     ]
-
-
-def test_latin_1(tmp_path: Path) -> None:
-    text = '\n{"item": "café", "judge": "w", "label": 1}\n'.encode("latin-1")
-    path = _file(tmp_path, text)
-    assert _items(path, encoding="latin-1") == ["café"]
-    assert complaint(read, path, encoding="utf-8") == "judgments.jsonl, line 2: bad-encoding"
-
-
-def test_gz(tmp_path: Path) -> None:
-    text = b'{"item": "a", "judge": "w", "label": 1}\n'
-    assert _items(_file(tmp_path, gzip.compress(text), "judgments.jsonl.gz")) == ["a"]

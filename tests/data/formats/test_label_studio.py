@@ -18,8 +18,6 @@ from adjudge.data.formats import Content, read, write
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData
-from faults import fault_of
 from reading import complaint, gold_in, judged, judgments_in
 
 
@@ -104,26 +102,6 @@ def test_ground_truth_is_gold_and_no_judgment(tmp_path: Path) -> None:
     ]
 
 
-def test_gold_alone(tmp_path: Path) -> None:
-    path = export(tmp_path, task(1, annotation(answer(["a"]), ground_truth=True)))
-    content = read(path)
-    assert content.judgments is None
-    assert gold_in(content).texts() == ["a"]
-
-
-def test_two_golds_of_one_task(tmp_path: Path) -> None:
-    path = export(
-        tmp_path,
-        task(1, annotation(answer(["a"]))),
-        task(
-            2,
-            annotation(answer(["a"]), ground_truth=True),
-            annotation(answer(["b"]), ground_truth=True),
-        ),
-    )
-    assert complaint(read, path) == "project-1.json, task 2, annotation 2, column gold: bad-data"
-
-
 def test_predictions_are_judgments_of_models(tmp_path: Path) -> None:
     path = export(
         tmp_path,
@@ -160,19 +138,6 @@ def test_cancelled_and_unanswered_are_left_out(tmp_path: Path) -> None:
     )
 
 
-def test_nothing_left_is_an_error(tmp_path: Path) -> None:
-    path = export(tmp_path, task(1, annotation(answer(["b"]), was_cancelled=True)))
-    assert complaint(read, path) == "project-1.json: no-judgments"
-
-
-def test_several_questions_want_one_named(tmp_path: Path) -> None:
-    both = annotation(answer(["a"]), answer(4, "quality", "rating"))
-    text = {"from_name": "why", "type": "textarea", "value": {"text": ["so"]}}
-    path = export(tmp_path, task(1, both | {"result": [*both["result"], text]}))
-    assert complaint(read, path) == "project-1.json: several-questions"
-    assert judged(read(path, question="quality")) == {("1", "10", "4")}
-
-
 def test_faults_name_task_and_annotation(tmp_path: Path) -> None:
     path = export(
         tmp_path,
@@ -205,12 +170,6 @@ def test_gold_off_the_scale_names_its_annotation(tmp_path: Path) -> None:
     content = read(path, scale=Scale.parse("0<1"), skip_bad=True)
     assert content.gold is None
     assert len(content.bad) == 1
-
-
-def test_broken_json_names_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "project-1.json"
-    path.write_text('[\n{"id": 1, "annotations": [], "data": }\n]')
-    assert complaint(read, path) == "project-1.json, line 2: invalid-json"
 
 
 letters = st.text(
@@ -265,16 +224,3 @@ def test_round_trip_of_topics_times_and_fields(tmp_path: Path) -> None:
     assert back.to_table().to_pylist() == judgments.to_table().to_pylist()
     assert back.fields["title"].to_pylist() == ["T1", None]
     assert np.isnan(back.seconds[1])
-
-
-def test_labels_and_gold_of_two_kinds(tmp_path: Path) -> None:
-    path = export(tmp_path, task(1, annotation(answer(["1"]))), task(2, annotation(answer(["no"]))))
-    with pytest.raises(BadData) as caught:
-        read(path)
-    place = "project-1.json, task 2, annotation 1, column label"
-    assert fault_of(caught.value) == f"{place}: mixed-labels"
-    truth = annotation(answer(["no"]), ground_truth=True)
-    path = export(tmp_path, task(1, annotation(answer(["1"]))), task(2, truth))
-    with pytest.raises(BadData) as caught:
-        read(path)
-    assert caught.value.value == "no"

@@ -132,27 +132,6 @@ def test_rejected_and_unanswered_are_left_out_and_counted(tmp_path: Path) -> Non
     assert content.bad == ()
 
 
-def test_nothing_left_is_an_error(tmp_path: Path) -> None:
-    path = batch(
-        tmp_path,
-        ["Answer.relevance"],
-        {"HITId": "H1", "WorkerId": "W2", "Answer.relevance": "0", "AssignmentStatus": "Rejected"},
-    )
-    assert complaint(read, path) == "Batch_1_batch_results.csv: no-judgments"
-
-
-def test_several_questions_want_one_named(tmp_path: Path) -> None:
-    path = batch(
-        tmp_path,
-        ["Answer.comment", "Answer.relevance"],
-        {"HITId": "H1", "WorkerId": "W1", "Answer.relevance": "1", "Answer.comment": "hm"},
-    )
-    assert complaint(read, path) == "Batch_1_batch_results.csv: several-questions"
-    assert complaint(read, path, question="grade") == "Batch_1_batch_results.csv: unknown-question"
-    for name in ("relevance", "Answer.relevance"):
-        assert judged(read(path, question=name)) == {("H1", "W1", "1")}
-
-
 def test_a_column_a_choice(tmp_path: Path) -> None:
     columns = ["Answer.grade.0", "Answer.grade.1", "Answer.grade.2"]
     path = batch(
@@ -206,18 +185,6 @@ def test_answers_packed_in_json(tmp_path: Path) -> None:
         {"HITId": "H2", "WorkerId": "W1"} | packed(category="dog"),
     )
     assert judged(read(path)) == {("H1", "W1", "cat"), ("H2", "W1", "dog")}
-
-
-def test_packed_answers_that_are_no_json(tmp_path: Path) -> None:
-    path = batch(
-        tmp_path,
-        ["Answer.taskAnswers"],
-        {"HITId": "H1", "WorkerId": "W1", "Answer.taskAnswers": '[{"a": "1"}]'},
-        {"HITId": "H2", "WorkerId": "W1", "Answer.taskAnswers": '"1"'},
-    )
-    assert complaint(read, path) == (
-        "Batch_1_batch_results.csv, line 3, column Answer.taskAnswers: invalid-json"
-    )
 
 
 def test_lines_stay_right_after_rows_were_left_out(tmp_path: Path) -> None:

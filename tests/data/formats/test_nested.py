@@ -68,13 +68,6 @@ def test_a_list_of_judgments_under_a_key_is_plain(tmp_path: Path) -> None:
     assert judgments_of(Judgments.read(path)) == WANTED
 
 
-def test_who_is_taken_for_a_judge_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "j.json"
-    path.write_text(json.dumps(BY_JUDGE))
-    with pytest.warns(match="each name in ratings is taken for a judge .3: ann, bob, cem."):
-        Judgments.read(path)
-
-
 def test_several_lists_are_questions_and_drafts_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "j.json"
     own = [{"value": "a", "user_id": "u"}, {"value": "b", "user_id": "v", "status": "draft"}]
@@ -130,49 +123,12 @@ def test_a_survey_is_not_a_wide_table(name: str, code: str, tmp_path: Path) -> N
     assert "transpose" in {remedy.setting for remedy in caught.value.remedies}
 
 
-def test_two_scores_beside_a_judge_are_asked_about(tmp_path: Path) -> None:
-    path = tmp_path / "j.csv"
-    rows = (f"d{n // 3},{'abc'[n % 3]},{n % 4},{n % 3}" for n in range(24))
-    path.write_text(lines("item,judge,relevance_score,fluency_score", *rows))
-    with pytest.raises(BadData, match=r"no column 'label'; the columns are .*names the column"):
-        read(path)
-
-
-def test_decimal_commas_are_numbers_and_told(tmp_path: Path) -> None:
-    path = tmp_path / "j.csv"
-    path.write_text(
-        lines("item;judge;score", *(f"d{n // 3};j{n % 3};{n % 3},5" for n in range(12)))
-    )
-    with pytest.warns(match="commas in labels are decimal"):
-        found = Judgments.read(path)
-    assert found.scale.labels == ("0.5", "1.5", "2.5")
-    assert found.scale.ordinal
-
-
 def test_commas_for_thousands_stay(tmp_path: Path) -> None:
     path = tmp_path / "j.csv"
     path.write_text(
         lines("item;judge;label", *(f"d{n // 2};j{n % 2};{n % 2 + 1},000" for n in range(8)))
     )
     assert Judgments.read(path).scale.labels == ("1,000", "2,000")
-
-
-def test_a_code_far_above_the_grades_gets_a_word(tmp_path: Path) -> None:
-    path = tmp_path / "j.csv"
-    path.write_text(
-        lines(
-            "item,judge,label", *(f"d{n // 4},j{n % 4},{(1, 2, 3, 99)[n % 4]}" for n in range(16))
-        )
-    )
-    with pytest.warns(match="99 is far above the other grades and taken as the highest"):
-        Judgments.read(path)
-
-
-def test_a_second_column_that_could_be_the_label_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "j.csv"
-    path.write_text(lines("item,judge,rating,verdict", "a,x,1,p", "a,y,2,p", "b,x,1,q", "b,y,2,q"))
-    with pytest.warns(match="column rating is taken for the label, not verdict"):
-        Judgments.read(path)
 
 
 @pytest.mark.parametrize("before", ["sep=,", "# exported today", "Export of project X,,"])
@@ -191,17 +147,6 @@ def test_what_is_no_text_is_named(start: bytes, what: str, tmp_path: Path) -> No
     path.write_bytes(start + bytes(200))
     with pytest.raises(BadData, match=f"expected text or Parquet, got an? .*{what}"):
         read(path)
-
-
-def test_a_table_of_potato(tmp_path: Path) -> None:
-    path = tmp_path / "annotated_instances.tsv"
-    rows = (
-        "\t".join((judge, item, "x", *("true" if label == one else "" for one in "012")))
-        for item, judge, label in WANTED
-    )
-    path.write_text(lines("user\tinstance_id\tdisplayed_text\tuse:::0\tuse:::1\tuse:::2", *rows))
-    assert detect(path).name == "potato"
-    assert judgments_of(Judgments.read(path)) == WANTED
 
 
 def test_a_parquet_file_with_a_damaged_end_is_told(tmp_path: Path) -> None:

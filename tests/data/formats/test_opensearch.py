@@ -12,7 +12,7 @@ from adjudge.data.formats import Content, read, write
 from adjudge.data.gold import Gold
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
-from reading import complaint, gold_in
+from reading import gold_in
 
 
 def labels_of(*rows: tuple[str, str, str]) -> pa.Table:
@@ -57,32 +57,6 @@ def test_words_on_an_ordered_scale_are_their_places(tmp_path: Path) -> None:
     write(Content(labels=table, scale=pair), path, format="opensearch")
     (entry,) = json.loads(path.read_text())["judgmentRatings"]
     assert [rating["rating"] for rating in entry["ratings"]] == ["1.000", "0.000"]
-
-
-def test_words_without_order_are_refused(tmp_path: Path) -> None:
-    table = labels_of(("q1", "a", "cat"))
-    path = tmp_path / "judgments.json"
-    assert (
-        complaint(
-            write, Content(labels=table, scale=Scale.parse("cat,dog")), path, format="opensearch"
-        )
-        == "labels-not-numbers"
-    )
-    assert not path.exists()
-
-
-def test_items_without_document_are_refused(tmp_path: Path) -> None:
-    table = labels_of(("q1", "a", "1")).drop_columns(["document"])
-    assert (
-        complaint(write, Content(labels=table), tmp_path / "j.json", format="opensearch")
-        == "column document: missing-column"
-    )
-
-
-def test_a_file_without_ratings(tmp_path: Path) -> None:
-    path = tmp_path / "j.json"
-    path.write_text("{}")
-    assert complaint(read, path, format="opensearch") == "j.json: no-judgments"
 
 
 def test_ratings_come_back_as_gold(tmp_path: Path) -> None:
@@ -151,9 +125,3 @@ def test_items_alone_have_no_gold(tmp_path: Path) -> None:
     assert content.texts["document"].to_pylist() == ["3"]
     with pytest.raises(BadData, match="there is no gold in this file"):
         Gold.read(path)
-
-
-def test_two_values_for_one_item(tmp_path: Path) -> None:
-    path = tmp_path / "train.csv"
-    path.write_text(f'{KAGGLE}\n1,"q","t","d",1,0\n1,"q","t","d",2,0\n')
-    assert complaint(read, path) == "train.csv, line 3, column median_relevance: bad-data"

@@ -124,10 +124,3 @@ def test_bad_rows_by_line_and_skipped(tmp_path: Path) -> None:
         "bad.csv, line 3, column right",
         "bad.csv, line 4, column label",
     ]
-
-
-def test_judgments_are_not_mistaken_for_comparisons(tmp_path: Path) -> None:
-    content = read(kept(tmp_path, "j.csv", "item,judge,label\na,ann,1\n"))
-    assert content.format == "csv"
-    with pytest.raises(BadData, match="there are no comparisons in this file: it is read as csv"):
-        Comparisons.read(tmp_path / "j.csv")

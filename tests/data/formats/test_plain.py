@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -21,7 +19,6 @@ from adjudge.data.formats.writing import write_table
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData
 from adjudge.simulation import demo
 from reading import complaint, gold_in, judgments_in
 
@@ -109,13 +106,6 @@ def test_time_and_seconds(tmp_path: Path) -> None:
     np.testing.assert_array_equal(judgments.seconds, [2.5, np.nan])
 
 
-def test_times_with_and_without_a_zone(tmp_path: Path) -> None:
-    text = "item,judge,label,time\na,w,1,1970-01-01 01:00:00+01:00\nb,w,1,1970-01-01 00:00:05\n"
-    judgments = Judgments.read(_file(tmp_path, text))
-    assert judgments.time is not None
-    np.testing.assert_array_equal(judgments.time, [0.0, 5.0])
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -134,22 +124,10 @@ def test_harmless_habits_of_other_programs(tmp_path: Path, text: str) -> None:
     assert _rows(judgments) == [("a", "w", "1"), ("b", "w", "0")]
 
 
-def test_one_item_one_judge_one_label(tmp_path: Path) -> None:
-    judgments = Judgments.read(_file(tmp_path, "item,judge,label\na,w,1\n"))
-    assert (len(judgments), judgments.item_count, judgments.judge_count) == (1, 1, 1)
-    assert judgments.scale.labels == ("1",)
-
-
 def test_very_long_ids(tmp_path: Path) -> None:
     item, judge = "i" * 10_000, "j" * 10_000
     judgments = Judgments.read(_file(tmp_path, f"item,judge,label\n{item},{judge},1\n"))
     assert _rows(judgments) == [(item, judge, "1")]
-
-
-def test_gz(tmp_path: Path) -> None:
-    data = gzip.compress(b"item,judge,label\na,w,1\n")
-    judgments = Judgments.read(_file(tmp_path, data, "judgments.csv.gz"))
-    assert _rows(judgments) == [("a", "w", "1")]
 
 
 def test_latin_1_where_it_is_named(tmp_path: Path) -> None:
@@ -231,28 +209,9 @@ def test_the_line_after_quoted_newlines(tmp_path: Path) -> None:
     )
 
 
-def test_latin_1_not_named(tmp_path: Path) -> None:
-    path = _file(tmp_path, "item,judge,label\na,w,1\ncafé,w,1\n".encode("latin-1"))
-    assert complaint(read, path, encoding="utf-8") == "judgments.csv, line 3: bad-encoding"
-
-
 def test_contradictory_gold_in_a_gold_file(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,gold\na,1\nb,\na,2\n", "gold.csv")
     assert complaint(read, path) == "gold.csv, line 4, column gold: bad-data"
-
-
-def test_gold_wanted_and_not_there(tmp_path: Path) -> None:
-    path = _file(tmp_path, "item,judge,label\na,w,1\n")
-    with pytest.raises(BadData) as raised:
-        Gold.read(path)
-    assert raised.value.source == str(path)
-
-
-def test_judgments_wanted_and_not_there(tmp_path: Path) -> None:
-    path = _file(tmp_path, "item,gold\na,1\n")
-    with pytest.raises(BadData) as raised:
-        Judgments.read(path)
-    assert raised.value.source == str(path)
 
 
 def test_parquet_cut_short(tmp_path: Path) -> None:
@@ -260,18 +219,6 @@ def test_parquet_cut_short(tmp_path: Path) -> None:
     pa.parquet.write_table(pa.table({"item": ["a"], "judge": ["w"], "label": [1]}), file)
     path = _file(tmp_path, file.getvalue()[:-20], "judgments.parquet")
     assert complaint(read, path) == "judgments.parquet: broken-file"
-
-
-def test_parquet_without_a_column(tmp_path: Path) -> None:
-    path = tmp_path / "judgments.parquet"
-    pa.parquet.write_table(pa.table({"item": ["a"], "label": [1], "note": ["x"]}), path)
-    assert complaint(read, path) == "judgments.parquet, column judge: missing-column"
-
-
-def test_parquet_with_a_list_for_a_label(tmp_path: Path) -> None:
-    path = tmp_path / "judgments.parquet"
-    pa.parquet.write_table(pa.table({"item": ["a"], "judge": ["w"], "label": [[1]]}), path)
-    assert complaint(read, path) == "judgments.parquet, column label: bad-data"
 
 
 def test_parquet_speaks_of_rows(tmp_path: Path) -> None:
@@ -320,11 +267,6 @@ def test_bad_gold_rows_are_skipped_and_listed(tmp_path: Path) -> None:
     assert [(bad.row, bad.place) for bad in content.bad] == [(2, "gold.csv, line 4, column item")]
 
 
-def test_nothing_left_after_skipping(tmp_path: Path) -> None:
-    path = _file(tmp_path, "item,judge,label\na,,1\n,w,1\n")
-    assert complaint(read, path, skip_bad=True) == "judgments.csv: bad-data"
-
-
 # Tables of other libraries
 
 _COLUMNS = {"item": ["a", "b", "a"], "judge": ["w", "w", "v"], "label": [1, 2, 1]}
@@ -348,38 +290,10 @@ def test_tables_of_other_libraries(table: Any) -> None:
     assert _rows(Judgments.from_table(table)) == _EXPECTED
 
 
-def test_duckdb_relations() -> None:
-    frame = pd.DataFrame(_COLUMNS)
-    with duckdb.connect() as connection:
-        connection.register("frame", frame)
-        relation = connection.sql("select * from frame")
-        assert _rows(Judgments.from_table(relation)) == _EXPECTED
-
-
 def test_a_bad_row_of_a_table() -> None:
     assert (
         complaint(Judgments.from_table, pd.DataFrame({**_COLUMNS, "label": [1.0, None, 2.0]}))
         == "table, row 2, column label: missing-label"
-    )
-
-
-def test_a_table_with_labels_of_two_types() -> None:
-    assert (
-        complaint(
-            Judgments.from_table, pd.DataFrame({**_COLUMNS, "label": [1, "x", 2]}), source="frame"
-        )
-        == "frame, row 2, column label: mixed-labels"
-    )
-
-
-def test_what_is_no_table() -> None:
-    assert complaint(Judgments.from_table, 3) == "table: bad-data"
-
-
-def test_a_column_of_lists() -> None:
-    assert (
-        complaint(Judgments.from_table, pl.DataFrame({**_COLUMNS, "label": [[1], [2], [3]]}))
-        == "table, column label: bad-data"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from dataclasses import replace
@@ -15,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adjudge.data.formats import Content, named, read, write
+from adjudge.data.formats import Content, read, write
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from reading import complaint, gold_in, judgments_in
@@ -131,17 +130,6 @@ def _with(judgments: Judgments, part: str, names: Any) -> Judgments:
     return changed
 
 
-def test_items_with_names_of_their_own_keep_them(tmp_path: Path) -> None:
-    table = pa.table(
-        {"item": ["i"], "topic": ["t"], "document": ["d"], "judge": ["w"], "label": [1]}
-    )
-    content = Content(judgments=Judgments.from_table(table))
-    again = _round_trip(content, tmp_path, "csv")
-    assert [tuple(row.values()) for row in judgments_in(again).to_table().to_pylist()] == [
-        ("i", "t", "d", "w", "1")
-    ]
-
-
 def test_the_csv_that_is_written(tmp_path: Path) -> None:
     table = pa.table(
         {"topic": ["7", "7"], "document": ["a,b", "=c"], "judge": ["w", 'v"'], "label": ["1", "0"]}
@@ -151,18 +139,3 @@ def test_the_csv_that_is_written(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").read_text() == (
         'topic,document,judge,label,gold\n7,"a,b",w,1,\n7,\'=c,"v""",0,1\n'
     )
-
-
-def test_every_plain_format_has_its_extension() -> None:
-    assert {name: named(name).extension for name in _SUFFIX} == _SUFFIX
-
-
-def test_missing_seconds_stay_missing(tmp_path: Path) -> None:
-    table = pa.table(
-        {"item": ["a", "b"], "judge": ["w", "w"], "label": [1, 1], "seconds": [None, 2.0]}
-    )
-    content = Content(judgments=Judgments.from_table(table))
-    again = judgments_in(_round_trip(content, tmp_path, "csv"))
-    assert again.seconds is not None
-    assert math.isnan(again.seconds[0])
-    assert again.seconds[1] == 2.0

@@ -12,10 +12,7 @@ from hypothesis import strategies as st
 
 from adjudge.data.formats import Content, read, write
 from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData
-from faults import fault_of
 from reading import complaint, gold_in
 from sizes import sized
 
@@ -24,12 +21,6 @@ def _file(folder: Path, text: str | bytes) -> Path:
     path = folder / "qrels.txt"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
-
-
-def _complaint(path: Path, **options: Any) -> str:
-    with pytest.raises(BadData) as raised:
-        read(path, format="qrels", **options)
-    return fault_of(raised.value)
 
 
 def _labels(**columns: list[Any]) -> Any:
@@ -49,16 +40,6 @@ def test_gold(tmp_path: Path) -> None:
     }
 
 
-def test_blank_lines_alone(tmp_path: Path) -> None:
-    assert _complaint(_file(tmp_path, "\n \n")) == "qrels.txt: empty-file"
-
-
-def test_latin_1(tmp_path: Path) -> None:
-    path = _file(tmp_path, "7 0 a 1\n7 0 café 1\n".encode("latin-1"))
-    assert _complaint(path, encoding="utf-8") == "qrels.txt, line 2: bad-encoding"
-    assert Gold.read(path, encoding="latin-1").items.to_pylist() == ["7/a", "7/café"]
-
-
 def test_whole_numbers_are_their_own_grade(tmp_path: Path) -> None:
     write(Content(labels=_labels(label=["-2", "1"])), tmp_path / "out", format="qrels")
     assert (tmp_path / "out").read_text() == "7 0 a -2\n7 0 b 1\n"
@@ -69,16 +50,6 @@ def test_other_labels_have_their_place_on_an_ordered_scale(tmp_path: Path) -> No
     scale = Scale.parse("bad<fair<good")
     write(Content(labels=labels, scale=scale), tmp_path / "out", format="qrels")
     assert (tmp_path / "out").read_text() == "7 0 a 2\n7 0 b 0\n"
-
-
-def test_gold_where_there_are_no_labels(tmp_path: Path) -> None:
-    path = _file(tmp_path, "7 0 a 2\n8 0 b 0\n")
-    content = read(path)
-    write(content, tmp_path / "out", format="qrels")
-    assert (tmp_path / "out").read_text() == "7 0 a 2\n8 0 b 0\n"
-    both = Content(labels=_labels(label=["1", "1"]), gold=content.gold)
-    write(both, tmp_path / "out", format="qrels")
-    assert (tmp_path / "out").read_text() == "7 0 a 1\n7 0 b 1\n"
 
 
 @pytest.mark.parametrize(
@@ -132,14 +103,6 @@ def test_gold_comes_back_as_it_was(
     assert again.to_table().to_pydict() == gold.to_table().to_pydict()
 
 
-def test_the_scale_of_judgments_beside_the_labels_counts(tmp_path: Path) -> None:
-    table = pa.table({"topic": ["7"], "document": ["a"], "judge": ["w"], "label": ["low"]})
-    judgments = Judgments.from_table(table, scale=Scale.parse("low<high"))
-    labels = _labels(label=["high", "low"])
-    write(Content(judgments=judgments, labels=labels), tmp_path / "out", format="qrels")
-    assert (tmp_path / "out").read_text() == "7 0 a 1\n7 0 b 0\n"
-
-
 def test_a_filler_in_the_first_column_is_no_topic(tmp_path: Path) -> None:
     path = tmp_path / "q.qrels"
     path.write_text("0 301 a 0\n0 301 b 1\n0 302 a 1\n")
@@ -176,13 +139,3 @@ def test_a_run(tmp_path: Path) -> None:
     }
     assert content.run.schema.field("rank").type == pa.int64()
     assert content.run.schema.field("score").type == pa.float64()
-
-
-def test_a_large_run(tmp_path: Path) -> None:
-    lines = (
-        f"{n // 1000} Q0 d{n} {n % 1000 + 1} {1 / (n % 1000 + 1):.6f} t" for n in range(50_000)
-    )
-    run = read(_run(tmp_path, "\n".join(lines))).run
-    assert len(run) == 50_000
-    assert run["document"][49_999].as_py() == "d49999"
-    assert run["rank"][49_999].as_py() == 1000

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.data.formats import Content, read, write
-from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from reading import complaint, gold_in, judgments_in
@@ -59,19 +58,6 @@ def test_a_query_without_ratings_is_no_fault(tmp_path: Path) -> None:
     assert [bad.place for bad in content.bad] == ["case.csv, line 5", "case.csv, line 6"]
 
 
-def test_case_faults_have_their_lines_after_lonely_queries(tmp_path: Path) -> None:
-    lines = ("query,docid,rating", "lonely", "blue,d2,", "red,d1,3", "red,d1,2")
-    assert (
-        complaint(read, text_file(tmp_path, "case.csv", *lines))
-        == "case.csv, line 5, column rating: bad-data"
-    )
-
-
-def test_case_off_the_scale(tmp_path: Path) -> None:
-    path = text_file(tmp_path, "case.csv", "query,docid,rating", "red,d1,7")
-    assert complaint(read, path, scale=Scale.parse("0<1")) == "case.csv, column gold: bad-data"
-
-
 def test_labels_are_written_as_a_case(tmp_path: Path) -> None:
     labels = pa.table(
         {
@@ -90,13 +76,6 @@ def test_labels_are_written_as_a_case(tmp_path: Path) -> None:
     assert content.labels["topic"].to_pylist() == ["=cmd", "-1"]
     write(Content(gold=content.gold), path, format="quepid-case")
     assert read(path).labels.equals(content.labels)
-
-
-def test_a_case_wants_queries_and_documents(tmp_path: Path) -> None:
-    assert (
-        complaint(write, Content(gold=Gold.of({"a": 1})), tmp_path / "c.csv", format="quepid-case")
-        == "column topic: missing-column"
-    )
 
 
 @pytest.mark.parametrize("header", ["query,docid,Ann,b@x.org", "Query,Doc_Id,Ann,b@x.org"])
@@ -129,11 +108,6 @@ def test_book_faults_have_their_lines(tmp_path: Path) -> None:
         "book.csv, line 4, column label",
         "book.csv, line 5, column query",
     ]
-
-
-def test_a_book_without_judgments(tmp_path: Path) -> None:
-    path = text_file(tmp_path, "book.csv", "query,docid,Ann", "q,d1,")
-    assert complaint(read, path) == "book.csv: no-judgments"
 
 
 def book(*pairs: object, **more: object) -> dict[str, Any]:
@@ -219,13 +193,6 @@ def test_book_in_json_names_the_place_of_faults(tmp_path: Path) -> None:
     assert sorted(bad.place for bad in content.bad) == places
 
 
-def test_json_that_is_no_book(tmp_path: Path) -> None:
-    path = json_file(tmp_path, {"query_doc_pairs": {}})
-    assert complaint(read, path) == "book.json: no-judgments"
-    path = json_file(tmp_path, book(pair("q", "d")))
-    assert complaint(read, path) == "book.json: no-judgments"
-
-
 letters = st.text(
     st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufeff"), min_size=1
 )
@@ -295,12 +262,3 @@ def test_what_a_wide_book_cannot_hold(tmp_path: Path) -> None:
     )
     write(Content(judgments=twice), tmp_path / "b.json", format="quepid-book-json")
     assert len(read(tmp_path / "b.json").judgments or ()) == 2
-
-
-def test_words_of_an_ordered_scale_become_places(tmp_path: Path) -> None:
-    columns = {"topic": ["q", "q"], "document": ["d", "e"], "label": ["good", "bad"]}
-    table = pa.table(columns | {"judge": ["a", "a"]})
-    judgments = Judgments.from_table(table, scale=Scale.parse("bad<fair<good"))
-    path = tmp_path / "b.csv"
-    write(Content(judgments=judgments), path, format="quepid-book")
-    assert path.read_text() == "query,docid,a\nq,d,2\nq,e,0\n"

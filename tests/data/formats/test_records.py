@@ -9,47 +9,12 @@ import pytest
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.records import (
-    RecordRows,
-    as_text,
-    inputs_of,
     read_json,
     read_records,
-    single,
 )
 from adjudge.data.formats.tables import choose_question, pair_columns
 from adjudge.errors import BadData
 from reading import complaint
-
-
-def test_values_as_text() -> None:
-    values = [None, "x", True, 3, 3.0, 2.5, 12345678901234567890, [1], "a\ud800"]
-    assert [as_text(value) for value in values] == [
-        None,
-        "x",
-        "true",
-        "3",
-        "3",
-        "2.5",
-        "12345678901234567890",
-        "[1]",
-        "a?",
-    ]
-
-
-def test_single_labels() -> None:
-    assert single(["a"]) == ("a", "")
-    assert single([]) == (None, "")
-    assert single("  ") == (None, "")
-    assert single(0) == ("0", "")
-    assert single(["a", "b"]) == (None, "expected one label, got 2: ['a', 'b']")
-    assert single([{"a": 1}]) == (None, "expected text or a number as the label, got {'a': 1}")
-
-
-def test_only_what_fits_a_cell_describes_an_item() -> None:
-    found = {"a": 1, "b": "x", "c": None, "d": [], "e": {}, "f": False}
-    assert inputs_of(found) == {"input.a": 1, "input.b": "x", "input.f": False}
-    assert inputs_of('{"a": 1}') == {"input.a": 1}
-    assert inputs_of(None) == {}
 
 
 def test_records_of_an_array_or_of_lines(tmp_path: Path) -> None:
@@ -75,29 +40,6 @@ def test_files_that_are_no_json(tmp_path: Path) -> None:
         read_json(File.at(path))
     path.write_bytes(b"")
     assert complaint(File.at, path) == "r.json: empty-file"
-
-
-def test_rows_know_their_places() -> None:
-    rows = RecordRows(File.of("r.json", b""), Options(skip_bad=True))
-    rows.add("task 1", {"a": 1})
-    rows.fault("task 2", "is odd", code="odd")
-    rows.add("task 3", {"b": None, "a": "2"})
-    assert rows.table("z", "a").to_pylist() == [
-        {"z": None, "a": "1", "b": None},
-        {"z": None, "a": "2", "b": None},
-    ]
-    assert rows.values("a") == ["1", "2"]
-    assert str(rows.source.error(1, "no", column="a")) == "r.json, task 3, column a: no"
-    assert [(bad.place,) for bad in rows.source.skipped] == [("r.json, task 2",)]
-    assert len(rows) == 2
-
-
-def test_the_only_question_needs_no_name() -> None:
-    assert choose_question(["q", "q"], Options(), "f", "answer") == "q"
-
-
-def test_no_question_is_an_error() -> None:
-    assert complaint(choose_question, [], Options(), "f.csv", "answer") == "f.csv: no-question"
 
 
 def test_a_prefix_may_be_said() -> None:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import re
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.recognition import lines_like
 from adjudge.data.formats.spaced import (
-    WHOLE,
-    check_cells,
-    find_repeated,
-    is_number,
-    numbers_of,
     read_spaced,
 )
 from reading import complaint
@@ -74,42 +66,6 @@ def test_no_line_with_the_right_number_of_fields(tmp_path: Path) -> None:
         complaint(read_spaced, File.at(tmp_path / "data"), Options(skip_bad=True), _NAMES)
         == "data: no-good-rows"
     )
-
-
-def test_numbers() -> None:
-    texts = ["1", "-2.5", "+.5", "1.", "1e-3", "x", "", "nan", "inf", "1e999", "0x1f", "1_000"]
-    values, wrong = numbers_of(pa.array(texts))
-    assert values.to_pylist()[:5] == [1.0, -2.5, 0.5, 1.0, 0.001]
-    np.testing.assert_array_equal(wrong, [False] * 5 + [True] * 7)
-    assert [is_number(text) for text in texts[:9]] == [True] * 5 + [False] * 4
-
-
-def test_whole_numbers() -> None:
-    texts = ["007", "-1", "1.0", "+1", "9" * 30, " 1"]
-    values, wrong = numbers_of(pa.array(texts), whole=True)
-    assert values.to_pylist()[:2] == [7, -1]
-    np.testing.assert_array_equal(wrong, [False, False, True, True, True, True])
-    assert [re.match(WHOLE, text) is not None for text in texts] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-        False,
-    ]
-
-
-def test_repeated_pairs() -> None:
-    table = pa.table({"a": ["x", "x", "y", "x", "y"], "b": ["1", "2", "1", "1", "1"]})
-    np.testing.assert_array_equal(find_repeated(table, "a", "b"), [0, 1, 2, 0, 2])
-
-
-def test_cells_that_cannot_be_written() -> None:
-    table = pa.table({"a": ["x", "y"], "b": ["1 1", None]})
-    check_cells(table, ("a",), "qrels", " ")
-    check_cells(table.slice(0, 1), ("b",), "trec-2011", r"\t")
-    assert complaint(check_cells, table, ("a", "b"), "qrels", " ") == "row 1, column b: bad-id"
-    assert complaint(check_cells, table, ("b",), "trec-2011", r"\t") == "row 2, column b: bad-id"
 
 
 @pytest.mark.parametrize(

@@ -47,25 +47,6 @@ def test_numbers_times_truth_and_what_is_missing() -> None:
     )
 
 
-def test_a_table_without_rows_is_its_header() -> None:
-    assert (
-        _csv(pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.int64())})) == "a,b\n"
-    )
-
-
-def test_a_part_of_a_table_is_only_that_part() -> None:
-    table = pa.table({"a": pa.array(["0", "1,", "2", "3"], pa.large_string())})
-    assert _csv(table.slice(1, 2)) == 'a\n"1,"\n2\n'
-    assert _csv(pa.concat_tables([table.slice(3), table.slice(0, 1)])) == "a\n3\n0\n"
-
-
-def test_rows_without_header_or_quotes() -> None:
-    file = io.BytesIO()
-    table = pa.table({"a": ['"x"', None], "b": [1, 2]})
-    write_csv(table, file, delimiter=" ", header=False, quoted=False)
-    assert file.getvalue() == b'"x" 1\n 2\n'
-
-
 @pytest.mark.parametrize(
     ("cell", "written"),
     [
@@ -125,17 +106,3 @@ def test_jsonl_leaves_out_what_is_missing() -> None:
         {'a "b"': 'q"\n', "true": False, "whole": -1, "coded": "x"},
         {'a "b"': "é", "float": 1.5, "true": True, "list": [1, None], "coded": "x"},
     ]
-
-
-def test_jsonl_is_written_plainly() -> None:
-    file = io.BytesIO()
-    table = pa.table({"a": ["é", None], "b": [1.5, 2.0], "c": [True, None]})
-    write_table(table, file, ".jsonl")
-    assert file.getvalue().decode() == '{"a": "é", "b": 1.5, "c": true}\n{"b": 2.0}\n'
-
-
-def test_parquet_keeps_types() -> None:
-    table = pa.table({"a": ["x"], "b": [1.5], "c": [True]})
-    file = io.BytesIO()
-    write_table(table, file, ".parquet")
-    assert pa.parquet.read_table(io.BytesIO(file.getvalue())).equals(table)

@@ -10,7 +10,6 @@ import pytest
 from adjudge.data.formats import Content, read, write
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
-from adjudge.errors import BadData
 from reading import complaint, gold_in, judged, judgments_in
 
 HEADER = (
@@ -124,19 +123,6 @@ def test_pair_of_inputs_is_the_item_without_a_task_id(tmp_path: Path) -> None:
     assert gold_in(content).reasons.to_pylist() == ["no verb"]
 
 
-def test_several_outputs_want_one_named(tmp_path: Path) -> None:
-    header = "INPUT:image\tOUTPUT:result\tOUTPUT:comment\tASSIGNMENT:worker_id"
-    path = pool(tmp_path, "a.png\tcat\tnice\tw1", header=header)
-    assert complaint(read, path) == "assignments.tsv: several-questions"
-    assert judged(read(path, question="result")) == {("a.png", "w1", "cat")}
-    assert judged(read(path, question="OUTPUT:comment")) == {("a.png", "w1", "nice")}
-
-
-def test_nothing_to_tell_items_apart(tmp_path: Path) -> None:
-    path = pool(tmp_path, "cat\tw1", header="OUTPUT:result\tASSIGNMENT:worker_id")
-    assert complaint(read, path) == "assignments.tsv, column ASSIGNMENT:task_id: missing-column"
-
-
 def test_a_fault_has_its_line(tmp_path: Path) -> None:
     path = pool(
         tmp_path,
@@ -171,14 +157,6 @@ def test_judgments_of_crowd_kit(tmp_path: Path) -> None:
 def test_truth_of_crowd_kit(tmp_path: Path, wanted: None) -> None:
     content = read(crowd_file(tmp_path, "task\ttrue_label\na\tcat\nb\tdog\n"), wanted=wanted)
     assert gold_in(content).to_table().to_pydict() == {"item": ["a", "b"], "gold": ["cat", "dog"]}
-
-
-def test_labels_are_truth_where_gold_is_wanted(tmp_path: Path) -> None:
-    path = crowd_file(tmp_path, "task,label\na,cat\n")
-    assert Gold.read(path).to_table().to_pydict() == {"item": ["a"], "gold": ["cat"]}
-    with pytest.raises(BadData) as raised:
-        Judgments.read(path)
-    assert raised.value.source == str(path)
 
 
 def test_crowd_kit_is_written(tmp_path: Path) -> None:

@@ -173,15 +173,6 @@ def test_a_file_a_person_in_an_archive(tmp_path: Path) -> None:
     assert held(content) == (2, 1, 2, ("neg", "pos"))
 
 
-def test_several_scores_are_several_questions(tmp_path: Path) -> None:
-    found = json.loads(SAMPLES["langfuse"][1])
-    found["data"].append({**found["data"][0], "name": "toxic"})
-    (tmp_path / "s.json").write_text(json.dumps(found))
-    with pytest.raises(Exception, match=r"2 scores \(helpful, toxic\)"):
-        read(tmp_path / "s.json")
-    assert held(read(tmp_path / "s.json", question="toxic"))[0] == 1
-
-
 def test_ratings_for_a_ranking_evaluation(tmp_path: Path) -> None:
     place = tmp_path / "gold.csv"
     place.write_text("topic,document,label,probability\nq1,a,2,.9\nq1,b,0,.8\n")
@@ -237,21 +228,9 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, content: str, message: str
     assert complaint(read, kept(tmp_path, content)) == f"people.json{message}"
 
 
-def test_a_bad_judge_can_be_left_out(tmp_path: Path) -> None:
-    content = read(kept(tmp_path, '{"ann": {"a": 1}, "bob": 3}'), skip_bad=True)
-    assert len(content.bad) == 1
-    assert judgments_in(content).judges.to_pylist() == ["ann"]
-
-
 def test_a_second_judgment_has_no_room(tmp_path: Path) -> None:
     path = tmp_path / "j.csv"
     path.write_text("item,judge,label\na,x,1\na,x,0\n")
     judgments = read(path).judgments
     with pytest.raises(BadData, match="judge 'x' judged item 'a' more than once"):
         write(Content(judgments=judgments), tmp_path / "j.json", format="alt-test")
-
-
-def test_jsonl_of_plain_judgments_is_not_taken_for_it(tmp_path: Path) -> None:
-    path = tmp_path / "j.jsonl"
-    path.write_text('{"item": "a", "judge": "x", "label": 1}\n')
-    assert read(path).format != "alt-test"

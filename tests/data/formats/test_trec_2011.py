@@ -71,13 +71,6 @@ def test_judgments_come_back_as_they_were(tmp_path: Path) -> None:
     assert (tmp_path / "out.tsv").read_text() == text
 
 
-def test_judgments_without_gold(tmp_path: Path) -> None:
-    table = pa.table({"topic": ["7"], "document": ["a"], "judge": ["w"], "label": [1]})
-    content = Content(judgments=Judgments.from_table(table, scale=SCALE))
-    write(content, tmp_path / "out.tsv", format="trec-2011")
-    assert (tmp_path / "out.tsv").read_text() == f"{_HEADER}7\tna\tw\ta\t-1\t1\n"
-
-
 @pytest.mark.parametrize(
     ("columns", "scale", "message"),
     [
@@ -135,17 +128,6 @@ def test_the_class_is_the_probability_of_the_relevant_truths() -> None:
     )
 
 
-def test_the_scale_may_be_read_from_the_table() -> None:
-    labels = _labels(label=["0", "0", "1"], p_0=[0.75, 0.5, 0.0], p_1=[0.25, 0.5, 1.0])
-    assert _submission(Content(labels=labels)) == "7\ta\t2\t0.25\n7\tb\t1\t0.5\n8\ta\t1\t1\n"
-
-
-def test_labels_without_probabilities_and_ranks() -> None:
-    labels = _labels(label=["no", "yes", None])
-    content = Content(labels=labels, scale=Scale.parse("no<yes"))
-    assert _submission(content) == "7\ta\t2\t0\n7\tb\t1\t1\n8\ta\tna\tna\n"
-
-
 def test_ranks_are_unique_and_binary_runs_are_ranked_by_probability(tmp_path: Path) -> None:
     pairs = {"topic": ["7"] * 4 + ["8"] * 2, "document": list("dcbaba")}
     shares = {"p_0": [0.1, 0.4, 0.1, 0.9, 0.5, 0.5], "p_1": [0.9, 0.6, 0.9, 0.1, 0.5, 0.5]}
@@ -180,14 +162,6 @@ def test_a_pair_twice_in_a_submission() -> None:
         complaint(_submission, Content(labels=labels, scale=SCALE))
         == "labels, row 2, column document: repeated-row"
     )
-
-
-def test_a_pair_missing_from_a_submission() -> None:
-    table = pa.table(
-        {"topic": ["7", "9"], "document": ["a", "z"], "judge": ["w", "w"], "label": [1, 0]}
-    )
-    content = Content(judgments=Judgments.from_table(table), labels=_labels(label=["1", "1", "0"]))
-    assert complaint(_submission, content) == "missing-labels"
 
 
 def test_the_real_file_through_the_format(shared_data: Path, tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from adjudge.data.formats import Content, read
 from adjudge.data.formats.trec_rf10 import SCALE, gold_subset, trec_2011_subset
-from adjudge.data.scale import Scale
-from reading import complaint, gold_in, judgments_in
+from reading import gold_in, judgments_in
 
 _TEXT = """topicID\tworkerID\tdocID\tgold\tlabel
 7\tw1\td1\t-1\t0
@@ -76,25 +75,6 @@ def test_the_graded_subset(small: Content) -> None:
     graded = gold_subset(small)
     assert _counts(graded) == (2, 1, 2, 1, 1)
     assert judgments_in(graded).scale.labels == ("0", "1", "2")
-
-
-def test_a_subset_of_no_gold() -> None:
-    assert complaint(trec_2011_subset, Content()) == "missing-gold"
-
-
-def test_a_scale_named(tmp_path: Path) -> None:
-    (tmp_path / "rf10.tsv").write_text(_TEXT)
-    assert (
-        complaint(read, tmp_path / "rf10.tsv", scale=Scale.parse("0<1<2"))
-        == "rf10.tsv, line 3, column label: label-off-scale"
-    )
-
-
-def test_a_label_that_is_none(tmp_path: Path) -> None:
-    (tmp_path / "rf10.tsv").write_text(_TEXT + "8\tw3\td2\t0\t3\n")
-    assert (
-        complaint(read, tmp_path / "rf10.tsv") == "rf10.tsv, line 9, column label: label-off-scale"
-    )
 
 
 def test_the_counts_of_the_whole_file(whole: Content) -> None:

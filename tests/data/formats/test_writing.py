@@ -14,23 +14,14 @@ import pytest
 from adjudge.data.formats.opening import (
     File,
     _check_readable,
-    _encoding_name,
     _opened,
     not_text,
     reading,
 )
 from adjudge.data.formats.writing import written_folder, written_whole
-from adjudge.errors import BadData, UnknownName
+from adjudge.errors import BadData
 from faults import fault_of
 from reading import complaint
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    assert complaint(_check_readable, tmp_path / "none.csv") == f"{tmp_path}/none.csv: missing-file"
-
-
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    assert complaint(_check_readable, tmp_path) == f"{tmp_path}: not-a-file"
 
 
 def test_a_file_without_a_byte(tmp_path: Path) -> None:
@@ -61,13 +52,6 @@ def test_a_file_that_may_not_be_read_says_so(tmp_path: Path) -> None:
     with pytest.raises(BadData) as raised, reading(tmp_path / "a.csv"):
         raise PermissionError(13, "Permission denied")
     assert fault_of(raised.value) == "a.csv: unreadable-file"
-
-
-def test_an_encoding_nobody_knows() -> None:
-    with pytest.raises(UnknownName) as raised:
-        _encoding_name("latin-one")
-    assert _encoding_name("UTF8") == "utf-8"
-    assert fault_of(raised.value) == "unknown-name"
 
 
 def test_bytes_in_another_encoding_are_named_with_their_line(tmp_path: Path) -> None:
@@ -103,25 +87,6 @@ def test_a_crash_leaves_what_was_there(tmp_path: Path) -> None:
         crash()
     assert path.read_text() == "before"
     assert os.listdir(tmp_path) == ["labels.csv"]
-
-
-def test_a_new_file_has_the_permissions_of_any_other(tmp_path: Path) -> None:
-    (tmp_path / "by_hand").touch()
-    with written_whole(tmp_path / "by_us"):
-        pass
-    assert (tmp_path / "by_us").stat().st_mode == (tmp_path / "by_hand").stat().st_mode
-
-
-def test_a_file_is_not_written_into_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(BadData) as raised, written_whole(tmp_path / "no" / "a.csv"):
-        pass
-    assert fault_of(raised.value) == f"{tmp_path}/no: missing-folder"
-
-
-def test_a_file_is_not_written_over_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(BadData) as raised, written_whole(tmp_path):
-        pass
-    assert fault_of(raised.value) == f"{tmp_path}: not-a-file"
 
 
 def test_a_device_is_written_in_place(tmp_path: Path) -> None:
