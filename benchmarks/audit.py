@@ -47,7 +47,7 @@ Ints = NDArray[np.int64]
 
 def shifted(
     seed: int, judge: float, system: float, *, repeats: float, anchors: int = 200
-) -> tuple[Shifts, float]:
+) -> Shifts:
     """Measure a rise of false positives by ``judge`` and of the mean grade by ``system``.
 
     ``repeats`` is the share of items on which the judge, asked again, decides by the same dice.
@@ -63,7 +63,7 @@ def shifted(
     again = np.where(same, dice[0][:anchors], random.random(anchors))
     known = 600
     classes = [np.bincount(labels[0][:known][grades[0][:known] == k], minlength=2) for k in (0, 1)]
-    found = measure_shifts(
+    return measure_shifts(
         GRADES[labels[0][:anchors]],
         GRADES[_decide(truth, again, rates[1])],
         truth,
@@ -72,7 +72,6 @@ def shifted(
         *(Labels.of(GRADES, np.bincount(one, minlength=2)) for one in labels),
         ("0", "1"),
     )
-    return found, judge * float((truth == 0).mean())
 
 
 def _decide(truth: Ints, dice: NDArray[np.float64], rates: NDArray[np.float64]) -> Ints:
@@ -91,16 +90,16 @@ def simulate_shifts(draws: int) -> tuple[tuple[str, ...], Rows]:
     for repeats in (1.0, 0.95, 0.9):
         for judge, system, cause in planted:
             found = [shifted(seed, judge, system, repeats=repeats) for seed in range(draws)]
-            named = {one: np.mean([s.attribution == one for s, _ in found])
+            named = {one: np.mean([s.attribution == one for s in found])
                      for one in ("judge", "system", "both", "neither")}  # fmt: skip
             rows.append(
                 (
                     f"{repeats:.2f}",
                     judge,
                     system,
-                    _share(_inside(s.by_class[0], judge) for s, _ in found),
-                    _share(_inside(s.judge, 0.6 * judge) for s, _ in found),
-                    _share(_inside(s.system, system) for s, _ in found),
+                    _share(_inside(s.by_class[0], judge) for s in found),
+                    _share(_inside(s.judge, 0.6 * judge) for s in found),
+                    _share(_inside(s.system, system) for s in found),
                     f"{cause} {named[cause]:.3f}",
                     ", ".join(f"{n} {v:.3f}" for n, v in named.items() if n != cause and v),
                 )

@@ -17,13 +17,10 @@ from adjudge import Gold, Judgments, Run
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting, UnknownName
 from adjudge.evaluation import Audit, Card, audit, gate
-from adjudge.evaluation.model_judges._shifts import Labels, Shifts, measure_shifts
 from adjudge.evaluation.model_judges.corrected import check_transport, correct_targets
 from adjudge.evaluation.model_judges.gate import parse_requirements
 from adjudge.evaluation.model_judges.panel import measure_company
 from adjudge.evaluation.model_judges.rates import Rates
-
-GRADES = np.array([0.0, 1.0])
 
 
 def rates(table: list[list[int]], labels: str = "0<1") -> Rates:
@@ -323,46 +320,3 @@ def test_a_difference_of_runs_is_required() -> None:
         gate(table, card, "nDCG@10(A-C)>0", runs=runs)
     with pytest.raises(BadSetting):
         gate(table, card, "nDCG@10(A-B)>0")
-
-
-def shifted(seed: int, judge: float, system: float) -> tuple[Shifts, float]:
-    """A judge whose false positives rise, or a system whose mean grade does, since an audit."""
-    random = np.random.default_rng(seed)
-    items, anchors = 6000, 200
-    grades = [(random.random(items) < share).astype(int) for share in (0.4, 0.4 + system)]
-    labels = [
-        np.where(truth == 1, random.random(items) > 0.1, random.random(items) < rate).astype(int)
-        for truth, rate in zip(grades, (0.1, 0.1 + judge), strict=True)
-    ]
-    truth, before = grades[0][:anchors], labels[0][:anchors]
-    flip = (truth == 0) & (before == 0) & (random.random(anchors) < judge / 0.9)
-    classes = [np.bincount(labels[0][:600][grades[0][:600] == k], minlength=2) for k in (0, 1)]
-    found = measure_shifts(
-        before.astype(float),
-        np.where(flip, 1.0, before),
-        truth,
-        GRADES,
-        [Labels.of(GRADES, counts) for counts in classes],
-        *(Labels.of(GRADES, np.bincount(one, minlength=2)) for one in labels),
-        ("0", "1"),
-    )
-    return found, float((truth == 0).mean())
-
-
-@pytest.mark.parametrize(
-    ("judge", "system", "cause"),
-    [(0.1, 0.0, "judge"), (0.0, 0.05, "system"), (0.0, 0.0, "neither")],
-)
-def test_planted_shifts_are_inside_their_intervals_and_attributed(
-    judge: float, system: float, cause: str
-) -> None:
-    draws = [shifted(seed, judge, system) for seed in range(200)]
-    assert np.mean([found.attribution == cause for found, _ in draws]) >= 0.9
-    inside = [found.system.low <= system <= found.system.high for found, _ in draws]  # type: ignore[operator]
-    assert 0.9 <= np.mean(inside) <= 0.99
-    if judge:
-        hits = [
-            found.by_class[0].low <= judge <= found.by_class[0].high  # type: ignore[operator]
-            for found, _ in draws
-        ]
-        assert 0.9 <= np.mean(hits) <= 0.99
