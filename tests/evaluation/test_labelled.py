@@ -106,18 +106,6 @@ def test_bad_tables(columns: dict[str, Any], row: int | None, column: str | None
     assert (error.value.source, error.value.row, error.value.column) == ("out.csv", row, column)
 
 
-def test_a_label_may_stand_under_another_name() -> None:
-    table = pa.table({"item": ["a", "b"], "verdict": ["2", "0"]})
-    assert read_labels(table, GRADES, NONE).choice.tolist() == [2, 0]
-
-
-def test_counts_in_other_digits_are_numbers() -> None:
-    table = pa.table({"item": ["a", "b"], "label": ["2", "0"], "judgments": ["٣", "٠"]})
-    judged = read_labels(table, GRADES, NONE).judged
-    assert judged is not None
-    assert judged.tolist() == [True, False]
-
-
 def test_a_row_without_a_label_needs_no_probabilities() -> None:
     table = pa.table({"item": ["a"], "label": [""], "p_0": [""], "p_1": [""]})
     assert read_labels(table, GRADES, NONE).choice.tolist() == [-1]

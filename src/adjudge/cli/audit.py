@@ -120,13 +120,13 @@ def run(
     _say(found)
     if more.card is not None:
         _write_card(found, more)
-    beside = {
+    tables = {
         "items to label": (found.items_to_label, more.to_label),
         "remarks": (_remarks_of(found), more.remarks),
     }
     if page is None:
         deliver_all(
-            {"judges": (found.to_table(), out.output), **beside},
+            {"judges": (found.to_table(), out.output), **tables},
             out,
             about=lambda _: found.to_json() | omissions_of(answers),
             show=lambda: _show(found),
@@ -136,7 +136,7 @@ def run(
 
     write_audit(found, page)
     tell_written("page", page)
-    write_tables(beside)
+    write_tables(tables)
     if out.json:
         print_json(found.to_json() | omissions_of(answers))
 
@@ -160,7 +160,7 @@ def _remarks_of(found: Audit) -> Any:
 
 
 def _say(found: Audit) -> None:
-    """Sizes, remarks, and what is left out."""
+    """Print sizes, remarks, and the checks that were left out."""
     judgments = found.answers.judgments
     say(
         f"{count_of(len(judgments), 'judgment')} of {count_of(judgments.item_count, 'item')} by "
@@ -184,7 +184,7 @@ def _say(found: Audit) -> None:
 
 
 def _show(found: Audit) -> Iterator[Any]:
-    """The verdicts, corrected numbers and the panel, for people."""
+    """Yield the verdicts, corrected numbers and the worth of the panel, for people."""
     columns = [_column(name) for name in found.judges[0].scores]
     yield show_rows("LLM judges", found.judges, "judge", "verdict", *columns, ("reason", _reason))
     if any(one.alternative for one in found.judges):
@@ -193,11 +193,11 @@ def _show(found: Audit) -> Iterator[Any]:
             found.judges,
             *("judge", "alternative as verdict", "winning_rate:.2f", "advantage:.2f"),
         )
-    whole = [one for one in found.corrected if not one.slice]
-    if whole:
+    overall = [one for one in found.corrected if not one.slice]
+    if overall:
         yield show_rows(
             "Numbers from their labels",
-            whole[:_MOST],
+            overall[:_MOST],
             *("judge", "target", "naive", ("corrected", _corrected)),
             "low to high:.3f as 95% interval",
             "gold_only",
@@ -213,10 +213,10 @@ def _show(found: Audit) -> Iterator[Any]:
     if found.panel is not None:
         panel = found.panel
         yield (
-            f"{panel.judges} judges are worth {panel.effective:.1f} independent ones. Accuracy: "
-            f"best judge ({panel.best}) {panel.best_accuracy.value:.3f}, all together "
-            f"{panel.panel_accuracy.value:.3f}, corrected by gold "
-            f"{panel.corrected_accuracy.value:.3f}."
+            f"{panel.judges} judges carry the information of about {panel.effective:.1f} "
+            f"independent ones. Accuracy: best judge ({panel.best}) "
+            f"{panel.best_accuracy.value:.3f}, all together {panel.panel_accuracy.value:.3f}, "
+            f"corrected by gold {panel.corrected_accuracy.value:.3f}."
         )
 
 

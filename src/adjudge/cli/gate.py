@@ -117,7 +117,7 @@ def run(
 
 
 def _say(found: Gate) -> None:
-    """Why the card is stale, and what changed."""
+    """Print why the card is stale, and what changed."""
     for line in found.stale:
         say((f"  the card is stale: {line}", "yellow"))
     if found.unbound:
@@ -129,19 +129,21 @@ def _say(found: Gate) -> None:
 
 
 def _changes(found: Gate) -> list[str]:
-    """What changed since the audit, in sentences."""
+    """Return what changed since the audit, in sentences."""
     shifts = found.shifts
     if shifts is None:
         return []
-    told = []
+    lines = []
     for score in (shifts.judge, *shifts.by_class, shifts.system):
         if score.defined:
-            told.append(f"{score.name}: {score.value:+.3f} ({score.low:+.3f} to {score.high:+.3f})")
+            lines.append(
+                f"{score.name}: {score.value:+.3f} ({score.low:+.3f} to {score.high:+.3f})"
+            )
         else:
-            told.append(f"{score.name}: {score.reason}")
+            lines.append(f"{score.name}: {score.reason}")
     if shifts.attribution:
-        told.append(f"what changed, by {shifts.anchors:,} anchors: {shifts.attribution}")
-    return told
+        lines.append(f"what changed, by {shifts.anchors:,} anchors: {shifts.attribution}")
+    return lines
 
 
 def _show(found: Gate) -> Any:
@@ -153,7 +155,7 @@ def _show(found: Gate) -> Any:
 
 
 def _as_markdown(found: Gate) -> str:
-    """The outcome as a table in Markdown."""
+    """Return the outcome as a table in Markdown."""
     rows = ["| requirement | outcome | value | 95% interval |", "| --- | --- | --- | --- |"]
     rows += [
         f"| `{one.text}` | {_MARKS[one.outcome]} {one.outcome} | {number(one.value)} | "

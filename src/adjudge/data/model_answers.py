@@ -169,7 +169,12 @@ class ModelAnswers:
                 return cls._of_files(files, chosen)
             content = read(paths, format=format, wanted="judgments", **options)
         if content.judgments is None:
-            raise BadData("there are no judgments in this file", source=str(places[0]))
+            held = "comparisons of two items" if content.comparisons is not None else content.format
+            raise BadData(
+                f"expected judgments, one label per judge and item; this file has {held}",
+                source=str(places[0]),
+                expected="judgments",
+            )
         found = cls.of(content.judgments, content.gold)
         return replace(found, notes=content.notes, bad=content.bad)
 
