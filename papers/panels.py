@@ -15,7 +15,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.names import Codes
 from adjudge.data.scale import Scale
 from adjudge.simulation import Crowd, Dirichlet, Given, Made, Matrix, Population, number_names
-from adjudge.simulation._draws import labels_of, pick, rng_of, streams_of, truth_of
+from adjudge.simulation._crowd import labels_of, pick, rng_of, streams_of, truth_of
 
 PREVALENCE = (0.05, 0.15, 0.8)
 THREE: tuple[Matrix, Matrix, Matrix] = (

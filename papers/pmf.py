@@ -54,11 +54,11 @@ ALPHA: dict[str, float] = _PAPER["alpha"]
 _RANKS, RIDGES = (10, 30, 50), (0.001, 0.01, 0.1, 0.5)
 RANK, RIDGE = 30, 0.1
 _BEYOND = (1.0, 2.0, 4.0)  # more values of lambda: the paper's grid ends too soon
-# How PMF is fitted, by what follows the method's name: lambda, and iterations (None: all).
-FITS: dict[str, tuple[float, int | None]] = {
-    "": (RIDGE, None),
+# How PMF is fitted, by what follows the method's name: lambda, and most iterations.
+FITS: dict[str, tuple[float, int]] = {
+    "": (RIDGE, 500),
     ", stopped early": (RIDGE, 10),
-    ", λ = 2": (2.0, None),  # what the same cross-validation chooses from the longer grid
+    ", λ = 2": (2.0, 500),  # what the same cross-validation chooses from the longer grid
 }
 VARIANTS = {f"{name}{how}": name for name in ("3 PMF+MV", "7 PMF+WV+filter") for how in FITS if how}
 # Which gold judges are measured on, and the label of an item whose judges were all dropped; these

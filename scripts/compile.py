@@ -135,7 +135,7 @@ def factored() -> None:
 
     judgments, gold = crowd(3)
     Pmf(rank=2).fit(judgments).predict(judgments)
-    Pmf(rank="auto", method="gradient").fit(judgments)
+    Pmf(rank="auto").fit(judgments)
     Pmf(rank=7, weights=True, alpha=0.2, by_topic=True).fit(judgments, gold)
 
 
@@ -158,7 +158,7 @@ def paired() -> None:
     comparisons = Comparisons.from_table(table)
     for model in (
         BradleyTerry(),
-        BradleyTerry(method="mm", ties="davidson", position=True),
+        BradleyTerry(ties="davidson", position=True),
         CrowdBradleyTerry(),
         CrowdBradleyTerry(method="gibbs", **SHORT),
         CrowdBradleyTerry(method="gibbs", by_topic=True, **SHORT),

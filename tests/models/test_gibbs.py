@@ -24,7 +24,6 @@ from adjudge.models._gibbs import (
     Prior,
     _find_switch,
     _run_chain,
-    _split_r_hat,
     stride_of,
 )
 from adjudge.simulation import Crowd, Population, demo
@@ -156,15 +155,12 @@ def test_a_chain_that_is_told_to_stop_keeps_what_it_drew(crowd) -> None:
     assert chain.done == 0
 
 
-def test_progress_tells_r_hat_so_far(crowd) -> None:
+def test_progress_is_reported_while_chains_run(crowd) -> None:
     seen = []
     HierarchicalRelevance(chains=2, warmup=100, draws=3000).fit(
         crowd.judgments, progress=seen.append
     )
-    assert seen
-    assert seen[-1].total == 6200
-    assert any(step.note.startswith("R-hat so far") for step in seen)
-    assert _split_r_hat(np.random.default_rng(0).normal(size=(4, 1000))) < 1.01
+    assert {step.total for step in seen} == {6200}
 
 
 def test_draws_go_to_arviz_and_to_a_file(crowd, tmp_path: Path) -> None:

@@ -66,15 +66,14 @@ def objective(matrix: Sparse, fit: FittedFactors, ridge: float) -> float:
 @given(
     data=st.data(),
     ridge=st.sampled_from([1e-3, 0.1, 2.0]),
-    method=st.sampled_from(["als", "gradient"]),
     seed=st.integers(0, 99),
 )
 def test_the_objective_never_rises_and_is_the_formula(
-    data: st.DataObject, ridge: float, method: str, seed: int
+    data: st.DataObject, ridge: float, seed: int
 ) -> None:
     matrix = sparse_of(data.draw(judgments()))
     rank = data.draw(st.integers(1, min(matrix.shape)))
-    plan = FitPlan(rank=rank, regularisation=ridge, method=method, seed=seed, iterations=15)
+    plan = FitPlan(rank=rank, regularisation=ridge, seed=seed, iterations=15)
     fit = factorise(matrix, plan)
     steps = np.array(fit.objective)
     assert np.all(np.diff(steps) <= 1e-9 * np.abs(steps[:-1]) + 1e-12)
@@ -90,11 +89,10 @@ def gradient(matrix: Sparse, fit: FittedFactors, ridge: float) -> tuple[np.ndarr
     return left @ fit.held + ridge * fit.own, left.T @ fit.own + ridge * fit.held
 
 
-@pytest.mark.parametrize("method", ["als", "gradient"])
 @pytest.mark.parametrize("ridge", [0.1, 2.0])
-def test_a_fit_runs_until_the_gradient_is_zero(ridge: float, method: str) -> None:
+def test_a_fit_runs_until_the_gradient_is_zero(ridge: float) -> None:
     matrix = made_matrix(300, 60, 6, 0.3, 0.5, seed=4)
-    plan = FitPlan(rank=8, regularisation=ridge, method=method, iterations=5000, tolerance=1e-6)
+    plan = FitPlan(rank=8, regularisation=ridge, iterations=5000, tolerance=1e-6)
     fit = factorise(matrix, plan)
     assert fit.converged
     slopes = gradient(matrix, fit, ridge)
@@ -114,19 +112,6 @@ def test_a_fit_that_is_cut_short_says_so() -> None:
     matrix = made_matrix(300, 60, 6, 0.3, 0.5, seed=4)
     few = FitPlan(rank=8, regularisation=0.1, iterations=3, tolerance=1e-6)
     assert not factorise(matrix, few).converged
-
-
-@pytest.mark.parametrize("ridge", [0.1, 1.0])
-def test_gradient_descent_and_alternating_squares_reach_one_objective(ridge: float) -> None:
-    matrix = made_matrix(300, 60, 4, 0.3, 0.3, seed=2)
-    ends = [
-        factorise(
-            matrix,
-            FitPlan(rank=4, regularisation=ridge, method=method, iterations=3000, tolerance=1e-9),
-        ).objective[-1]
-        for method in ("als", "gradient")
-    ]
-    assert ends[1] == pytest.approx(ends[0], rel=1e-3)
 
 
 def test_a_made_low_rank_matrix_is_found_again() -> None:
@@ -301,15 +286,6 @@ def test_relabelled_judges_give_nearly_the_same_labels() -> None:
     assert np.mean(one.choice == other.choice) > 0.99
 
 
-def test_threads_change_no_bit_of_gradient_descent() -> None:
-    matrix = made_matrix(2000, 100, 3, 0.2, 0.3, seed=7)
-    plan = FitPlan(rank=5, regularisation=0.1, method="gradient", iterations=20)
-    one, other = factorise(matrix, plan, threads=1), factorise(matrix, plan, threads=3)
-    assert one.objective == other.objective
-    assert np.array_equal(one.own, other.own)
-    assert np.array_equal(one.held, other.held)
-
-
 def test_completion_is_the_products_by_blocks() -> None:
     made = demo()
     factors = Pmf(iterations=3).factors(made.judgments, engine=ThreadsEngine(threads=1))
@@ -354,7 +330,6 @@ def test_recommended_are_those_who_would_agree() -> None:
         ({"rank": "all"}, "rank = 'all': wanted a number or auto"),
         ({"regularisation": 0.0}, "regularisation = 0.0: wanted a number above 0"),
         ({"regularisation": float("nan")}, "regularisation = nan: wanted a number above 0"),
-        ({"method": "sgd"}, "method = 'sgd': wanted als or gradient"),
         ({"iterations": 0}, "iterations = 0: wanted at least 1"),
         ({"tolerance": -1.0}, "tolerance = -1.0: wanted 0 or more"),
         ({"cut": "half"}, "cut = 'half': wanted spread or nearest"),

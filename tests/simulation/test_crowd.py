@@ -16,7 +16,7 @@ from scipy.stats import chisquare, kstest
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
 from adjudge.simulation import Crowd, Given, Made, Population
-from adjudge.simulation._draws import pick
+from adjudge.simulation._crowd import pick
 
 THREE = Scale.parse("0<1<2")
 MIX = Population.parse("skilled:80,spammer:10,lazy:5,adversary:5", judges=40)

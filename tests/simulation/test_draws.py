@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
-from adjudge.simulation._draws import activity_of, assign
+from adjudge.simulation._crowd import activity_of, assign
 
 
 def chance_of_sets(activity: NDArray[np.float64], wanted: int) -> dict[tuple[int, ...], float]:

@@ -1,4 +1,4 @@
-"""Sweeps over pairs of items: Newman's and the MM iteration of Bradley and Terry's model.
+"""Sweeps over pairs of items: Newman's iteration of Bradley and Terry's model.
 
 Comparisons are counted once into cells, each a pair of items by one judge (or by all) with one of
 them shown first; a sweep costs a division per cell, however many comparisons stand in it.
@@ -98,10 +98,8 @@ def count_cells(key, weight, items, sides, judges, topics, a, b, judge, side, to
 
 
 @njit(**_COMPILED)
-def iterate(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down, totals, minorise):
+def iterate(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down, totals):
     """Add to ``up`` and ``down`` (item,) what Newman's iteration multiplies a strength with.
-
-    With ``minorise``, of the MM iteration: wins, and those expected.
 
     ``totals`` has what the weight of ties is made of, up and down, and then for each judge the
     gradient and curvature of their lean: (2 + 2 judges,).
@@ -123,17 +121,10 @@ def iterate(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down
         half = 0.5 * tied * even
         x = (win_a[c] + 0.5 * tie[c]) * (second + half) * norm
         y = (win_b[c] + 0.5 * tie[c]) * (first + half) * norm
-        if minorise:
-            many = win_a[c] + win_b[c] + tie[c]
-            up[i] += win_a[c] + 0.5 * tie[c]
-            up[k] += win_b[c] + 0.5 * tie[c]
-            down[i] += many * (first + half) * norm
-            down[k] += many * (second + half) * norm
-        else:
-            up[i] += x
-            down[i] += y
-            up[k] += y
-            down[k] += x
+        up[i] += x
+        down[i] += y
+        up[k] += y
+        down[k] += x
         if tied > 0.0:
             totals[0] += tie[c] * (first + second) * norm
             totals[1] += (win_a[c] + win_b[c]) * even * norm

@@ -8,8 +8,7 @@ Salakhutdinov and A. Mnih (2007), "Probabilistic Matrix Factorization", NIPS.
 Alternating least squares holds one side and solves the other exactly, row by row. On its own it
 creeps: hundreds of sweeps fall by less than a thousandth together, and labels still change. So the
 way that a sweep goes is taken for a direction, conjugate to the one before (H. De Sterck and M.
-Winlaw 2015, doi:10.1002/nla.1963). Gradient descent goes along conjugate directions too, each row's
-gradient divided by how steep it is there. Along a line the objective is a polynomial of fourth
+Winlaw 2015, doi:10.1002/nla.1963). Along a line the objective is a polynomial of fourth
 degree, so that each step goes exactly to its lowest point, and the objective never rises.
 
 A fit has converged where the gradient is nothing next to the pull of the regularisation, with which
@@ -21,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,9 +72,7 @@ def choose_rank(
         return _with_rank(plan, sizes[0], max(regularisations)), ()
     rng = np.random.default_rng(plan.seed)
     fold = rng.permutation(np.arange(len(matrix)) % folds)
-    short = plan
-    if plan.method == "als":
-        short = replace(plan, iterations=min(plan.iterations, _ENOUGH))
+    short = replace(plan, iterations=min(plan.iterations, _ENOUGH))
     grid = [(rank, ridge) for rank in sizes for ridge in sorted(regularisations, reverse=True)]
     errors = dict.fromkeys(grid, 0.0)
     total = folds * len(grid)
@@ -113,9 +110,7 @@ def _with_rank(plan: FitPlan, rank: int, regularisation: float) -> FitPlan:
     return replace(plan, rank=rank, regularisation=regularisation)
 
 
-Method = Literal["als", "gradient"]
-
-LIMITS = {"als": 500, "gradient": 1000}  # iterations where none are named
+ITERATIONS = 500  # where no number is named
 
 _Pair = tuple[NDArray[np.float64], NDArray[np.float64]]  # of items, of judges
 
@@ -130,8 +125,7 @@ class FitPlan:
 
     rank: int
     regularisation: float
-    method: Method = "als"
-    iterations: int = LIMITS["als"]
+    iterations: int = ITERATIONS
     tolerance: float = 0.0
     seed: int = 0
 
@@ -152,8 +146,6 @@ def check_plan(plan: FitPlan) -> None:
         raise BadSetting("rank", plan.rank, "at least 1")
     if not 0 < plan.regularisation < np.inf:
         raise BadSetting("regularisation", plan.regularisation, "a number above 0")
-    if plan.method not in LIMITS:
-        raise BadSetting("method", plan.method, "als or gradient")
     if plan.iterations < 1:
         raise BadSetting("iterations", plan.iterations, "at least 1")
     if not plan.tolerance >= 0:
@@ -202,10 +194,9 @@ class _Problem:
 
     def __init__(self, matrix: Sparse, plan: FitPlan, each_block: Callable[..., list[Any]]) -> None:
         self.items, self.judges = matrix.by_item, matrix.by_judge
-        self.ridge, self.each_block, self.method = plan.regularisation, each_block, plan.method
+        self.ridge, self.each_block = plan.regularisation, each_block
         self.own, self.held = self._start(matrix.shape, plan)
-        if plan.method == "als":  # the sides in balance before the first direction is taken
-            self.own, self.held = self._alternated()
+        self.own, self.held = self._alternated()  # the sides in balance before the first direction
         self.slopes = self._slopes()
         self.before: _Pair | None = None
         self.step: _Pair | None = None
@@ -258,14 +249,8 @@ class _Problem:
     def go(self) -> float:
         """One step along a direction conjugate to the last, to the lowest point; its objective."""
         slopes = self.slopes
-        if self.method == "als":
-            own, held = self._alternated()
-            scaled = (self.own - own, self.held - held)
-        else:
-            scaled = (
-                slopes[0] / self._steepness(self.items, self.held),
-                slopes[1] / self._steepness(self.judges, self.own),
-            )
+        own, held = self._alternated()
+        scaled = (self.own - own, self.held - held)
         slope = _dot(slopes, scaled)
         step = (-scaled[0], -scaled[1])
         if self.before is not None and self.step is not None and self.slope > 0:
@@ -299,11 +284,6 @@ class _Problem:
             ),
         )
         return out
-
-    def _steepness(self, rows: SparseRows, held: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The mean second derivative in each row's factors, or near it."""
-        count = np.diff(rows.offsets)[:, None]
-        return np.asarray(self.ridge + count * np.mean(held**2))
 
     def _lowest(self, step: _Pair) -> tuple[float, float]:
         """How far along a step the objective is lowest, and its value there."""

@@ -360,7 +360,7 @@ def run_chains(
             while wait(tasks, timeout=_LOOK, return_when=FIRST_EXCEPTION).not_done:
                 if any(task.done() and task.exception() for task in tasks):
                     break
-                _tell(chains, model, progress)
+                _report(chains, model, progress)
         except KeyboardInterrupt:
             cut = True
         finally:
@@ -373,25 +373,10 @@ def run_chains(
     return cut
 
 
-def _tell(chains: list[Chain], model: Any, progress: Progress | None) -> None:
-    """Say how far the chains have come, and their R-hat so far."""
-    if progress is None:
-        return
-    done = sum(chain.iteration for chain in chains)
-    least = min(chain.done for chain in chains)
-    note = "warming up"
-    if least >= 20 and len(chains[0].kappa) > 0:
-        values = np.array([[k.max() for k in chain.kappa[:least]] for chain in chains])
-        note = f"R-hat so far {_split_r_hat(values):.3f}"
-    elif least:
-        note = f"{least:,} draws a chain"
-    progress(Step("sampling", done, model.chains * count_iterations(model), note))
-
-
-def _split_r_hat(values: NDArray[np.float64]) -> float:  # (chain, draw)
-    """Split R-hat, plain: enough for a progress bar; the report takes ArviZ's."""
-    half = values.shape[1] // 2
-    parts = np.concatenate([values[:, :half], values[:, -half:]])
-    within = parts.var(axis=1, ddof=1).mean()
-    between = parts.mean(axis=1).var(ddof=1)
-    return float(np.sqrt((half - 1) / half + between / within)) if within > 0 else float("nan")
+def _report(chains: list[Chain], model: Any, progress: Progress | None) -> None:
+    """Report how far the chains have come."""
+    if progress is not None:
+        done = sum(chain.iteration for chain in chains)
+        least = min(chain.done for chain in chains)
+        note = f"{least:,} draws per chain" if least else "warming up"
+        progress(Step("sampling", done, model.chains * count_iterations(model), note))

@@ -26,7 +26,7 @@ from adjudge.data.source import count_of
 from adjudge.kernels.fixed import SHARE, WEIGHT
 from adjudge.models._families import EffectiveJudges
 from adjudge.models.dependence import count_effective, kind_balance
-from adjudge.models.model import Prepared
+from adjudge.models.model import Prepared, count_judgments
 
 _Floats = NDArray[np.float64]
 _UNIT, _FINE = 2.0**24, 2.0**40  # of exact sums: of counts, of shares
@@ -245,20 +245,6 @@ def blend(prepared: Prepared, posterior: _Floats, powers: Powers) -> None:
         posterior[items] = normalise(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
 
-def count_judgments(prepared: Prepared, posterior: _Floats) -> _Floats:  # (judge, truth, label)
-    """How often each judge gave each label to items of each true label, in expectation."""
-    judgments, truths = prepared.judgments, posterior.shape[1]
-    labels = len(judgments.scale.labels)
-    sums = np.zeros((truths, judgments.judge_count * labels))
-    for items in _blocks(posterior):
-        row, place = judgments.rows_of(items)
-        cell = judgments.judge[row].astype(np.int64) * labels + judgments.label[row]
-        units = np.rint(posterior[items] * SHARE)
-        for truth in range(truths):
-            sums[truth] += np.bincount(cell, units[place, truth], minlength=sums.shape[1])
-    return np.moveaxis(sums.reshape(truths, -1, labels), 0, 1) / SHARE
-
-
 def confusion_of(counts: _Floats) -> _Floats:  # (judge, truth, label)
     """Judges' rates from their counts, drawn to everybody's by one judgment per true label."""
     return normalise(counts + normalise(exact_sum(counts) + 1e-3))
@@ -288,7 +274,7 @@ def level_of(  # (judge,)
     own = np.repeat(truth_of, kinds)  # (type,)
     right = (own[:, None] == truth_of[None, :]) & (own[:, None] >= 0)
     trusted = np.einsum("jtl,tl->j", counts, right) / np.maximum(counts.sum(axis=(1, 2)), 1e-9)
-    cautious = np.einsum("jkl,kl->j", count_judgments(prepared, posterior), stands)
+    cautious = np.einsum("jkl,kl->j", count_judgments(judgments, posterior), stands)
     cautious = cautious / np.maximum(judge_counts, 1)
     weight = judge_counts / (judge_counts + _KNOWN)
     apart = logit(trusted) - logit(cautious)

@@ -18,7 +18,7 @@ from adjudge.engines.engine import Engine
 from adjudge.errors import AdjudgeError
 from adjudge.kernels.keys import deal
 from adjudge.models._families import EffectiveJudges, split_judges
-from adjudge.models.model import Progress, Ties, is_sampled, pick
+from adjudge.models.model import Progress, Ties, is_sampled, pick, put_gold
 from adjudge.models.settings import FitPredict
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def fit_calibrated(
         return consensus
     final = np.array(consensus.posterior)
     calibration.apply(split, effective, final)
-    final[known >= 0] = np.eye(final.shape[1])[known[known >= 0]]
+    put_gold(final, known)
     choice = _pick(model, final, table)
     other = (known < 0) & (table.counts_per_item > 0)
     before, after = (consensus.choice, consensus.probability), (choice, final.max(axis=1))

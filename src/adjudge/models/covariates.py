@@ -32,7 +32,7 @@ from adjudge.data.names import Names, look_up
 from adjudge.engines.engine import Parameters
 from adjudge.errors import BadData, BadSetting
 from adjudge.models.loop import Loop, State
-from adjudge.models.model import Progress, conclude, prepare
+from adjudge.models.model import Progress, conclude, prepare, put_gold
 from adjudge.models.settings import Fitted, Given, Shares, check_settings
 
 _Floats = NDArray[np.float64]
@@ -212,7 +212,8 @@ class _CovariateFit:
         self.topics = table.topic_count if by_topic else 1
         votes = np.zeros((count, truths))
         np.add.at(votes, self.item, self.right.T[table.label])
-        self.chance = self._with_gold((votes + 0.5) / (votes.sum(axis=1) + truths / 2)[:, None])
+        self.chance = (votes + 0.5) / (votes.sum(axis=1) + truths / 2)[:, None]
+        put_gold(self.chance, known)
         self.level = np.zeros((self.topics, truths))  # alpha, summed up to each truth; the first 0
         self.mu, self.tau = np.zeros(truths), np.ones(truths)
         self.slopes = np.zeros(items.values.shape[1])  # b
@@ -223,13 +224,6 @@ class _CovariateFit:
         self.counts = np.zeros((table.judge_count, truths, labels))
         self.rates, self.logs = np.zeros_like(self.counts), np.zeros_like(self.counts)
 
-    def _with_gold(self, chance: _Floats) -> _Floats:
-        """Probabilities with gold in its place."""
-        if self.known is not None:
-            has_gold = self.known >= 0
-            chance[has_gold] = np.eye(chance.shape[1])[self.known[has_gold]]
-        return chance
-
     def run(self, progress: Progress | None) -> bool:
         """Iterate until no item's probability moves; whether that was reached."""
 
@@ -237,7 +231,8 @@ class _CovariateFit:
             before = self.chance
             self._judge_rates(learn=done % _EVERY == 0)
             self._item_levels()
-            self.chance = self._with_gold(softmax(self._prior() + self._evidence(), axis=1))
+            self.chance = softmax(self._prior() + self._evidence(), axis=1)
+            put_gold(self.chance, self.known)
             return now, float(np.abs(self.chance - before).max(initial=0.0))
 
         def settled(trace: Sequence[float]) -> bool:

@@ -46,9 +46,11 @@ from adjudge.models.model import (
     Ties,
     checkpoint_of,
     conclude,
+    count_judgments,
     families_among,
     pick,
     prepare,
+    put_gold,
 )
 from adjudge.models.settings import Fitted
 
@@ -297,7 +299,7 @@ def _conclude(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Cons
     if prepared.known is not None and model.calibrate:
         from adjudge.models._calibration import calibrate_by  # brings scipy.optimize
 
-        plain = answer.confusion_of(answer.count_judgments(prepared, posterior))
+        plain = answer.confusion_of(count_judgments(prepared.judgments, posterior))
         calibration = calibrate_by(
             prepared.known, prepared.split, prepared.effective, posterior, plain, score=True
         )
@@ -308,10 +310,8 @@ def _conclude(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Cons
     prevalence = answer.prevalence_of(prepared.judgments, posterior, by_topic=model.by_topic)
     answer.fill_empty(prepared.judgments, posterior, prevalence)
     level = answer.level_of(prepared, fitted.counts, fitted.kinds, posterior)
-    if prepared.known is not None:
-        known = prepared.known >= 0
-        posterior[known] = np.eye(posterior.shape[1])[prepared.known[known]]
-    counts = answer.count_judgments(prepared, posterior)
+    put_gold(posterior, prepared.known)
+    counts = count_judgments(prepared.judgments, posterior)
     if not fitted.converged:
         notes.append(describe_unconverged(model.iterations))
     consensus = conclude(
@@ -393,7 +393,7 @@ class TypesMemory:
         if self.calibration is not None:
             self.calibration.for_judges(code).apply(prepared.split, prepared.effective, posterior)
         answer.fill_empty(judgments, posterior, fitted.overall_prevalence[None])
-        counts = answer.count_judgments(prepared, posterior)
+        counts = count_judgments(judgments, posterior)
         prevalence = answer.prevalence_of(judgments, posterior, by_topic=by_topic)
         notes = (
             (f"{new:,} of {judgments.judge_count:,} judges are new: treated as typical judges",)

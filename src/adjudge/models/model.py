@@ -22,6 +22,7 @@ from adjudge.engines.sweeps import Sweeps
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData
 from adjudge.kernels import keys as kernels
+from adjudge.kernels.confusion import count_under
 from adjudge.kernels.fixed import SHARE
 from adjudge.models._families import EffectiveJudges, find_families, split_judges
 from adjudge.models._notes import describe_families
@@ -205,6 +206,25 @@ def _tell_ties(model: Any, tied: int, items: int) -> list[str]:
         return []
     how = f"at random, seed {model.seed}" if model.ties == "random" else f"to the {model.ties}"
     return [f"{tied:,} of {count_of(items, 'item')} tied; broken {how}"]
+
+
+def count_judgments(
+    judgments: Judgments, posterior: NDArray[np.float64]
+) -> NDArray[np.float64]:  # (judge, truth, label)
+    """How often each judge gave each label to items of each truth, in expectation."""
+    scale = judgments.scale
+    shape = (judgments.judge_count, len(scale.truths), len(scale.labels))
+    units = np.zeros(shape, dtype=np.int64)
+    given = (judgments.offsets, judgments.judge, judgments.label, 0, judgments.item_count)
+    count_under(*given, posterior, units)
+    return units / SHARE
+
+
+def put_gold(posterior: NDArray[np.float64], known: NDArray[np.int16] | None) -> None:
+    """Put gold (-1: none) in the place of probabilities (item, truth)."""
+    if known is not None:
+        fixed = known >= 0
+        posterior[fixed] = np.eye(posterior.shape[1])[known[fixed]]
 
 
 def settings_of(model: Any) -> dict[str, object]:

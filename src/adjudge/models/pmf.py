@@ -27,14 +27,11 @@ from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadSetting
-from adjudge.kernels import confusion as kernels
-from adjudge.kernels.fixed import SHARE
 from adjudge.models._factorisation import (
-    LIMITS,
+    ITERATIONS,
     RANKS,
     REGULARISATIONS,
     FitPlan,
-    Method,
     Tried,
     check_plan,
     choose_rank,
@@ -44,7 +41,15 @@ from adjudge.models._notes import describe_unconverged
 from adjudge.models._sparse import sparse_of
 from adjudge.models.completion import Cut, Factors
 from adjudge.models.expectation import prior_counts, shares
-from adjudge.models.model import Prepared, Progress, Ties, conclude, prepare
+from adjudge.models.model import (
+    Prepared,
+    Progress,
+    Ties,
+    conclude,
+    count_judgments,
+    prepare,
+    put_gold,
+)
 from adjudge.models.settings import Fitted, Given, check_settings
 from adjudge.models.vote import ChosenJudges, describe_flips, share_by_topic
 from adjudge.models.weighting import Dropped
@@ -67,8 +72,7 @@ class Pmf(Fitted):
 
     rank: int | _Auto | None = None
     regularisation: float | _Auto = 2.0
-    method: Method = "als"
-    iterations: int | None = None
+    iterations: int = ITERATIONS
     tolerance: float = 1e-3
     cut: Cut = "spread"
     weights: bool = False
@@ -92,12 +96,10 @@ class Pmf(Fitted):
         """How to fit, on a matrix whose smaller side is ``most``; "auto" not yet decided."""
         rank = self.rank if isinstance(self.rank, int) else min(_RANK, most)
         ridge = 1.0 if isinstance(self.regularisation, str) else self.regularisation
-        limit = LIMITS.get(self.method, 1) if self.iterations is None else self.iterations
         return FitPlan(
             rank=rank,
             regularisation=ridge,
-            method=self.method,
-            iterations=limit,
+            iterations=self.iterations,
             tolerance=self.tolerance,
             seed=self.seed,
         )
@@ -157,15 +159,8 @@ class Pmf(Fitted):
         threads = prepared.engine.threads
         chosen, nobody = self._choose(factors, known, threads)
         posterior = factors.votes(chosen.weight, chosen.flipped, threads=threads)
-        if known is not None:
-            fixed = known >= 0
-            posterior[fixed] = np.eye(posterior.shape[1])[known[fixed]]
-        total = np.zeros(
-            (table.judge_count, len(table.scale.truths), len(table.scale.labels)), dtype=np.int64
-        )
-        given = (table.offsets, table.judge, table.label, 0, table.item_count)
-        kernels.count_under(*given, posterior, total)
-        counts, gamma = total / SHARE, prior_counts(table.scale, 1.0)
+        put_gold(posterior, known)
+        counts, gamma = count_judgments(table, posterior), prior_counts(table.scale, 1.0)
         topic, topics = np.zeros(table.item_count, dtype=np.int32), 1
         if self.by_topic and table.topic is not None:
             topic, topics = table.topic, table.topic_count

@@ -11,8 +11,16 @@ from numpy.typing import NDArray
 
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, UnknownName
-from adjudge.simulation._crowd import PARTS, Crowd, Made
-from adjudge.simulation._draws import as_seen, labels_of, rng_of, streams_of, work
+from adjudge.simulation._crowd import (
+    PARTS,
+    Crowd,
+    Made,
+    as_seen,
+    labels_of,
+    rng_of,
+    streams_of,
+    work,
+)
 from adjudge.simulation._judges import Matrix
 from adjudge.simulation._population import Population
 

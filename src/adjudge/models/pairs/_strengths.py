@@ -1,4 +1,4 @@
-"""Strengths by iteration: Newman's or MM sweeps, with ties, positions and judges between them."""
+"""Strengths by iteration: Newman's sweeps, with ties, positions and judges between them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ class Rules:
     davidson: bool  # ties have a weight of their own; else they are half a win each
     position: bool
     prior: float  # wins and losses against an item of strength 1
-    minorise: bool = False
     iterations: int = 10_000
     tolerance: float = 1e-9  # of log strengths
     agree: tuple[float, float] | None = None  # Beta prior of judges; None: all answer with it
@@ -158,13 +157,11 @@ def _sweep(
     if rules.agree is not None:
         kernels.crowd(*given, up, down, totals, found.right, agreed)
     else:
-        if rules.minorise:
-            up, down = np.full(cells.items, float(rules.prior)), 2.0 * down
-        kernels.iterate(*given, up, down, totals, rules.minorise)
+        kernels.iterate(*given, up, down, totals)
     log = np.log(strength)
     with np.errstate(divide="ignore", invalid="ignore"):
         step = np.log(up) - np.log(down)
-        step *= 1.0 if rules.minorise and rules.agree is None else _DAMPED
+        step *= _DAMPED
         new = np.clip(log + step, -_FURTHEST, _FURTHEST)
     new = np.where(np.isfinite(new), new, log)
     if rules.prior == 0:

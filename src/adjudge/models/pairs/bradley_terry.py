@@ -11,8 +11,8 @@ else each is half a win for both, which shrinks the differences between scores t
 are. Scores with ``ties="half"`` are kept as they are, and their uncertainty is that of Davidson's
 model: intervals include both its interval and that of the score. ``position`` adds log odds for the
 item that is shown first. Strengths come by the iteration of M. Newman (2023,
-jmlr.org/papers/v24/22-1086) or by that of D. Hunter (2004, doi:10.1214/aos/1079120141), both with a
-prior: ``regularisation`` wins and as many losses of every item against one of strength 1, so that
+jmlr.org/papers/v24/22-1086), with a prior: ``regularisation`` wins and as many losses of every item
+against one of strength 1, so that
 an item that never lost has a finite score with a wide interval. With 0 it is maximum likelihood,
 and the scores are those of evalica. Intervals are those of the normal approximation;
 ``method="gibbs"`` draws from the posterior itself, with Davidson's ties.
@@ -58,7 +58,7 @@ class BradleyTerry(FitPredict):
     ties: Literal["half", "davidson"] = "half"
     position: bool = False
     regularisation: float = 1.0
-    method: Literal["newman", "mm", "gibbs"] = "newman"
+    method: Literal["newman", "gibbs"] = "newman"
     copies: bool = True
     iterations: int = 10_000
     tolerance: float = 1e-9
@@ -76,7 +76,6 @@ class BradleyTerry(FitPredict):
             davidson=self.ties == "davidson",
             position=self.position,
             prior=self.regularisation,
-            minorise=self.method == "mm",
             iterations=self.iterations,
             tolerance=self.tolerance,
         )
