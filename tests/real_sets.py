@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge import BadData, Gold, Judgments, Scale
+from adjudge import Gold, Judgments
 from adjudge.data.consensus import Consensus
 from adjudge.data.formats import read
 
@@ -62,11 +62,7 @@ def read_sets(folder: Path) -> tuple[RealSet, ...]:
 
 
 def _read(row: dict[str, str], path: Path) -> RealSet:
-    try:
-        content = read(path)
-    except BadData as fault:  # grades from -1 to 1: the error names their scale
-        named = {remedy.setting: remedy.value for remedy in fault.remedies}
-        content = read(path, scale=Scale.parse(named["labels"]))
+    content = read(path)
     return RealSet(row["kind"], row["name"], row["family"], content.judgments, content.gold)
 
 

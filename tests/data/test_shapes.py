@@ -155,7 +155,7 @@ def test_long_text_is_no_label(tmp_path: Path) -> None:
         assert caught.value.code == "free-text"
 
 
-@pytest.mark.parametrize("labels", [("-2", "0", "1"), ("-1", "0", "1", "2"), ("-1", "0", "1")])
+@pytest.mark.parametrize("labels", [("-2", "0", "1"), ("-1", "0", "1", "2"), ("-1", "1", "2")])
 def test_a_grade_below_zero_is_asked_about(labels: tuple[str, ...]) -> None:
     rows = {
         "item": [f"i{n}" for n in range(ROWS)],

@@ -160,9 +160,14 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
     grades = [number or 0.0 for number in numbers]
     far = len(grades) > 2 and grades[-1] >= _CODE and grades[-1] > _APART * max(grades[-2], 1.0)
     below = scale.labels[: sum(grade < 0 for grade in grades)]
-    zero = 0.0 in grades[:-1]
     codes = grades[-1] > 0 and all(grade.is_integer() for grade in grades) and grades[0] > -_LOW
-    if codes and 0 < len(below) <= 2 and not _is_balanced(grades, 5 if zero else 2):
+    balanced = grades == [-grade for grade in reversed(grades)]
+    if codes and balanced and below == ("-1",) and len(grades) == 3:
+        place.remark(
+            f"column {column}: -1 is taken as the grade below 0, but may be a code: no answer",
+            Remedy("drop-label", below),
+        )
+    elif codes and 0 < len(below) <= 2 and not balanced:
         if set(below) <= set(place.dropped):
             return
         raise place.error(
@@ -182,11 +187,6 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
             "highest, but may be a code, such as no answer or a broken page",
             Remedy("drop-label", scale.labels[-1:]),
         )
-
-
-def _is_balanced(grades: Sequence[float], fewest: int) -> bool:
-    """Whether grades are those of a scale around 0, of at least so many."""
-    return len(grades) >= fewest and list(grades) == [-grade for grade in reversed(grades)]
 
 
 _LEAST, _MOST = 3, 9  # labels: two need no order, and many that seem to have one are rather codes

@@ -272,7 +272,11 @@ def test_a_table_is_asked_about(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("label", "note"),
-    [(pick(0, 1, 9), "9 is far above"), (pick("bad", "good", "excellent"), "look ordered")],
+    [
+        (pick(0, 1, 9), "9 is far above"),
+        (pick(-1, 0, 1), "-1 is taken"),
+        (pick("bad", "good", "excellent"), "look ordered"),
+    ],
 )
 def test_labels_that_may_mean_something_else_are_noted(
     label: Cell, note: str, tmp_path: Path
