@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data._faults import leave_out_bad
-from adjudge.data._items import canonical_codes, find_items, one_each
+from adjudge.data._items import canonical_codes, find_items, leave_out_bad, one_each
 from adjudge.data.columns import as_text, need_columns, numbers, roles_of, take_in, text_of
 from adjudge.data.gold import Gold
 from adjudge.data.names import Coded, as_names, encode

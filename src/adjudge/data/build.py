@@ -89,13 +89,13 @@ def load_table(
 
         coded = settle_labels(coded, where, place, scale=scale, asked=asked)
     if "gold" in coded:
-        from adjudge.data._faults import one_gold_each, without_flag
+        from adjudge.data._items import one_gold_each, without_flag
 
         coded = one_gold_each(without_flag(coded, where, place, scale), where, place)
     if scale is None:
         scale = _infer_scale(coded, where, place)
     if odd or not _are_good(coded, scale):
-        from adjudge.data._faults import leave_out_bad
+        from adjudge.data._items import leave_out_bad
 
         many = len(rows)
         coded, rows = leave_out_bad(coded, rows, where, scale, place)
@@ -153,7 +153,7 @@ def _infer_scale(coded: Coded, where: dict[str, str], place: Source) -> Scale:
             expected=f"at most {MOST_LABELS:,} different labels, or numbers",
         ) from None
     except BadData:
-        from adjudge.data._faults import refuse_mixed
+        from adjudge.data._items import refuse_mixed
 
         refuse_mixed(coded, where, place)
     if scale.labels[-1] > "4" or not _are_digits(scale.labels):

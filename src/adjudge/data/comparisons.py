@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data._faults import id_faults
-from adjudge.data._items import family_column, kind_column
+from adjudge.data._items import family_column, id_faults, kind_column
 from adjudge.data._reshaping import (
     code_families,
     join_families,

@@ -47,12 +47,10 @@ def _own() -> dict[str, Format]:
     """
     from adjudge.data.formats import (
         annotation_tools,
-        appen,
         beir,
         consensus_table,
         crowd_platforms,
         evaluation_tools,
-        headerless,
         label_studio,
         nested,
         own_exports,
@@ -69,7 +67,7 @@ def _own() -> dict[str, Format]:
     every = (
         *own_exports.FORMATS,
         *crowd_platforms.FORMATS,
-        *appen.FORMATS,
+        *crowd_platforms.APPEN,
         annotation_tools.POTATO,
         *evaluation_tools.LOGS,
         *label_studio.FORMATS,
@@ -88,7 +86,7 @@ def _own() -> dict[str, Format]:
         evaluation_tools.ALT_TEST,
         *wide.FORMATS,
         *plain.FORMATS,
-        *headerless.FORMATS,
+        *wide.HEADERLESS,
     )
     return {entry.name: entry for entry in every}
 

@@ -19,9 +19,8 @@ import pyarrow.parquet as pq
 from adjudge.data._second_questions import first_records, tell_label
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.jsonl import spelt_out
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.plain import content_of
+from adjudge.data.formats.plain import content_of, spelt_out
 from adjudge.data.formats.recognition import first_record, listed_record
 from adjudge.data.formats.records import (
     Level,
