@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from adjudge.data._gold_table import gold_from_table
-from adjudge.data._reshaping import tabulate
+from adjudge.data._repeats import settle_repeats
+from adjudge.data._reshaping import join_judgments, tabulate
 from adjudge.data.build import load_table
 from adjudge.data.comparisons import Comparisons
 from adjudge.data.formats._unknown import unknown
@@ -25,7 +26,6 @@ from adjudge.data.formats.opening import File
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.labels import remark_scale
-from adjudge.data.names import pair_names
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source, count_of
 from adjudge.errors import BadData, Note, Remedy, remedies_of, shown
@@ -151,47 +151,23 @@ def _common_scale(scales: list[Scale]) -> Scale:
 
 
 def _join_judgments(parts: list[Judgments], given: Scale | None, names: list[str]) -> Content:
-    """Return judgments one after the other; topics and documents stay where all have them."""
-    scales = [part.scale for part in parts]
-    scale: Scale | None = given or _common_scale(scales)
-    if given is None and scale is not None:
-        mixed = len({label.casefold() for label in scale.labels}) < len(scale.labels)
-        if mixed or any(own.ordinal for own in scales) > scale.ordinal:
-            scale = None  # inferred from the labels of all files, with a note
+    """Return judgments one after the other, without copies of rows."""
+    every = dict.fromkeys(label for part in parts for label in part.scale.labels)
+    mixed = len({label.casefold() for label in every}) < len(every)
     source = Source(names[0] if len(names) == 1 else f"{len(names)} files")
-    tables = [tabulate(part, coded=True) for part in parts]
-    common = set.intersection(*(set(table.column_names) for table in tables))
-    roles = {role: role for role in _ROLES if role in common}
-    if {"topic", "document"} <= common and all(map(_are_pairs, parts)):
-        roles.pop("item")
-    whole = pa.concat_tables([table.select(list(roles.values())) for table in tables])
-    judgments, _ = load_table(whole, scale=scale, source=source, roles=roles, asked=True)
-    if given is None and scale is not None and not scale.ordinal:
-        remark_scale(scale, "label", source)
-    families = _families(parts, judgments.judges.to_pylist())
-    if any(families):
-        judgments = judgments.with_families(families)
+    if given is None and mixed:  # one spelling per label, with a note
+        tables = [tabulate(part, coded=True) for part in parts]
+        common = [name for name in _ROLES if all(name in t.column_names for t in tables)]
+        table = pa.concat_tables([one.select(common) for one in tables])
+        roles = {name: name for name in common}
+        loaded = load_table(table, source=source, roles=roles, asked=True)[0]
+        return Content(judgments=loaded, notes=tuple(source.notes))
+    judgments = join_judgments(parts, scale=given)
+    if given is None:
+        remark_scale(judgments.scale, "label", source)
+    table, roles = tabulate(judgments), {name: name for name in _ROLES}
+    judgments = settle_repeats(judgments, judgments.item, table, roles, source)
     return Content(judgments=judgments, notes=tuple(source.notes))
-
-
-def _are_pairs(part: Judgments) -> bool:
-    """Whether items have no names of their own besides topic and document."""
-    if part.topics is None or part.documents is None:
-        return False
-    topics = part.topics.take(pa.array(part.topic))
-    return bool(pair_names(topics, part.documents).equals(part.items))
-
-
-def _families(parts: list[Judgments], judges: list[str]) -> list[str | None]:
-    """Return the family of each judge, as the first file that names one has it."""
-    found: dict[str, str] = {}
-    for part in parts:
-        if part.families is not None and part.family is not None:
-            names = part.families.to_pylist()
-            for judge, family in zip(part.judges.to_pylist(), part.family.tolist(), strict=True):
-                if family >= 0:
-                    found.setdefault(judge, names[family])
-    return [found.get(judge) for judge in judges]
 
 
 def _joined_labels(tables: list[Any], names: list[str]) -> Any:
