@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -41,9 +41,12 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Coded, Codes, encode
 from adjudge.data.scale import MOST_LABELS, Scale, canonical
-from adjudge.data.shapes import Shape, first_texts, is_wide, settle_shape
+from adjudge.data.shapes import first_texts, is_wide, settle_shape
 from adjudge.data.source import Source
 from adjudge.errors import BadData, BadSetting, name_columns
+
+if TYPE_CHECKING:
+    from adjudge.data.formats.format import Options
 
 _CODED = ("item", "topic", "document", "judge", "label", "gold")
 _FEW = 100_000  # rows, for which it is not worth importing a library
@@ -272,17 +275,10 @@ def _sorted_by_item(
     )
 
 
-def load_judgments(
-    table: Any,
-    *,
-    scale: Scale | None,
-    source: Source,
-    named: Mapping[str, str],
-    shape: Shape,
-) -> tuple[Judgments, Gold | None]:
+def load_judgments(table: Any, options: Options, source: Source) -> tuple[Judgments, Gold | None]:
     """Judgments and gold of a program's table: columns as it names them, categories in order."""
-    rows = take_in(table, source)
-    told = named_columns(named, rows.column_names, source.name)
+    rows, scale, shape = take_in(table, source), options.scale, options.shape
+    told = named_columns(options.columns, rows.column_names, source.name)
     rows = join_item(rows, told, source)
     roles = roles_of(rows.column_names, named=told)
     cells = first_texts(rows)

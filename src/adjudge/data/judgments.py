@@ -85,7 +85,7 @@ class Judgments(Named):
         ``notes``.
         """
         given = {name: value for name, value in locals().items() if name not in ("cls", "table")}
-        loaded, _, notes, bad = _load(table, **given)
+        loaded, _, notes, bad = _load(table, **{**given, "columns": columns or {}})
         name = source.name if isinstance(source, Source) else source
         return replace(loaded, notes=warn_of(name, notes, bad))
 
@@ -243,35 +243,17 @@ class Judgments(Named):
 
 
 def _load(
-    table: Any,
-    *,
-    scale: Scale | None = None,
-    source: str | Source = "table",
-    columns: Mapping[str, str] | None = None,
-    skip_bad: bool = False,
-    repeats: bool = False,
-    drop_labels: Sequence[str] = (),
-    judges_are: str | Sequence[str] = (),
-    questions_are: str | Sequence[str] = (),
-    transpose: bool = False,
-    counts: bool = False,
+    table: Any, source: str | Source = "table", **reading: Any
 ) -> tuple[Judgments, Gold | None, list[str], tuple[BadRow, ...]]:
     """Return the judgments and the gold of a table, with the notes and bad rows of its reading."""
     from adjudge.data.build import load_judgments
-    from adjudge.data.shapes import Shape, as_columns
+    from adjudge.data.formats.format import Options
 
-    dropped = tuple(map(canonical, drop_labels))
-    more: dict[str, Any] = {"repeats": repeats, "dropped": dropped}
-    place = source if isinstance(source, Source) else Source(source, skip_bad=skip_bad, **more)
-    shape = Shape(
-        judges=as_columns(judges_are),
-        questions=as_columns(questions_are),
-        transpose=transpose,
-        counts=counts,
-    )
-    named = columns or {}
-    loaded, gold = load_judgments(table, scale=scale, source=place, named=named, shape=shape)
-    loaded = loaded.without_labels(*dropped) if dropped else loaded
+    options = Options(**reading)
+    place = source if isinstance(source, Source) else options.source(source)
+    loaded, gold = load_judgments(table, options, place)
+    if options.drop_labels:
+        loaded = loaded.without_labels(*options.drop_labels)
     return loaded, gold, place.notes, place.skipped
 
 
