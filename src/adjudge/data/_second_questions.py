@@ -6,16 +6,11 @@ the item, the judge or the label is none: it is the same wherever that is the sa
 
 from __future__ import annotations
 
-import csv
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from adjudge.data.columns import as_text, letters_of, roles_of, words_of
@@ -26,7 +21,6 @@ from adjudge.data.source import Source
 from adjudge.data.synonyms import NO_QUESTION, NOT_A_LABEL, SYNONYMS
 from adjudge.errors import name_columns
 
-_LINES = 300  # rows of a file's beginning
 _SAMPLE = 1_000  # rows in which a column shows whether it is worth a look
 _ROWS = 200_000  # rows that decide
 _VALUES = 12  # different answers that a question may have
@@ -201,52 +195,13 @@ def _alike(texts: Sequence[str], labels: Sequence[str]) -> bool:
 
 
 def first_cells(file: File) -> dict[str, list[str]]:
-    """The first cells of each column of a table, be it delimited, JSONL or Parquet."""
+    """Return the first cells of each column of a table, be it delimited, JSON or Parquet."""
     if file.kind != "delimited":
-        records = first_records(file)
-        names = dict.fromkeys(name for record in records for name in record)
-        cells = {name: [record.get(name) for record in records] for name in names}
+        names = dict.fromkeys(name for record in file.records for name in record)
+        cells = {name: [record.get(name) for record in file.records] for name in names}
         return {n: ["" if c is None else str(c) for c in given] for n, given in cells.items()}
-    lines = file.text.splitlines(keepends=True)
-    lines = lines if file.whole else lines[:-1]  # the last may be cut off
-    try:
-        rows = [row for row in csv.reader(lines[:_LINES], delimiter=file.delimiter) if row]
-    except csv.Error:
+    if not file.rows:
         return {}
-    if not rows:
-        return {}
-    header = [cell.strip() or f"column {at}" for at, cell in enumerate(rows[0], start=1)]
-    whole = [row for row in rows[1:] if len(row) == len(header)]
+    header = [cell.strip() or f"column {at}" for at, cell in enumerate(file.rows[0], start=1)]
+    whole = [row for row in file.rows[1:] if len(row) == len(header)]
     return {name: [row[at] for row in whole] for at, name in enumerate(header)}
-
-
-def first_records(file: File) -> list[dict[str, Any]]:
-    """The first rows of a file of JSON Lines or Parquet."""
-    if file.kind == "parquet":
-        try:
-            batch = next(pq.ParquetFile(file.for_arrow).iter_batches(batch_size=_LINES), None)
-        except (pa.ArrowException, OSError):  # the reader says what is wrong
-            return []
-        return [] if batch is None else list(batch.to_pylist())
-    if file.keyed:
-        return file.keyed[:_LINES]
-    if file.is_json_list:
-        return list(islice(_listed_objects(file.text), _LINES))
-    records = []
-    for line in file.text.splitlines()[:_LINES]:
-        try:
-            records.append(json.loads(line))
-        except (ValueError, RecursionError):  # the last may be cut off
-            continue
-    return [record for record in records if isinstance(record, dict)]
-
-
-def _listed_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Return the objects of a JSON list; the last may be cut off."""
-    at = text.find("[") + 1
-    while found := re.compile(r"[\s,]*(?=\{)").match(text, at):
-        try:
-            record, at = json.JSONDecoder().raw_decode(text, found.end())
-        except (ValueError, RecursionError):
-            return
-        yield record

@@ -34,7 +34,6 @@ _OWN_EXPORTS = (
     ({"item", "topic", "document", "query", "title", "url"}, "unjudged items"),
 )
 _MOST = 40  # keys, and objects that have some
-_ROWS = 300  # lines that show whether there is a header
 _DEPTH = 2  # points in the path to an object whose keys are listed
 
 
@@ -105,12 +104,8 @@ def _lacks(columns: list[str]) -> str:
 
 def _without_header(file: File) -> BadData | None:
     """Return the question which columns are which, where the first line is a row like others."""
-    lines = file.text.splitlines()
-    try:
-        rows = list(
-            csv.reader(lines[: None if file.whole else -1][:_ROWS], delimiter=file.delimiter)
-        )
-    except csv.Error:
+    rows = file.rows
+    if not rows:
         return None
     width = len(rows[0])
     rows = [row for row in rows if len(row) == width]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
 import pyarrow as pa
 
-from adjudge.data._second_questions import first_records
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
@@ -21,11 +21,9 @@ from adjudge.data.formats.opening import File
 from adjudge.data.formats.recognition import (
     any_of,
     fields,
-    first_record,
     header,
     holding,
     json_with,
-    listed_record,
 )
 from adjudge.data.formats.records import (
     FILE,
@@ -77,13 +75,12 @@ def _doccano(file: File) -> bool:
     """Recognise documents with annotations by users, or with a list of labels and the text."""
     if not file.is_json:
         return False
-    text = file.text.lstrip()
-    record = first_record(text[text.find("{") :])
+    record = file.records[0] if file.records else {}
     if "annotations" in record:
         entries = as_list(record["annotations"])[:1]
         return isinstance(record["annotations"], list) and all(map(_is_doccano, entries))
     lists = json_with(r'"(label|labels|cats)"\s*:\s*\[')(file)
-    given = [as_list(one.get(key)) for one in first_records(file) for key in _LISTS]
+    given = [as_list(one.get(key)) for one in file.records for key in _LISTS]
     if any(len(set(map(str, own))) < len(own) for own in given):
         return False  # votes: no option is chosen twice
     return lists and {"id", "text"} <= record.keys() and "judge" not in roles_of(list(record))
@@ -361,7 +358,7 @@ FORMATS = (
         "Label Studio CSV, TSV and JSON-MIN: one row per annotation, one column per question",
         fits=any_of(
             header(*_FLAT_COLUMNS),
-            lambda file: file.is_listed and set(_FLAT_COLUMNS) <= listed_record(file).keys(),
+            lambda file: file.is_listed and set(_FLAT_COLUMNS) <= {*chain(*file.records[:1])},
         ),
         asks=True,
         read=_read_flat,

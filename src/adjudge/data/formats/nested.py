@@ -13,15 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from adjudge.data._second_questions import first_records, tell_label
+from adjudge.data._second_questions import tell_label
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import content_of, spelt_out
-from adjudge.data.formats.recognition import first_record, listed_record
 from adjudge.data.formats.records import (
     Level,
     RecordRows,
@@ -75,7 +71,7 @@ class Nest:
 
 def _nests_in(file: File) -> dict[str, Nest]:
     """Return where the judgments are, by name, as the first record of a file shows it."""
-    record = _first_record(file)
+    record = file.records[0] if file.records else {}
     plain = {key: value for key, value in record.items() if not isinstance(value, list | dict)}
     if {"judge", "label"} <= roles_of(list(plain)).keys():
         return {}  # a judgment itself
@@ -83,32 +79,8 @@ def _nests_in(file: File) -> dict[str, Nest]:
     places += [((k, i), v) for k, held in record.items() for i, v in as_object(held).items()]
     nests = (_nest(path, held) for path, held in places)
     return {nest.name: nest for nest in nests if nest is not None} or (
-        _parallel(record, first_records(file)) if record else {}
+        _parallel(record, file.records)
     )
-
-
-def _first_record(file: File) -> dict[str, Any]:
-    """Return the first object of a file that may be an item; an empty one if there is none."""
-    if file.kind == "parquet":
-        return _first_row(file)
-    if file.keyed:
-        return file.keyed[0]
-    if not file.is_json_list:
-        return first_record(file.text)
-    whole = first_record(file.text) if not file.is_listed else {}
-    lists = [v for v in whole.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
-    return max(lists, key=len)[0] if lists else listed_record(file) if file.is_listed else {}
-
-
-def _first_row(file: File) -> dict[str, Any]:
-    try:
-        parquet = pq.ParquetFile(file.for_arrow)
-        if any(pa.types.is_nested(kind) for kind in parquet.schema_arrow.types):
-            rows: list[dict[str, Any]] = next(parquet.iter_batches(batch_size=1)).to_pylist()
-            return rows[0]
-    except (pa.ArrowException, OSError, StopIteration):
-        pass
-    return {}
 
 
 def _nest(path: tuple[str, ...], held: Any) -> Nest | None:

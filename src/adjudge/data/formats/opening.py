@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import codecs
+import csv
 import gzip
 import io
 import json
@@ -22,10 +23,12 @@ from adjudge.errors import BadData, Remedy, UnknownName
 
 AUTO = "auto"  # the encoding is found out
 _START = 65_536  # bytes
+_ROWS = 300  # rows or objects that show what a file is
 _UNPACKED = 4 << 30  # bytes that an archive may hold
 _LIST = re.compile(r"\[\s*[\[{\]]")  # a list of objects, of lists or of nothing
 _FIRST_KEY = re.compile(r'\s*\{\s*("(?:[^"\\]|\\.)*")\s*:\s*')
 _NEXT_KEY = re.compile(r'\s*,\s*("(?:[^"\\]|\\.)*")\s*:\s*')
+_NEXT_OBJECT = re.compile(r"[\s,]*(?=\{)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -205,6 +208,41 @@ class File:
         alike = [own for own in found if 2 * len(own.keys() & found[0].keys()) > len(found[0])]
         return found if len(found) > 1 and len(found[0]) > 2 and len(alike) == len(found) else []
 
+    @cached_property
+    def rows(self) -> list[list[str]]:
+        """The first rows of delimited text, without blank ones and a last one that is cut."""
+        lines = self.text.splitlines(keepends=True)
+        lines = lines if self.whole else lines[:-1]
+        try:
+            return [row for row in csv.reader(lines[:_ROWS], delimiter=self.delimiter) if row]
+        except csv.Error:
+            return []
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """The first objects of JSON, listed, by key or line by line; or rows of Parquet."""
+        if self.kind == "parquet":
+            return _first_rows(self)
+        if self.keyed:
+            return self.keyed[:_ROWS]
+        decode, text, at = json.JSONDecoder().raw_decode, self.text, 0
+        if self.is_json_list:
+            found = [] if self.is_listed else _listed(text)
+            if found:
+                return found[:_ROWS]
+            first = re.search(r"\[\s*(?=\{)", text)
+            at = 0 if first is None else first.end()
+        records: list[dict[str, Any]] = []
+        while len(records) < _ROWS and (start := _NEXT_OBJECT.match(text, at)):
+            try:
+                record, at = decode(text, start.end())
+                records.append(record)
+            except (ValueError, RecursionError):  # a line at fault, or the last is cut off
+                at = text.find("\n", start.end()) + 1
+                if not at or self.is_json_list:
+                    break
+        return records
+
     def open(self) -> IO[bytes]:
         """All of it, to be read as bytes."""
         if self.whole:
@@ -240,6 +278,27 @@ class File:
                         yield number, text
             except UnicodeDecodeError:
                 raise not_text(self) from None
+
+
+def _listed(text: str) -> list[dict[str, Any]]:
+    """Return the longest list of objects under a key of JSON; none where it is cut off."""
+    try:
+        whole = json.JSONDecoder().raw_decode(text.lstrip())[0]
+    except (ValueError, RecursionError):
+        return []
+    lists = [v for v in whole.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
+    return [one for one in max(lists, key=len, default=[]) if isinstance(one, dict)]
+
+
+def _first_rows(file: File) -> list[dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        batch = next(pq.ParquetFile(file.for_arrow).iter_batches(batch_size=_ROWS), None)
+    except (pa.ArrowException, OSError):  # the reader says what is wrong
+        return []
+    return [] if batch is None else list(batch.to_pylist())
 
 
 _WINDOWS = "cp1252"

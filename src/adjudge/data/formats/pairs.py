@@ -19,7 +19,7 @@ from adjudge.data.comparisons import LEFT, OUTCOMES, RIGHT, Comparisons, load_co
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import read_rows
-from adjudge.data.formats.recognition import columns_of, json_with, listed_record
+from adjudge.data.formats.recognition import columns_of, json_with
 from adjudge.data.formats.records import (
     FILE,
     Fault,
@@ -145,7 +145,7 @@ def _outcome_words(comparisons: Comparisons, *words: str) -> Any:
 
 def _is_pairs(file: File) -> bool:
     """Recognise a header, or a first record, of comparisons."""
-    columns = list(listed_record(file)) if file.is_listed else columns_of(file)
+    columns = list(*file.records[:1]) if file.is_listed else columns_of(file)
     return bool(comparison_roles(columns))
 
 

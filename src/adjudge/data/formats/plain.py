@@ -32,7 +32,7 @@ from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimit
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.multi_select import split_options
 from adjudge.data.formats.opening import File, reading
-from adjudge.data.formats.recognition import columns_of, listed_record
+from adjudge.data.formats.recognition import columns_of
 from adjudge.data.formats.records import (
     Level,
     RecordRows,
@@ -72,7 +72,7 @@ def is_plain_json(file: File) -> bool:
     """
     if column_lists(file):
         return True
-    first = file.keyed[0] if file.keyed else listed_record(file) if file.is_json_list else {}
+    first = file.records[0] if file.records and (file.keyed or file.is_json_list) else {}
     if len({letters_of(name) for name in first}) < len(first) / 2:
         return False
     return _are_judgments(list(first))

@@ -17,7 +17,6 @@ from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats.opening import File
 
 Rule = Callable[[File], bool]
-_RECORD = re.compile(r"\[\s*\{")  # where the first object of a list begins
 
 
 def header(*names: str, lacks: str = "") -> Rule:
@@ -96,12 +95,6 @@ def first_record(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
-
-
-def listed_record(file: File) -> dict[str, Any]:
-    """Return the first object of the first list in JSON; an empty one if there is none."""
-    found = _RECORD.search(file.text)
-    return {} if found is None else first_record(file.text[found.end() - 1 :])
 
 
 def columns_of(file: File) -> list[str]:

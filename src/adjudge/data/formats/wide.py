@@ -7,7 +7,6 @@ header it is a matrix as MACE takes it: every column a judge, every row an item,
 
 from __future__ import annotations
 
-import csv
 from typing import Any
 
 import pyarrow as pa
@@ -35,20 +34,6 @@ from adjudge.data.source import Source
 from adjudge.errors import Remedy, name_columns
 
 
-def sample_rows(file: File, delimiter: str, most: int = 300) -> list[list[str]]:
-    """Return the first rows of a file without the last, which may be cut off; blank ones left out.
-
-    The header is the first.
-    """
-    lines = file.text.splitlines(keepends=True)
-    if not file.whole:
-        lines = lines[:-1]
-    try:
-        return [cells for cells in csv.reader(lines[:most], delimiter=delimiter) if cells]
-    except csv.Error:
-        return []
-
-
 def _is_wide(file: File) -> bool:
     """Recognise columns of judges or counts, or several that share one small set of values."""
     if file.is_folder or not file.start:
@@ -63,7 +48,7 @@ def _is_matrix(file: File) -> bool:
     """Recognise rows of one width whose cells are empty or from one small set of values."""
     if file.kind != "delimited" or file.delimiter not in file.first:
         return False
-    rows = sample_rows(file, file.delimiter)
+    rows = file.rows
     widths = {len(row) for row in rows}
     if len(rows) < FEWEST_ROWS or len(widths) > 1 or max(widths) < 3:
         return False
@@ -139,7 +124,7 @@ def _is_headerless(file: File) -> bool:
     if file.kind != "delimited":
         return False
     if any(mark in file.first for mark in "\t,;|"):
-        rows = sample_rows(file, file.delimiter)
+        rows = file.rows
     else:
         rows = [line.split() for line in file.text.splitlines()[:300] if line.split()]
     if rows and all(len(row) == 4 and not row[-1].strip() for row in rows):
