@@ -143,7 +143,7 @@ class ReadingWarning(UserWarning):
 
 
 class BadData(AdjudgeError):
-    """Data that cannot be used, with the place where it stands.
+    """Data that cannot be used, with its place.
 
     As text: ``judgments.csv, line 17, column label: '4' is not on the scale 0 < 1 < 2``.
     ``code`` is "bad-data" or something more particular.
@@ -190,7 +190,7 @@ class BadData(AdjudgeError):
 
     @property
     def place(self) -> str:
-        """Where it stands: file, line (or record, or row) and column, as far as they are known."""
+        """Where it stands: file, line (or record, or row) and column, where known."""
         parts = [self.source] if self.source else []
         if self.record is not None:
             parts.append(self.record)
@@ -213,7 +213,7 @@ class BadSetting(AdjudgeError):
         self.value = value
         self.expected = expected
         what = f"no {setting}" if value is None else f"{setting} = {value!r}"
-        super().__init__(f"{what}: wanted {expected}")
+        super().__init__(f"{what}: expected {expected}")
 
 
 class UnknownName(BadSetting):
@@ -255,7 +255,7 @@ class Refused(AdjudgeError):
     """A request that cannot be granted, with a code for programs and a sentence for people.
 
     ``code`` is a slug such as ``page-expired``; ``evidence`` holds what the caller may want to
-    show beside it, such as the rows that are missing.
+    show next to it, such as the rows that are missing.
     """
 
     def __init__(self, code: str, message: str, **evidence: object) -> None:
@@ -303,7 +303,7 @@ class ClusterLost(AdjudgeError):
 
 
 def shown(value: object, width: int = 60) -> str:
-    """A value as it stands in a message: quoted, and cut in the middle where it is long."""
+    """A value in a message: quoted, and cut in the middle where it is long."""
     text = repr(value)
     if len(text) <= width:
         return text

@@ -45,7 +45,7 @@ _EXTRAS = {
 
 
 def export(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The ``__getattr__`` and ``__dir__`` of a package whose names stand in the given file."""
+    """The ``__getattr__`` and ``__dir__`` of a package whose names are in the given file."""
 
     @cache
     def homes() -> dict[str, str]:

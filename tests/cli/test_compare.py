@@ -103,7 +103,7 @@ def test_a_model_that_does_not_fit_is_named(adjudge: Run, folder: Path, demo_fol
     [
         (("--models", "dawid-skein"), "there is no model 'dawid-skein'; did you mean"),
         (("--models", "majority-vote", "--folds", "90"), "no model could be scored (majority-vote"),
-        (("-o", "models.xls"), "--output = 'models.xls': wanted a name that ends in .csv"),
+        (("-o", "models.xls"), "--output = 'models.xls': expected a name that ends in .csv"),
     ],
 )
 def test_bad_input(

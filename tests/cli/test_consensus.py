@@ -181,7 +181,7 @@ def test_gold_of_other_items_is_told_with_both_names(adjudge: Run, crowd: Path) 
     given = ("judgments.csv", "--gold", "gold.csv")
     strange = "no gold item (of 2) has a judgment: gold has 'Q1/D1', the judgments have 'q1/d1'"
     told = adjudge("consensus", *given, "--model", "majority-vote").err.splitlines()[1]
-    assert told == f"warning: {strange}; gold tells nothing of the judgments, and is kept as label"
+    assert told == f"warning: {strange}; it is kept as label only"
     for command in ("evaluate", "compare"):
         ended = adjudge(command, *given)
         assert (ended.code, ended.err) == (2, f"error: gold.csv: {strange}\n"), command
@@ -366,15 +366,15 @@ def test_a_sampled_model_writes_draws_topics_and_checks(
     [
         (
             ("-m", "dawid-skene", "--save-draws", "d.nc"),
-            "error: --save-draws = True: wanted a sampled model; dawid-skene has no draws here\n",
+            "error: --save-draws = True: expected a sampled model; dawid-skene has no draws here\n",
         ),
         (
             ("-m", "hybrid-confusion", "--save-draws", "d.csv"),
-            "error: --save-draws = 'd.csv': wanted a name that ends in .nc\n",
+            "error: --save-draws = 'd.csv': expected a name that ends in .nc\n",
         ),
         (
             ("-m", "hybrid-confusion", "--set", "draws=0"),
-            "error: draws = 0: wanted at least 1\n",
+            "error: draws = 0: expected at least 1\n",
         ),
     ],
 )

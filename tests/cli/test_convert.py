@@ -129,21 +129,21 @@ def test_the_list_of_formats(adjudge: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "no FILE: wanted a file to convert, or --list"),
-        (["judgments.csv"], "no --to: wanted a format; 'adjudge convert --list' shows them"),
+        ([], "no FILE: expected a file to convert, or --list"),
+        (["judgments.csv"], "no --to: expected a format; 'adjudge convert --list' shows them"),
         (
             ["judgments.csv", "-o", "x.xyz"],
-            "no --to: wanted a format; 'adjudge convert --list' shows them",
+            "no --to: expected a format; 'adjudge convert --list' shows them",
         ),
-        (["judgments.csv", "--to", "csv", "--json"], "--json = True: wanted --list beside it"),
+        (["judgments.csv", "--to", "csv", "--json"], "--json = True: expected --list next to it"),
         (
             ["judgments.csv", "-o", "judgments.csv"],
-            "--output = 'judgments.csv': wanted another place than the file that is read",
+            "--output = 'judgments.csv': expected another place than the file that is read",
         ),
-        (["gold.csv", "--to", "csv", "--binary"], "--binary = True: wanted a file of judgments"),
+        (["gold.csv", "--to", "csv", "--binary"], "--binary = True: expected a file of judgments"),
         (
             ["gold.csv", "--to", "csv", "--drop-label", "1"],
-            "--drop-label = ['1']: wanted a file of judgments",
+            "--drop-label = ['1']: expected a file of judgments",
         ),
         (["judgments.csv", "--to", "run"], "run is read, not written"),
         (
@@ -164,4 +164,4 @@ def test_what_cannot_be_converted(
 def test_parquet_is_not_for_a_terminal(at_terminal: Run, crowd: Path) -> None:
     ended = at_terminal("convert", "judgments.csv", "--to", "parquet")
     assert ended.code == 2
-    assert ended.err == "error: no --output: wanted a file, since Parquet is not for a terminal\n"
+    assert ended.err == "error: no --output: expected a file, since Parquet is not for a terminal\n"

@@ -225,7 +225,7 @@ def test_judges_of_numbers_have_a_bias_and_a_noise(
     assert adjudge("judges", "numbers.csv", "--json").json["judges"][2]["judge"] == "j2"
     wrong = adjudge("judges", "numbers.csv", "--show", "drift").err.splitlines()[-1]
     assert wrong == (
-        "error: --show = 'drift': wanted --bin N or --classes with it, since labels are numbers"
+        "error: --show = 'drift': expected --bin N or --classes with it, since labels are numbers"
     )
     assert "advice" in adjudge("judges", "numbers.csv", "--bin", "4").out.splitlines()[0]
     refused = adjudge("agreement", "numbers.csv").err

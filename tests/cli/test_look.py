@@ -27,7 +27,7 @@ def test_pairs_that_nobody_judged_are_counted(adjudge: Run, shared_data: Path) -
 def test_rows_without_a_label_are_listed(adjudge: Run, folder: Path) -> None:
     (folder / "j.csv").write_text("item,judge,label\na,x,1\na,y,\nb,x,0\nb,y,0\n")
     about = json.loads(adjudge("look", "j.csv", "--json").out)
-    missing = "j.csv, line 3, column label: there is no label; wanted one of 0 < 1"
+    missing = "j.csv, line 3, column label: there is no label; expected one of 0 < 1"
     assert (about["judgments"], about["bad_rows"], about["notes"]) == (3, 1, [missing])
     assert about["next"] == "adjudge consensus j.csv --skip-bad-rows -o labels.csv"
     assert adjudge(*about["next"].split()[1:]).code == 0

@@ -24,8 +24,8 @@ TABLE = {"item": ["a", "b", "b"], "judge": ["x", "y", "x"], "label": [1, 0, 1]}
         (
             "nan.csv",
             "item,judge,label\na,x,nan\nb,y,1\nc,z,0\n",
-            "error: nan.csv, line 3, column label: 'nan' beside numbers looks like a label that is "
-            "missing; --labels '0<1' names the scale; --skip-bad-rows leaves out such rows\n",
+            "error: nan.csv, line 3, column label: 'nan' next to numbers looks like a label that "
+            "is missing; --labels '0<1' names the scale; --skip-bad-rows leaves out such rows\n",
         ),
         (
             "many.csv",
@@ -58,7 +58,7 @@ def test_an_earlier_fit_that_cannot_be_gone_on_from() -> None:
 
 
 def test_a_word_for_a_number_and_tables_to_predict() -> None:
-    with pytest.raises(BadSetting, match=r"dawid-skene = \"iterations='a'\": wanted settings of"):
+    with pytest.raises(BadSetting, match=r"dawid-skene = \"iterations='a'\": expected settings of"):
         adjudge.fit(TABLE, model="dawid-skene", iterations="a")
     fitted = adjudge.fit(TABLE, model="dawid-skene")
     assert len(fitted.predict({"item": ["n"], "judge": ["x"], "label": [1]}).choice) == 1

@@ -63,7 +63,8 @@ def test_judges_next_and_report_take_comparisons(adjudge: Run, folder: Path, pai
     assert "<h2>Ranking</h2>" in (folder / "page.html").read_text()
     refused = adjudge("judges", pairs, "--features", "all")
     assert (
-        refused.err == "error: --features = 'all': wanted a file of judgments, not of comparisons\n"
+        refused.err
+        == "error: --features = 'all': expected a file of judgments, not of comparisons\n"
     )
 
 
@@ -112,7 +113,7 @@ def test_grades_beside_comparisons(adjudge: Run, folder: Path, pairs: str) -> No
     assert told["model"] == "graded-bradley-terry"
     refused = adjudge("rank-pairs", pairs, "--grades", "grades.csv", "--model", "elo")
     assert refused.err == (
-        "error: --grades = 'grades.csv': wanted --model graded-bradley-terry, or none\n"
+        "error: --grades = 'grades.csv': expected --model graded-bradley-terry, or none\n"
     )
     (folder / "other.csv").write_text("item,judge,label\nx,ann,1\ny,ann,0\n")
     refused = adjudge("rank-pairs", pairs, "--grades", "other.csv")

@@ -117,7 +117,7 @@ def test_a_port_that_is_taken_is_named(adjudge: Run, tmp_path: Path) -> None:
         ended = adjudge("serve", "--port", str(port), "--database", str(tmp_path / "x.db"))
     assert ended.code == 2
     assert ended.err.startswith(
-        f"error: host and port = '127.0.0.1:{port}': wanted an address that is free to listen at"
+        f"error: host and port = '127.0.0.1:{port}': expected an address that is free to listen at"
     )
     assert not list(tmp_path.iterdir())
 
@@ -125,13 +125,16 @@ def test_a_port_that_is_taken_is_named(adjudge: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--prefix", "judging"], "prefix = 'judging': wanted a path such as /judging"),
-        (["--log-format", "xml"], "log_format = 'xml': wanted json or text"),
+        (["--prefix", "judging"], "prefix = 'judging': expected a path such as /judging"),
+        (["--log-format", "xml"], "log_format = 'xml': expected json or text"),
         (
             ["--database", "mysql://x/y"],
-            "database = 'mysql://x/y': wanted a file, sqlite:///FILE or",
+            "database = 'mysql://x/y': expected a file, sqlite:///FILE or",
         ),
-        (["--database", "none/x.db"], "secret file = 'none/x.db.secret': wanted a place to write"),
+        (
+            ["--database", "none/x.db"],
+            "secret file = 'none/x.db.secret': expected a place to write",
+        ),
         (["--workers", "0"], "invalid value for '--workers'"),
     ],
 )

@@ -103,8 +103,8 @@ def test_wide_letters_without_a_mark_are_read(encoding: str, name: str, tmp_path
 @pytest.mark.parametrize(
     ("labels", "left", "told"),
     [
-        (("yes", "yes\u200b", "no"), {"yes", "no"}, "marks that nobody sees are left out"),
-        (("geho\u0308rt", "gehört", "no"), {"gehört", "no"}, "marks that nobody sees are left out"),
+        (("yes", "yes\u200b", "no"), {"yes", "no"}, "invisible characters are left out"),
+        (("geho\u0308rt", "gehört", "no"), {"gehört", "no"}, "invisible characters are left out"),
         (("'yes'", "yes", "no"), {"yes", "no"}, "quotes around labels are left out"),
         (('"=""1"""', '"=""2"""'), {"1", "2"}, '="1" is read as 1'),
         (("yes", "NA", "no"), {"yes", "NA", "no"}, "'NA' may mean a missing label"),
@@ -243,4 +243,4 @@ def test_gold_beside_the_labels_is_read_as_they_are(tmp_path: Path) -> None:
     assert found.gold is not None
     assert set(found.judgments.scale.labels) == {"yes", "no"}
     assert set(found.gold.values) == {"yes", "no"}
-    assert any("marks that nobody sees" in note for note in found.notes)
+    assert any("invisible characters" in note for note in found.notes)

@@ -62,7 +62,7 @@ def test_a_one_to_five_scale_has_no_collapse_until_it_is_named() -> None:
     binary, codes = scale.with_relevant([4, "5"]).collapsed()
     assert binary.labels == ("0", "1")
     assert codes.tolist() == [0, 0, 0, 1, 1]
-    with pytest.raises(BadSetting, match="relevant = '9': wanted labels of the scale 1 < 2"):
+    with pytest.raises(BadSetting, match="relevant = '9': expected labels of the scale 1 < 2"):
         scale.with_relevant(["9"])
 
 
@@ -81,7 +81,7 @@ def test_binary_truth_keeps_the_labels_and_leaves_broken_links_out() -> None:
     ("settings", "message"),
     [
         ({"labels": ()}, "at least one label"),
-        ({"labels": ("a",), "truth_of": (0,)}, "truths beside it"),
+        ({"labels": ("a",), "truth_of": (0,)}, "truths next to it"),
         ({"labels": ("a", "b"), "truths": ("x",), "truth_of": (0,)}, "one truth for each"),
         ({"labels": ("a",), "truths": ("x",), "truth_of": (1,)}, "positions in truths"),
         ({"labels": tuple(map(str, range(32_001)))}, "at most 32,000 labels"),

@@ -148,5 +148,5 @@ def test_a_checkpoint_that_is_cut_short(table: Judgments, tmp_path: Path) -> Non
 
 
 def test_every_is_at_least_one() -> None:
-    with pytest.raises(BadSetting, match=r"^every = 0: wanted at least 1 sweep$"):
+    with pytest.raises(BadSetting, match=r"^every = 0: expected at least 1 sweep$"):
         Checkpoint(folder=Path("x"), every=0)

@@ -215,9 +215,9 @@ def test_real_judgments_whatever_the_number_of_processes(
 
 @slow
 def test_settings_that_cannot_be() -> None:
-    with pytest.raises(BadSetting, match=r"^processes = 0: wanted at least one process$"):
+    with pytest.raises(BadSetting, match=r"^processes = 0: expected at least one process$"):
         DaskEngine(processes=0)
-    with pytest.raises(BadSetting, match="wanted one of client, scheduler and processes"):
+    with pytest.raises(BadSetting, match="expected one of client, scheduler and processes"):
         DaskEngine(scheduler="tcp://localhost:1", processes=2)
 
 

@@ -338,9 +338,9 @@ def test_a_million_judgments() -> None:
 
 def test_bad_settings() -> None:
     judgments = krippendorff()
-    with pytest.raises(BadSetting, match=r"^repeats = 'last': wanted count or first$"):
+    with pytest.raises(BadSetting, match=r"^repeats = 'last': expected count or first$"):
         measure_agreement(judgments, repeats="last")  # type: ignore[arg-type]
-    with pytest.raises(BadSetting, match=r"^least_common = 0: wanted at least 1 item in common$"):
+    with pytest.raises(BadSetting, match=r"^least_common = 0: expected at least 1 item in common$"):
         measure_agreement(judgments, least_common=0)
     with pytest.raises(UnknownName) as error:
         measure_agreement(judgments)["fleis"]

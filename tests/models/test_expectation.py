@@ -126,9 +126,9 @@ def test_progress_is_told_every_iteration() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"iterations": 0}, "iterations = 0: wanted at least 1"),
-        ({"tolerance": -1.0}, "tolerance = -1.0: wanted 0 or more"),
-        ({"diagonal": 0.0}, "diagonal = 0.0: wanted more than 0"),
+        ({"iterations": 0}, "iterations = 0: expected at least 1"),
+        ({"tolerance": -1.0}, "tolerance = -1.0: expected 0 or more"),
+        ({"diagonal": 0.0}, "diagonal = 0.0: expected more than 0"),
     ],
 )
 def test_limits_are_checked(settings: dict, message: str) -> None:

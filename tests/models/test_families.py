@@ -233,7 +233,7 @@ def test_a_model_beside_the_judge_is_a_family_and_alone_the_judge() -> None:
 
 
 def test_a_judge_in_two_families_is_an_error() -> None:
-    with pytest.raises(BadData, match=r"judge 'x' has family 'g' here but 'f' at .*; wanted one"):
+    with pytest.raises(BadData, match=r"judge 'x' has family 'g' here but 'f' at .*; expected one"):
         Judgments.from_table(
             {"item": ["a", "b"], "judge": ["x", "x"], "label": [0, 1], "family": ["f", "g"]}
         )
@@ -243,9 +243,9 @@ def test_a_rule_on_names_declares_families() -> None:
     table = panel(judges=4).with_family_rule(r"judge-(\d)")
     assert table.families.to_pylist() == ["0"]
     assert table.family.tolist() == [0, 0, 0, 0]
-    with pytest.raises(BadSetting, match="family = 'gpt': wanted a pattern found in the name"):
+    with pytest.raises(BadSetting, match="family = 'gpt': expected a pattern found in the name"):
         panel().with_family_rule("gpt")
-    with pytest.raises(BadSetting, match="wanted a regular expression"):
+    with pytest.raises(BadSetting, match="expected a regular expression"):
         panel().with_family_rule("(")
     few = table.select(judgments=table.judge < 2)
     assert few.family.tolist() == [0, 0]

@@ -40,10 +40,10 @@ def crowd():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"chains": 0}, "chains = 0: wanted at least 1"),
-        ({"draws": 0}, "draws = 0: wanted at least 1"),
-        ({"warmup": -1}, "warmup = -1: wanted 0 or more"),
-        ({"thin": 0}, "thin = 0: wanted at least 1"),
+        ({"chains": 0}, "chains = 0: expected at least 1"),
+        ({"draws": 0}, "draws = 0: expected at least 1"),
+        ({"warmup": -1}, "warmup = -1: expected 0 or more"),
+        ({"thin": 0}, "thin = 0: expected at least 1"),
     ],
 )
 @pytest.mark.parametrize("kind", [HybridConfusion, HierarchicalRelevance, HierarchicalConfusion])
@@ -63,7 +63,7 @@ def test_more_labels_than_two_are_sent_to_the_model_for_them() -> None:
 
 
 def test_chains_that_do_not_fit_into_memory_are_refused_before_they_start(crowd) -> None:
-    with pytest.raises(BadSetting, match=r"chains = 100000000: wanted at most \d+: each takes"):
+    with pytest.raises(BadSetting, match=r"chains = 100000000: expected at most \d+: each takes"):
         HierarchicalRelevance(chains=100_000_000).fit(crowd.judgments)
 
 

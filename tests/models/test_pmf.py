@@ -326,14 +326,14 @@ def test_recommended_are_those_who_would_agree() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"rank": 0}, "rank = 0: wanted at least 1"),
-        ({"rank": "all"}, "rank = 'all': wanted a number or auto"),
-        ({"regularisation": 0.0}, "regularisation = 0.0: wanted a number above 0"),
-        ({"regularisation": float("nan")}, "regularisation = nan: wanted a number above 0"),
-        ({"iterations": 0}, "iterations = 0: wanted at least 1"),
-        ({"tolerance": -1.0}, "tolerance = -1.0: wanted 0 or more"),
-        ({"cut": "half"}, "cut = 'half': wanted spread or nearest"),
-        ({"alpha": 1.5}, "alpha = 1.5: wanted an accuracy between 0 and 1"),
+        ({"rank": 0}, "rank = 0: expected at least 1"),
+        ({"rank": "all"}, "rank = 'all': expected a number or auto"),
+        ({"regularisation": 0.0}, "regularisation = 0.0: expected a number above 0"),
+        ({"regularisation": float("nan")}, "regularisation = nan: expected a number above 0"),
+        ({"iterations": 0}, "iterations = 0: expected at least 1"),
+        ({"tolerance": -1.0}, "tolerance = -1.0: expected 0 or more"),
+        ({"cut": "half"}, "cut = 'half': expected spread or nearest"),
+        ({"alpha": 1.5}, "alpha = 1.5: expected an accuracy between 0 and 1"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(wrong: dict[str, object], message: str) -> None:
@@ -347,12 +347,12 @@ def test_data_that_cannot_be_factorised_are_refused() -> None:
     with pytest.raises(BadSetting) as caught:
         Pmf(rank=6).fit(table)
     assert str(caught.value) == (
-        "rank = 6: wanted at most 5, the smaller side of the matrix of 20 items and 5 judges"
+        "rank = 6: expected at most 5, the smaller side of the matrix of 20 items and 5 judges"
     )
     with pytest.raises(BadSetting) as caught:
         Pmf(alpha=0.7).fit(table)
     assert str(caught.value) == (
-        "alpha = 0.7: wanted gold to measure accuracy by: no judged item has any"
+        "alpha = 0.7: expected gold to measure accuracy by: no judged item has any"
     )
     pets = Judgments.from_table(
         {"item": ["a", "b", "c"], "judge": ["x", "x", "x"], "label": ["cat", "dog", "eel"]}

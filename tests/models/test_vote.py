@@ -90,7 +90,7 @@ def test_a_z_score_of_both_sides_by_hand(table: Judgments, gold: Gold) -> None:
     assert kept(gamma=1.0) == [True, True, False, True]
     assert kept(gamma=1.0, sides="both") == [False, True, False, True]
     assert kept(gamma=1.2, sides="both") == [True, True, False, True]
-    with pytest.raises(BadSetting, match="sides = 'high': wanted low or both"):
+    with pytest.raises(BadSetting, match="sides = 'high': expected low or both"):
         ZScore(BINARY, gamma=1.0, sides="high")
 
 
@@ -183,12 +183,12 @@ def test_text_and_values_are_one() -> None:
     [
         (
             "zscor:x:1",
-            "filter = 'zscor:x:1': wanted zscore:FEATURE+FEATURE:GAMMA, |zscore|:FEATURE:GAMMA or "
-            "accuracy:ALPHA",
+            "filter = 'zscor:x:1': expected zscore:FEATURE+FEATURE:GAMMA, "
+            "|zscore|:FEATURE:GAMMA or accuracy:ALPHA",
         ),
-        ("accuracy:high", "filter = 'accuracy:high': wanted zscore:FEATURE+FEATURE:GAMMA, "),
-        (f"zscore:{GRADED}:-1", "gamma = -1.0: wanted more than 0"),
-        ("accuracy:1.5", "alpha = 1.5: wanted a number from 0 to 1"),
+        ("accuracy:high", "filter = 'accuracy:high': expected zscore:FEATURE+FEATURE:GAMMA, "),
+        (f"zscore:{GRADED}:-1", "gamma = -1.0: expected more than 0"),
+        ("accuracy:1.5", "alpha = 1.5: expected a number from 0 to 1"),
     ],
 )
 def test_bad_filters(text: str, message: str) -> None:

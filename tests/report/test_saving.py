@@ -67,5 +67,5 @@ def test_a_name_that_says_no_form(tmp_path: Path) -> None:
     with pytest.raises(BadSetting) as caught:
         save(sensitivity_specificity(JUDGES), "a.pdf")
     assert str(caught.value) == (
-        "path = 'a.pdf': wanted a name that ends in .png, .svg, .html, .json"
+        "path = 'a.pdf': expected a name that ends in .png, .svg, .html, .json"
     )

@@ -110,7 +110,7 @@ def test_errors_shrink_with_examples_of_both_labels() -> None:
     told_that(skewed, "b", 1)  # as many examples, but 7 * 1 / 8 of both
     assert skewed.skill[0, 1] == pytest.approx(0.1 / (1 + 0.5 * 7 / 8))
     assert np.allclose(skewed.skill.sum(axis=1), 1)
-    with pytest.raises(BadSetting, match="learning = -1: wanted 0 or more"):
+    with pytest.raises(BadSetting, match="learning = -1: expected 0 or more"):
         Ethical(THETA, SIGHT, rng(), learning=-1)
 
 

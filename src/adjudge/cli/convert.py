@@ -46,7 +46,7 @@ def run(
     if not files:
         raise BadSetting("FILE", None, "a file to convert, or --list")
     if printing.json:
-        raise BadSetting("--json", True, "--list beside it")
+        raise BadSetting("--json", True, "--list next to it")
     target = to if to is not None else _by_extension(output)
     check_format(target, output)
     check_places({"--output": output}, inputs=(*files, gold), free=("--output",))

@@ -227,7 +227,7 @@ def _first(content: Content) -> list[dict[str, Any]]:
 
 
 def _next(content: Content, files: list[str], manner: list[str]) -> str:
-    """The command that goes on from here; what has to stand beside the file is in capitals."""
+    """The command that goes on from here; other files that it needs are in capitals."""
     given = shlex.join([*files, *manner])
     if content.judgments is not None:
         return f"adjudge consensus {given} -o labels.csv"

@@ -2,9 +2,9 @@
 
 Known are ``Tue Mar 05 18:08:31 PST 2013`` (Mechanical Turk), ``3/5/2013 18:08:31`` (Appen, month
 first), ``5.3.2013 18:08`` and ISO 8601. Dates with slashes are month first unless one of the column
-can only be day first, which is told. A time without a zone is taken to be UTC. The names of zones
-are those of the United States, which is what the platforms mean by them. What is no time is left
-out with a word: a time is worth having, and no reason to refuse a file.
+can only be day first, which is noted. A time without a zone is taken to be UTC. The names of zones
+are those of the United States, which is what the platforms mean by them. What is not a time is left
+out with a note: a time is worth having, and no reason to refuse a file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from adjudge.errors import shown
 def read_times(column: Any, place: Source, name: str) -> NDArray[np.float64]:
     """Times as seconds since 1970: timestamps, numbers, ISO 8601 or other dates as text.
 
-    What is no time is left out with a word.
+    What is not a time is left out with a note.
     """
     kind = column.type
     if pa.types.is_date(kind):
@@ -35,7 +35,7 @@ def read_times(column: Any, place: Source, name: str) -> NDArray[np.float64]:
     if pa.types.is_floating(kind) or pa.types.is_integer(kind):
         return _in_seconds(np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan)))
     if not pa.types.is_string(kind) and not pa.types.is_large_string(kind):
-        place.remark(f"column {name} holds {kind}, no times, and is left out")
+        place.remark(f"column {name} holds {kind}, not times, and is left out")
         return np.full(len(column), np.nan)
     text = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
     try:

@@ -69,7 +69,7 @@ def _pairs(coded: Coded, place: Source) -> Items:
         raise place.error(
             None,
             "two pairs of topic and document give one item id, since ids hold slashes; "
-            "wanted a column item beside them",
+            "expected a column item next to them",
         )
     item = encoded.indices.to_numpy().astype(np.int32)
     return Items(item, names, topics, topic, documents)
@@ -99,7 +99,7 @@ def one_each(
             row,
             f"{kind} {shown(items[int(item[row])].as_py())} has {column} "
             f"{shown(names[value[row]])} here but {shown(names[chosen[item[row]]])} at {before}; "
-            "wanted one",
+            "expected one",
             column=column,
             value=names[value[row]],
             expected=names[chosen[item[row]]],
@@ -135,7 +135,7 @@ def with_fields(judgments: Judgments, rows: Any, item: Codes, fields: tuple[str,
 
 
 def gold_column(coded: Coded, where: dict[str, str], place: Source, items: Items) -> Gold | None:
-    """The gold of a judgments table: one value an item, empty where it is not known."""
+    """The gold of a judgments table: one value per item, empty where it is not known."""
     values, value = canonical_codes(*coded["gold"])
     if not values:
         return None
@@ -154,7 +154,7 @@ def gold_column(coded: Coded, where: dict[str, str], place: Source, items: Items
 
 
 def without_strangers(where: dict[str, str]) -> dict[str, str]:
-    """The roles without prompts and versions that stand beside no model: they are of other things.
+    """Return the roles without prompts and versions that no model is next to.
 
     Often they are long texts, which nobody should have to wait for.
     """
@@ -278,11 +278,11 @@ def refuse_mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn
     kinds = ("text", "numbers") if numeric else ("a number", "text")
     problem = (
         f"{shown(value)} is {kinds[0]}, but the labels before it are {kinds[1]} "
-        f"({', '.join(seen[:3])}); wanted labels of one kind"
+        f"({', '.join(seen[:3])}); expected labels of one kind"
     )
     remedies = [Remedy("labels")]
     if lost is not None:
-        problem = f"{shown(lost)} beside numbers looks like a label that is missing"
+        problem = f"{shown(lost)} next to numbers looks like a label that is missing"
         numbers = sorted({t for *_, t in found if as_number(t) is not None}, key=float)
         named = "<".join(numbers[:_LISTED]) + "<..." * (len(numbers) > _LISTED)
         remedies = [Remedy("labels", named), Remedy("skip-bad-rows")]
@@ -357,7 +357,7 @@ def _list_faults(
             look(role, off, f"VALUE is not on the scale {scale}", code="label-off-scale", **more)
             if role == "label":
                 blank = [not text for text in texts]
-                problem = f"there is no label; wanted one of {scale}"
+                problem = f"there is no label; expected one of {scale}"
                 look(role, blank, problem, missing=True, code="missing-label", **more)
     if skip_bad and "item" in coded:
         for role in ("topic", "document"):

@@ -101,7 +101,7 @@ def name_families(given: Any, pattern: str) -> list[str | None]:
     judges = given.judges.to_pylist()
     names: list[str | None] = [None] * len(judges)
     if given.family is not None:
-        known = [*given.families.to_pylist(), None]  # -1 is no family
+        known = [*given.families.to_pylist(), None]  # -1 is not a family
         names = [known[code] for code in given.family]
     unnamed = ""
     for judge, match in enumerate(_search_judges(given, "family", pattern)):
@@ -242,7 +242,7 @@ def _numbers(gold: Gold) -> NDArray[np.float64]:
     for value, number in zip(gold.values, found, strict=True):
         if number is None:
             raise BadData(
-                f"gold {shown(value)} is no number, and the labels to put into grades are",
+                f"gold {shown(value)} is not a number, and the labels to put into grades are",
                 source=gold.source,
                 value=value,
                 expected="a number",
@@ -330,7 +330,7 @@ def _known(
 
 
 def _rows_of(codes: NDArray[np.int64], count: int) -> Any:  # (item,)
-    """The row where each item first stands, null where it does in none."""
+    """The row where each item is first, null where it is nowhere."""
     first = np.full(count, -1, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     return pa.array(first, mask=first < 0)

@@ -1,4 +1,4 @@
-"""Columns beside the label that look like answers to another question, told so that one can choose.
+"""Columns next to the label that may answer another question, named so that one can choose.
 
 A table ``item, judge, relevance, fluency`` asks two questions and is read as one. What describes
 the item, the judge or the label is none: it is the same wherever that is the same.
@@ -39,7 +39,7 @@ def further_columns(file: File, columns: list[str]) -> list[str]:
 def tell_label(
     table: Any, roles: Mapping[str, str], place: Source, columns: Sequence[str] = ()
 ) -> None:
-    """Tell which column is the label where names do not say so, or others could be it too.
+    """Note which column is the label where names do not say so, or others could be it too.
 
     ``columns`` are those of the file, of which the table may have only some. Of comparisons, the
     label is the outcome.

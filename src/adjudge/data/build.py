@@ -2,7 +2,7 @@
 
 Columns are encoded by Arrow's hash tables, in parallel; rows are checked, grouped by item, and
 never looked at again. What only some tables need (topics, gold, families, odd spellings, bad rows)
-stands in modules of its own.
+is in modules of its own.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _infer_scale(coded: Coded, where: dict[str, str], place: Source) -> Scale:
         texts = texts + coded["gold"][1].to_pylist()
     texts = [text for text in texts if text.strip()]
     if not texts:
-        raise place.error(0, "there is no label in the whole column", column=where["label"])
+        raise place.error(0, "there is no label in the column", column=where["label"])
     try:
         scale = Scale.infer(texts)
     except BadSetting:
@@ -237,7 +237,7 @@ def _types_of(rows: Any, where: Mapping[str, str]) -> dict[str, str]:
 
 
 def _runs(item: Codes, count: int) -> NDArray[np.int64] | None:  # (item + 1,)
-    """Where the rows of each item begin, None if they do not stand together in the items' order."""
+    """Where the rows of each item begin, None if they are not together in the items' order."""
     fresh = item[1:] != item[:-1]
     if np.count_nonzero(fresh) + 1 != count:
         return None
@@ -254,8 +254,8 @@ def _sorted_by_item(
 ) -> tuple[NDArray[np.int64], Codes, NDArray[np.signedinteger]]:
     """Offsets of the items, and judges and labels by item, those of one item as they came.
 
-    A sparse matrix with a row an item turns from coordinates to rows by a counting sort, which is
-    several times faster than a general stable sort. That it is canonical is not true, but keeps a
+    A sparse matrix of items turns from coordinates to rows by a counting sort, several times
+    faster than a general stable sort. That it is canonical is not true, but keeps a
     judge's second judgment of an item from being added to their first.
     """
     if label.size <= _FEW:

@@ -35,7 +35,7 @@ def roles_of(
     """Which column plays which role: as ``named``, else by name or synonym, the first that fits.
 
     A column plays one role: where ``query_id`` is the topic already, the query is ``query``. Where
-    nothing else is the item, an ``id`` beside a judge and a label is.
+    nothing else is the item, an ``id`` next to a judge and a label is.
     """
     found: dict[str, str] = dict(named or {})
     whole: dict[str, list[str]] = {}
@@ -116,14 +116,14 @@ def comparison_roles(columns: list[str]) -> dict[str, str]:
 def named_columns(given: Mapping[str, str], columns: list[str], source: str) -> dict[str, str]:
     """The columns that a person named by role, as the table spells them; or an error.
 
-    A column without a name goes by its number, counted from 1. Several columns, separated by
+    A column without a name is named by its number, counted from 1. Several columns, separated by
     commas, name the item together.
     """
     found: dict[str, str] = {}
     for role, name in given.items():
         if role not in NAMED:
             raise BadData(
-                f"there is no role {shown(role)}; wanted one of {', '.join(NAMED)}", source=source
+                f"there is no role {shown(role)}; expected one of {', '.join(NAMED)}", source=source
             )
         if role == "item" and "," in name and name not in columns:
             parts = [{"item": part.strip()} for part in name.split(",")]
@@ -202,7 +202,7 @@ def text_of(rows: Any, name: str, place: Source) -> Any:
     except pa.ArrowException:
         raise place.error(
             None,
-            f"holds {rows[name].type}; wanted text or numbers",
+            f"holds {rows[name].type}; expected text or numbers",
             column=name,
             expected="text or numbers",
         ) from None
@@ -230,7 +230,7 @@ def as_text(column: Any) -> Any:
 def numbers(column: Any, place: Source, name: str, *, strict: bool = False) -> NDArray[np.float64]:
     """A column of numbers, NaN where there is none.
 
-    What is no number is left out with a remark, or if ``strict`` an error.
+    What is not a number is left out with a note, or if ``strict`` an error.
     """
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         text = pc.utf8_trim_whitespace(column)
@@ -243,7 +243,7 @@ def numbers(column: Any, place: Source, name: str, *, strict: bool = False) -> N
             wrong = [r for r, v in enumerate(values) if v is not None and found[r] is None]
             value = values[wrong[0]] if wrong else None
             if wrong and strict:
-                problem = f"{shown(value)} is no number"
+                problem = f"{shown(value)} is not a number"
                 raise place.error(
                     wrong[0], problem, column=name, value=value, expected="a number"
                 ) from None
@@ -268,8 +268,8 @@ _FAULTS = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplement
 def _as_arrow(table: Any, place: Source) -> pa.Table:
     """A table of any library, or a list of records, as an Arrow table.
 
-    A column of several types, such as numbers beside text, becomes text; one that Arrow has no type
-    for is left out, with a word.
+    A column of several types, such as numbers and text, becomes text; one that Arrow has no type
+    for is left out, with a note.
     """
     collect = getattr(table, "collect", None)
     if collect is not None and not hasattr(table, "__arrow_c_stream__"):  # Polars' LazyFrame
@@ -289,8 +289,8 @@ def _as_arrow(table: Any, place: Source) -> pa.Table:
     if not columns or len({len(values) for _, values in columns}) != 1:
         raise place.error(
             None,
-            f"this {type(table).__name__} cannot be read as a table ({reason}); wanted columns of "
-            "one length, as pandas, Polars, Arrow or a dict of lists have them",
+            f"this {type(table).__name__} cannot be read as a table ({reason}); expected columns "
+            "of one length, as pandas, Polars, Arrow or a dict of lists have them",
             expected="a table",
         )
     found = [(name, _column(values)) for name, values in columns]
@@ -342,7 +342,7 @@ def take_in(table: Any, place: Source) -> Any:
     if twice:
         raise place.error(
             None,
-            f"two columns are called {shown(twice[0])}; wanted each name once",
+            f"two columns are called {shown(twice[0])}; expected each name once",
             column=twice[0],
         )
     for at, kind in enumerate(rows.schema.types):

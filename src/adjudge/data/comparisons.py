@@ -149,7 +149,7 @@ class Comparisons(Named):
 
     @property
     def counts_per_item(self) -> NDArray[np.int64]:  # (item,)
-        """In how many comparisons each item stands, those without an answer too."""
+        """In how many comparisons each item is, those without an answer too."""
         left = np.bincount(self.left, minlength=self.item_count)
         return left + np.bincount(self.right, minlength=self.item_count)
 
@@ -166,7 +166,7 @@ class Comparisons(Named):
         return replace(self, families=families, family=family)
 
     def as_judgments(self) -> Judgments:
-        """The comparisons as judgments: an item a pair (of a topic), labels which was better.
+        """The comparisons as judgments: one item per pair (of a topic), labels which was better.
 
         So what is known of judges on grades, such as who copies whom, is known of them here too.
         What nobody could say is left out. Items have numbers for names.
@@ -193,7 +193,7 @@ class Comparisons(Named):
         )
 
     def to_table(self) -> Any:
-        """One row a comparison: left, right, judge, label, and topic and first where known."""
+        """One row per comparison: left, right, judge, label, and topic and first where known."""
         columns: dict[str, Any] = {
             "left": self.items.take(pa.array(self.left)),
             "right": self.items.take(pa.array(self.right)),
@@ -277,7 +277,7 @@ def load_comparisons(
         rows = rows.take(pa.array(good))
         coded, items, outcome = _coded(rows, where, place, judge)
     first = None
-    if "won" in where:  # who stood on which side is not told
+    if "won" in where:  # which side each was on is unknown
         first = np.full(len(outcome), -1, dtype=np.int8)
     elif "first" in coded:
         first = _sides(coded["first"], coded["left"][0], coded["right"][0], items)
@@ -363,11 +363,11 @@ def _list_faults(
         return str(texts[int(codes[row])]).strip() if codes[row] >= 0 else ""
 
     def describe_outcome(row: int) -> str:
-        problem = f"{shown(said(row))} is no outcome" if said(row) else "there is no outcome"
+        problem = f"{shown(said(row))} is not an outcome" if said(row) else "there is no outcome"
         if outcome[row] == -2:
             problem = f"{shown(said(row))} is a side here and the name of the item on the other"
         pair = f"({shown(names[left[row]])}, {shown(names[right[row]])})"
-        return f"{problem}; wanted {_WANTED} {pair}"
+        return f"{problem}; expected {_WANTED} {pair}"
 
     for side, column in columns.items():
         faults += id_faults("item", column, *coded[side])
@@ -375,7 +375,7 @@ def _list_faults(
         Fault(
             left == right,
             columns["right"],
-            lambda row: f"{shown(names[right[row]])} is compared with itself; wanted two items",
+            lambda row: f"{shown(names[right[row]])} is compared with itself; expected two items",
             lambda row: names[right[row]],
             "another item",
         )

@@ -128,7 +128,9 @@ class Consensus(Result, Saved):
     dependence: Dependence | None = None  # how strongly judges err on the same items
     effective: NDArray[np.float64] | None = None  # (item,) effective number of judgments, n_eff
     level: NDArray[np.float64] | None = None  # (judge,) added to the logit of their accuracy
-    about_judges: Any = None  # Arrow table, a row a judge: what a model adds to the table of judges
+    about_judges: Any = (
+        None  # Arrow table, one row per judge: what a model adds to the table of judges
+    )
     notes: tuple[str, ...] = ()
     predictor: Callable[[Judgments], Consensus] | None = field(default=None, repr=False)
 
@@ -163,7 +165,7 @@ class Consensus(Result, Saved):
     def to_arviz(self, *, truths: int = 0, seed: int = 0) -> Any:
         """The draws of a sampled model as ArviZ takes them, on request with truths of items.
 
-        ``truths`` is how many draws a chain has of them, evenly over those whose prevalence and
+        ``truths`` is how many draws per chain has of them, evenly over those whose prevalence and
         confusion were kept: the group ``posterior_truths`` has ``truth``, by its place on the
         scale, for every chain, draw and item.
         """
@@ -238,9 +240,9 @@ class Consensus(Result, Saved):
 
     @property
     def evidence(self) -> NDArray[np.float64]:  # (judge, truth, label)
-        """``counts`` of as many judgments as tell how good their judge is.
+        """``counts`` of as many judgments as show how good their judge is.
 
-        These are judgments of items that another voice judged too, and of gold: where nobody else
+        These are judgments of items that another judge judged too, and of gold: where nobody else
         says anything, a judge is believed to be like the others, however much they judged.
         """
         return self.counts * share_held_against(self)[:, None, None]

@@ -52,7 +52,7 @@ class _Posterior:
         return load("xarray").DataTree.from_dict(groups)
 
     def save(self, path: str | Path) -> None:
-        """The draws as a NetCDF file that ArviZ opens, whole or not at all."""
+        """The draws as a NetCDF file that ArviZ opens, complete or not at all."""
         load("h5netcdf")
         place = Path(path)
         part = place.with_name(f".{place.name}.part")
@@ -131,7 +131,7 @@ class Draws(_Posterior):
         """The draws as an xarray data set: every variable by chain and draw.
 
         Its draws are those of which prevalence and confusion were kept, every ``stride``-th; the
-        hyper-parameters of all draws are in ``hyper``, and beside these in what ``save`` writes.
+        hyper-parameters of all draws are in ``hyper``, and next to these in what ``save`` writes.
         """
         variables = self._hyper_variables(self.stride)
         variables["prevalence"] = (("chain", "draw", "topic", "truth"), self.prevalence)
@@ -303,7 +303,7 @@ _SMALLEST = 1e-300
 
 
 def truths_for_arviz(consensus: Consensus, draws: Draws, truths: int, seed: int) -> Any:
-    """So many draws a chain of the truth of every item, evenly over those kept, for ArviZ."""
+    """So many draws per chain of the truth of every item, evenly over those kept, for ArviZ."""
     have = draws.prevalence.shape[1]
     if not 0 < truths <= have:
         raise BadSetting("truths", truths, f"a number from 1 to {have:,}, the draws kept")
@@ -333,8 +333,8 @@ def _draw_truths(
         raise BadSetting(
             "truths",
             len(kept),
-            "a fit in which every judgment counts whole (weigh_copies=False): here copies or "
-            "repeats have one voice between them",
+            "a fit in which every judgment counts fully (weigh_copies=False): here copies or "
+            "repeats count as one judge",
         )
     rng, item = np.random.default_rng(seed), judgments.item
     topic = np.zeros(judgments.item_count, dtype=np.int64)

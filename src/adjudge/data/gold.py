@@ -170,7 +170,7 @@ class Gold:
         )
         if needed:
             raise BadData(strange, source=self.source, expected="gold of items that were judged")
-        return (f"{strange}; gold tells nothing of the judgments, and is kept as label",)
+        return (f"{strange}; it is kept as label only",)
 
     def select(self, mask: NDArray[np.bool_]) -> Gold:  # (gold,)
         """The gold items under the mask."""

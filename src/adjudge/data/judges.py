@@ -118,7 +118,7 @@ _BLOCK = 100_000  # items looked through at a time
 
 
 def tabulate_judges(consensus: Consensus) -> Any:
-    """One row a judge of a consensus, and what its model adds to the table."""
+    """One row per judge of a consensus, and what its model adds to the table."""
     known: dict[str, Any] = {
         "names": restore(consensus.judgments.judges, consensus.judgments.types.get("judge")),
         "scale": consensus.scale,
@@ -142,7 +142,7 @@ def tabulate_judges(consensus: Consensus) -> Any:
 
 
 def tabulate_topics(consensus: Consensus) -> Any:
-    """One row a topic of a consensus, or one of all."""
+    """One row per topic of a consensus, or one of all."""
     judgments, prevalence = consensus.judgments, consensus.prevalence
     names, items = pa.array(["all"], pa.large_string()), [judgments.item_count]
     if judgments.topics is not None and judgments.topic is not None and len(prevalence) != 1:
@@ -310,6 +310,6 @@ def _or_null(values: NDArray[np.float64], known: NDArray[np.bool_]) -> Any:
 
 
 def _right(scale: Scale) -> NDArray[np.float64]:  # (truth, label)
-    """1 where a label stands for a truth."""
+    """1 where a label means a truth."""
     stands = np.array(scale.truth_of)
     return np.asarray(np.arange(len(scale.truths))[:, None] == stands[None, :], dtype=np.float64)

@@ -32,7 +32,7 @@ _SHOWN = 10  # items whose judgments a notebook looks at
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judgments(Named):
-    """Every judgment as integers, grouped by item; names and topics beside them.
+    """Every judgment as integers, grouped by item; names and topics next to them.
 
     The judgments of item i are ``judge[offsets[i]:offsets[i + 1]]`` and ``label[...]``. A judge may
     judge an item never, once or several times; an item may have no judgment at all. Everything
@@ -50,7 +50,7 @@ class Judgments(Named):
     documents: Names | None = None  # (item,)
     time: NDArray[np.float64] | None = None  # (judgment,) seconds since 1970 UTC, NaN unknown
     seconds: NDArray[np.float64] | None = None  # (judgment,) spent on it, NaN unknown
-    fields: Any = None  # Arrow table, one row an item: query, title, url, ... as read
+    fields: Any = None  # Arrow table, one row per item: query, title, url, ... as read
     families: Names | None = None  # (family,) unique: declared sources of several judges
     family: Codes | None = None  # (judge,) -1 where none is declared
     kind: NDArray[np.int8] | None = None  # (judge,) 0 a person, 1 a model, -1 unknown
@@ -127,7 +127,7 @@ class Judgments(Named):
     def concat(cls, parts: Sequence[Judgments | Any], *, scale: Scale | None = None) -> Judgments:
         """All judgments of several parts, each Judgments, a table or a file.
 
-        Items and judges of one name are one; a judgment that stands in two parts counts twice.
+        Items and judges of one name are one; a judgment in two parts counts twice.
         """
         return _reshaping.join_judgments([take_judgments(part) for part in parts], scale=scale)
 
@@ -238,7 +238,7 @@ class Judgments(Named):
         return _reshaping.add_items(self, items, topics, documents)
 
     def to_table(self) -> Any:
-        """One row a judgment: item, topic and document if known, judge, label, time, seconds."""
+        """One row per judgment: item, topic and document if known, judge, label, time, seconds."""
         return _reshaping.tabulate(self)
 
 

@@ -2,7 +2,7 @@
 
 Spellings that differ only in case or in blanks around them are one label; a column of ids, or of
 free text, is refused with the question which column was meant; many numeric grades, codes below
-zero and judges who contradict themselves are told.
+zero and judges who contradict themselves are reported.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def settle_labels(
 
 
 def _remark_blanks(texts: list[str], rows: NDArray[np.int64], column: str, place: Source) -> None:
-    """Tell how many labels had blanks around them, which are no part of a label."""
+    """Note how many labels had blanks around them, which are no part of a label."""
     padded = [at for at, text in enumerate(texts) if text != text.strip() and text.strip()]
     if padded:
         place.remark(
@@ -140,7 +140,7 @@ def _respelt(names: Names, chosen: dict[str, str]) -> Names:
 
 
 def remark_scale(scale: Scale, column: str, place: Source) -> None:
-    """Tell of a scale that was read off the labels: many grades, codes, an order not taken."""
+    """Note a scale that was read off the labels: many grades, codes, an order not taken."""
     if scale.has_many_grades:
         place.remark(
             f"column {column}: {len(scale.labels):,} numeric grades from {scale.labels[0]} to "
@@ -191,7 +191,7 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
 
 _LEAST, _MOST = 3, 9  # labels: two need no order, and many that seem to have one are rather codes
 
-# Each line is an order, lowest first; words that stand for the same step are joined by "/".
+# Each line is an order, lowest first; words for the same step are joined by "/".
 _ORDERS = tuple(
     tuple(frozenset(step.split("/")) for step in line.split(" < "))
     for line in (

@@ -1,8 +1,8 @@
-"""What models answered: judgments, and what stands beside each of them in a plain table.
+"""What models answered: judgments, and what is next to each of them in a plain table.
 
 Models say more than a label: how sure they are (``confidence``, or ``logprob``), what it cost, in
 which ``position`` a result was shown. Their names have parts: model, prompt and version. Items may
-have their ``length`` and texts beside them.
+have their ``length`` and texts next to them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _TEXTS, _SAMPLES, _SYSTEMS = (_BESIDE.pop(role) for role in ("texts", "sample", 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ModelAnswers:
-    """Judgments of models with what stands beside them; None where there is no such column."""
+    """Judgments of models with what stands next to them; None where there is no such column."""
 
     judgments: Judgments
     model: tuple[str, ...]  # (judge,) "" where it is not said
@@ -67,11 +67,11 @@ class ModelAnswers:
     tokens: _Floats | None = None  # (judgment,)
     position: _Floats | None = None  # (judgment,)
     length: _Floats | None = None  # (item,)
-    texts: Any = None  # Arrow table, one row an item
+    texts: Any = None  # Arrow table, one row per item
     system: NDArray[np.int32] | None = None  # (item,) what the item is an output of, -1 unknown
     system_names: tuple[str, ...] = ()  # (system,)
     settings: tuple[dict[str, str], ...] = ()  # (judge,) rubric and sampling settings, as given
-    gold: Gold | None = None  # that stood in the same table
+    gold: Gold | None = None  # in the same table
     notes: tuple[str, ...] = ()  # what was left out or guessed in reading
     bad: tuple[BadRow, ...] = ()  # rows that were left out
 
@@ -80,7 +80,7 @@ class ModelAnswers:
 
     @classmethod
     def of(cls, judgments: Judgments, gold: Gold | None = None) -> ModelAnswers:
-        """Judgments that have nothing beside them; a family is taken for the model."""
+        """Judgments that have nothing next to them; a family is taken for the model."""
         families: list[str] = [""] * judgments.judge_count
         if judgments.families is not None and judgments.family is not None:
             names = [*judgments.families.to_pylist(), ""]
@@ -156,7 +156,7 @@ class ModelAnswers:
     def load(
         cls, path: str | Path | Sequence[str | Path], *, format: str | None = None, **options: Any
     ) -> ModelAnswers:
-        """What ``read`` reads, without a warning, for who tells of ``notes`` and ``bad``."""
+        """What ``read`` reads, without a warning, for callers that report ``notes`` and ``bad``."""
         from adjudge.data.formats import detect, list_files, read
         from adjudge.data.formats.format import Options
         from adjudge.data.formats.uris import local_files
@@ -210,7 +210,9 @@ class ModelAnswers:
         names = _item_names(rows, roles)
         at = look_up(self.judgments.items, names)
         if (at < 0).all():
-            raise BadData("none of its items was judged; wanted texts of the items", source=source)
+            raise BadData(
+                "none of its items was judged; expected texts of the items", source=source
+            )
         where = pa.array(at, mask=at < 0)
         texts = _texts(rows, None)
         column = roles_of(rows.column_names, _BESIDE).get("length")
@@ -304,21 +306,21 @@ def _confidence(beside: dict[str, _Floats], place: Source) -> _Floats | None:
     column = next((name for name in ("confidence", "logprob") if name in beside), None)
     if column is None:
         return None
-    given, wanted = beside[column], "from 0 to 1, or in percent"
+    given, expected = beside[column], "from 0 to 1, or in percent"
     sure = given / 100.0 if 1 < np.nanmax(given, initial=0.0) <= 100 else given
     wrong = (sure < 0) | (sure > 1)
     if column == "logprob":
-        wanted = "at most 0"
+        expected = "at most 0"
         sure, wrong = np.exp(np.minimum(given, 0.0)), given > 1e-6
     if wrong.any():
         value = float(given[np.argmax(wrong)])
-        problem = f"{value:g} is no {column}; wanted a number {wanted}"
-        raise place.error(None, problem, column=column, value=value, expected=wanted)
+        problem = f"{value:g} is not a {column}; expected a number {expected}"
+        raise place.error(None, problem, column=column, value=value, expected=expected)
     return np.asarray(sure)
 
 
 def _texts(rows: Any, first: NDArray[np.int64] | None) -> Any:
-    """The columns that hold words of items, one row an item; None where there are none."""
+    """The columns that hold words of items, one row per item; None where there are none."""
     columns = [name for name in rows.column_names if letters_of(name) in _TEXTS]
     if not columns:
         return None

@@ -1,7 +1,7 @@
 """Names and codes: ids stay text, everything else works on integers.
 
 A column of ids becomes the array of its distinct names, in order of first appearance, and one
-integer code a row. Both come from Arrow's own hash tables, so nothing here loops over rows.
+integer code per row. Both come from Arrow's own hash tables, so nothing here loops over rows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Ids and labels as spreadsheets and surveys write them: read for what they are, or told.
+"""Ids and labels as spreadsheets and surveys write them: read for what they are, or reported.
 
 Percents and answers that begin with a number ("1 - not at all") have an order; ids that differ in
-blanks alone are one; a header in the middle of a file is no judgment.
+blanks alone are one; a header in the middle of a file is not a judgment.
 """
 
 from __future__ import annotations
@@ -124,7 +124,9 @@ def _without_headers(coded: Coded, where: Mapping[str, str], place: Source) -> C
     if repeated.any() and not place.skip_bad:
         row = int(np.argmax(repeated))
         cells = [shown(coded[role][1][int(coded[role][0][row])].as_py()) for role in roles]
-        problem = f"{', '.join(cells)} looks like a header again; wanted only the first; delete it"
+        problem = (
+            f"{', '.join(cells)} looks like a header again; expected only the first; delete it"
+        )
         raise place.error(row, problem, expected="a judgment", code="repeated-header")
     codes, names = coded["label"]
     return {**coded, "label": (np.where(repeated, -1, codes).astype(np.int32), names)}
@@ -165,7 +167,7 @@ def _with_ids(coded: Coded, role: str, column: str, place: Source) -> Coded:
 def _remark_alike(
     texts: list[str], key_of: Callable[[str], str], what: str, column: str, place: Source
 ) -> None:
-    """Tell of the first two ids that differ only in case, or only in zeros before them."""
+    """Note the first two ids that differ only in case, or only in zeros before them."""
     first: dict[str, str] = {}
     for text in texts:
         own = first.setdefault(key_of(text), text)
@@ -185,14 +187,14 @@ def _as_percents(texts: list[str]) -> dict[str, str]:
 
 
 def _as_decimals(texts: list[str]) -> dict[str, str]:
-    """Numbers, some with a comma that is no mark of thousands."""
+    """Numbers, some with a comma that does not separate thousands."""
     found = [_DECIMAL.fullmatch(text.strip()) for text in texts]
     decimal = all(found) and any(len(m[1]) != 4 for m in found if m is not None and m[1])
     return {text: text.replace(",", ".") for text in texts if "," in text} if decimal else {}
 
 
 def _as_seen(texts: list[str]) -> dict[str, str]:
-    """Labels without marks that nobody sees, and letters put together."""
+    """Labels without invisible characters, and letters put together."""
     seen = {text: unicodedata.normalize("NFC", _UNSEEN.sub("", text)) for text in texts}
     return {text: own for text, own in seen.items() if text != own}
 
@@ -203,7 +205,7 @@ def _as_unwrapped(texts: list[str]) -> dict[str, str]:
 
 
 def _as_anchored(texts: list[str]) -> dict[str, str]:
-    """Numbers, of which some have words beside them: ``1 - not at all``, 2, 3."""
+    """Numbers, of which some have words next to them: ``1 - not at all``, 2, 3."""
     words = [text for text in texts if as_number(text.strip()) is None]
     led = {text: m for text in words if (m := _LED.fullmatch(text.strip()))}
     if not words or len(words) == len(texts) or len(led) < len(words):
@@ -212,7 +214,7 @@ def _as_anchored(texts: list[str]) -> dict[str, str]:
 
 
 _CHANGES: tuple[tuple[Callable[[list[str]], dict[str, str]], str], ...] = (
-    (_as_seen, "marks that nobody sees are left out"),
+    (_as_seen, "invisible characters are left out"),
     (_as_unwrapped, "quotes around labels are left out"),
     (_as_percents, "percents are read as numbers"),
     (_as_decimals, "commas in labels are decimal"),
@@ -227,7 +229,7 @@ def _changed(
     change: Callable[[list[str]], dict[str, str]],
     told: str,
 ) -> Coded:
-    """The coded columns with labels and gold changed; it is told with an example."""
+    """The coded columns with labels and gold changed; an example is noted."""
     roles = [role for role in ("label", "gold") if role in coded]
     texts = {role: coded[role][1].to_pylist() for role in roles}
     new: dict[str, str] = {}
@@ -246,7 +248,7 @@ def _changed(
 
 
 def _remark_labels(texts: list[str], column: str, place: Source) -> None:
-    """Tell of labels that may be no labels, the same, or several."""
+    """Note labels that may be no labels, the same, or several."""
     labels = dict.fromkeys(canonical(text) for text in texts)
     words = [label for label in labels if as_number(label) is None]
     missing = tuple(label for label in words if label.casefold() in _NO_LABELS)

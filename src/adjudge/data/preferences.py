@@ -18,7 +18,7 @@ from adjudge.data.results import Result
 
 _Floats = NDArray[np.float64]
 _RANKED = 500  # draws behind the intervals of ranks
-_SURE = 0.95  # that one item is above another, for them to be told apart
+_SURE = 0.95  # that one item is above another, for them to be distinguished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -131,7 +131,7 @@ class Preferences(Result):
         return mean, np.asarray(gap.std(axis=0, dtype=np.float64))
 
     def clusters(self, sure: float = _SURE) -> NDArray[np.int64]:  # (item,)
-        """Items that cannot be told apart share a number, from the best down.
+        """Items that cannot be distinguished share a number, from the best down.
 
         A new cluster begins with the first item that the cluster's best is surely above.
         """
@@ -166,10 +166,10 @@ class Preferences(Result):
 
     @property
     def ranking(self) -> Any:
-        """One row an item, the best first: item, score, low, high, rank, and what stands behind it.
+        """One row per item, the best first: item, score, low, high, rank, and what is behind it.
 
         ``rank_low`` and ``rank_high`` bound the rank; ``p_above_next`` is the probability that the
-        item is above the next one; items of one ``cluster`` cannot be told apart. Where there were
+        item is above the next one; items of one ``cluster`` cannot be distinguished. With
         grades, ``grade`` is the most probable one and ``p_`` are the probabilities of all.
         """
         compared, order, count = self.comparisons, self.order, self.comparisons.item_count

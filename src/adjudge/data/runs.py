@@ -122,7 +122,7 @@ def _disagreement(run: Run, rank: NDArray[np.float64]) -> tuple[str, ...]:
 
 
 def distinct_names(runs: Sequence[Run]) -> list[Run]:
-    """The runs with names that tell them apart: tags if they differ, else the names of files."""
+    """The runs with names that distinguish them: tags if they differ, else the names of files."""
     if not runs:
         raise BadData("there is no run", expected="at least one run")
     for names in (

@@ -42,7 +42,7 @@ _DROPPED = {
 
 
 def _save(value: Any, path: str | Path) -> None:
-    """Write a value, whole or not at all."""
+    """Write a value, complete or not at all."""
     from adjudge.data.formats.writing import written_whole
 
     with written_whole(Path(path)) as file, zipfile.ZipFile(file, "w") as archive:
@@ -102,7 +102,7 @@ class _Saver:
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self.archive = archive
-        self.written: dict[int, dict[str, Any]] = {}  # by identity: an object may stand twice
+        self.written: dict[int, dict[str, Any]] = {}  # by identity: an object may be there twice
         self.held: list[Any] = []  # so that no identity is used again
 
     def plain(self, value: Any) -> Any:
@@ -154,7 +154,7 @@ class _Loader:
         self.read: dict[str, Any] = {}
 
     def value(self, plain: Any) -> Any:
-        """The value that stands in JSON."""
+        """The value in JSON."""
         if isinstance(plain, _PLAIN):
             return plain
         ((kind, held),) = list(plain.items())[:1]

@@ -48,9 +48,9 @@ class Scale:
     """The labels that judges give and the truths that items have.
 
     Normally both are the same. ``truths`` may be fewer: binary relevance from graded labels, or a
-    label such as "broken link" that is no grade at all. ``truth_of`` says which truth each label
+    label such as "broken link" that is not a grade at all. ``truth_of`` says which truth each label
     votes for, -1 for none. ``relevant`` is the binary collapse: the labels that count as relevant.
-    ``grades`` are the numbers that labels stand for where tools rate with numbers; without them a
+    ``grades`` are the numbers that labels mean where tools rate with numbers; without them a
     label that is a number is its own grade, and others have their place on an ordered scale.
     """
 
@@ -73,7 +73,7 @@ class Scale:
                 raise BadSetting("labels", value, wanted)
         if not self.truths:
             if self.truth_of:
-                raise BadSetting("truth_of", self.truth_of, "truths beside it")
+                raise BadSetting("truth_of", self.truth_of, "truths next to it")
             object.__setattr__(self, "truths", self.labels)
             object.__setattr__(self, "truth_of", tuple(range(len(self.labels))))
         if len(self.truth_of) != len(self.labels):
@@ -129,7 +129,7 @@ class Scale:
         """The scale that a set of labels suggests: numbers are ordinal, text is nominal.
 
         Numbers with 0 as the lowest grade collapse as TREC does: above 0 is relevant. Labels that
-        are half numbers, half text are refused, since no order of theirs can be guessed.
+        are half numbers, half text are refused, since no order  can be guessed.
         """
         distinct = sorted({canonical(label) for label in labels})
         numbers = [as_number(label) for label in distinct]
@@ -140,7 +140,7 @@ class Scale:
             text = next(label for label in distinct if as_number(label) is None)
             found = next(label for label in distinct if as_number(label) is not None)
             raise BadData(
-                f"{shown(text)} is text, but other labels are numbers ({found}); wanted one kind",
+                f"{shown(text)} is text, but other labels are numbers ({found}); expected one kind",
                 value=text,
                 expected="labels of one kind",
                 code="mixed-labels",
@@ -153,16 +153,16 @@ class Scale:
 
     @property
     def values(self) -> NDArray[np.float64]:  # (label,)
-        """The number that each label stands for: itself if it is one, else its place in order.
+        """The number that each label means: itself if it is one, else its place in order.
 
         On an ordered scale with grades, its grade; grades of labels without an order may be equal,
-        which models could not tell apart.
+        which models could not distinguish.
         """
         return self._numbers_of(self.labels)
 
     @property
     def truth_values(self) -> NDArray[np.float64]:  # (truth,)
-        """The number that each truth stands for, by the same rule."""
+        """The number that each truth means, by the same rule."""
         return self._numbers_of(self.truths)
 
     def _numbers_of(self, names: tuple[str, ...]) -> NDArray[np.float64]:
@@ -175,7 +175,7 @@ class Scale:
 
     @property
     def stands(self) -> NDArray[np.bool_]:  # (truth, label)
-        """Which labels stand for which truth."""
+        """Which labels mean which truth."""
         return np.asarray(np.arange(len(self.truths))[:, None] == np.array(self.truth_of))
 
     @property
@@ -202,7 +202,7 @@ class Scale:
         return self.labels.index(text) if text in self.labels else -1
 
     def truth_code(self, value: object) -> int:
-        """The code of a truth, given as one or as a label that stands for one; -1 if neither."""
+        """The code of a truth, given as one or as a label that means one; -1 if neither."""
         text = canonical(value)
         if text in self.truths:
             return self.truths.index(text)
@@ -226,7 +226,7 @@ class Scale:
     def with_binary_truth(self) -> Scale:
         """The same labels, with truth only relevant (1) or not (0).
 
-        A negative number is no grade (TREC's -2 is a broken link), so it votes for neither.
+        A negative number is not a grade (TREC's -2 is a broken link), so it votes for neither.
         """
         chosen = self.need_relevant()
         stands = tuple(

@@ -1,6 +1,6 @@
 """Where data came from, so that an error can name the file and the line.
 
-Readers work on whole columns and forget lines; a ``Source`` finds the line of a row again, and
+Readers work on columns and forget lines; a ``Source`` finds the line of a row again, and
 only when there is an error to report.
 """
 
@@ -28,7 +28,7 @@ def count_of(number: int, what: str, one: str = "", many: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A row that was left out: where it stood, what it held, what was wanted."""
+    """A row that was left out: where it was, what it held, what was expected."""
 
     row: int  # counted from 0, header not counted
     place: str
@@ -55,8 +55,8 @@ class Source:
     errors speak of rows, counted from 1. With ``skip_bad`` a bad row is noted and left out.
     ``row_of`` maps the rows of the table back to the rows of the file where a reader left some out.
     ``place_of`` names the record of a file that has no rows, such as "task 3, annotation 2".
-    ``notes`` are words on what was read in a way that a person should know of. ``repeats``: a
-    judge may judge an item again, which needs no word. ``every`` reads all columns of the file, and
+    ``notes`` say what was read in a way that a person should know of. ``repeats``: a
+    judge may judge an item again, which needs no note. ``every`` reads all columns of the file, and
     which of its rows, where the table has only some. ``dropped`` are labels that will be left out.
     """
 
@@ -87,7 +87,7 @@ class Source:
         code: str | None = None,
         remedies: Iterable[Remedy] = (),
     ) -> BadData:
-        """The error for a row, with its line if the file can tell."""
+        """The error for a row, with its line if the file has lines."""
         line = record = None
         if row is not None:
             if self.row_of is not None:

@@ -257,7 +257,7 @@ def _group(frame: Any, common: _Common) -> _Grouped | None:
     if not as_names(pa.array(own[keys[-1]])).equals(names):
         raise source.error(
             None,
-            "item ids differ in blanks, case or hidden characters; wanted clean ids: "
+            "item ids differ in blanks, case or hidden characters; expected clean ids: "
             "'adjudge convert' writes them",
             expected="clean ids",
         )

@@ -54,7 +54,7 @@ class Checkpoint:
         return sweeps % self.every == 0
 
     def save(self, name: str, arrays: Mapping[str, NDArray[Any]], state: Any = None) -> None:
-        """Write arrays and a state that JSON can hold, whole or not at all."""
+        """Write arrays and a state that JSON can hold, complete or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
         part, place = self.folder / f".{name}.part", self.folder / f"{name}.npz"
         part.write_text(json.dumps(self.about), encoding="utf-8")

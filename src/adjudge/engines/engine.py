@@ -39,7 +39,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:
-    """What a sweep reads beside the judgments: log ratios to truth 0, in units."""
+    """What a sweep reads next to the judgments: log ratios to truth 0, in units."""
 
     prior: NDArray[np.int64]  # (topic * (truth - 1),)
     ratio: NDArray[np.int64]  # (judge * label * (truth - 1),)

@@ -141,7 +141,7 @@ def test_a_fit_that_fails_says_why_and_is_not_tried_for_ever(tmp_path: Path) -> 
         refit.ask(site.services, slug, "vote")
         assert refit.find_due(site.services) == [(slug, "vote")]
         fit = refit._fit_one(site.services, slug, "vote")
-        assert (fit.state, fit.problem) == ("failed", "vote = 1: wanted 2")
+        assert (fit.state, fit.problem) == ("failed", "vote = 1: expected 2")
         assert refit.find_due(site.services) == []
 
 

@@ -281,12 +281,12 @@ def test_from_the_command_line_to_an_audit(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "error: no PROJECT: wanted either a project, or --items FILE"),
-        (("shop", "--items", "items.csv"), "wanted either a project, or --items FILE"),
-        (("shop", "-o", "a.csv"), "wanted --items with it; a project has its own"),
+        ((), "error: no PROJECT: expected either a project, or --items FILE"),
+        (("shop", "--items", "items.csv"), "expected either a project, or --items FILE"),
+        (("shop", "-o", "a.csv"), "expected --items with it; a project has its own"),
         (
             ("--items", "items.csv", "--prompt", "umbrela", "--labels", "0<1"),
-            "error: prompt = 'umbrela': wanted the labels 0, 1, 2, 3, not 0, 1",
+            "error: prompt = 'umbrela': expected the labels 0, 1, 2, 3, not 0, 1",
         ),
         (("--items", "items.csv", "--budget", "1"), "price-in or price-out"),
         (("--items", "items.csv", "--guidelines", "no.md"), "error: no.md: cannot be read"),

@@ -49,7 +49,9 @@ def test_scores_that_are_not(content: str) -> None:
 def test_labels_it_is_not_made_for() -> None:
     with pytest.raises(BadSetting) as caught:
         UMBRELA.check(("Good", "Bad"))
-    assert str(caught.value) == ("prompt = 'umbrela': wanted the labels 0, 1, 2, 3, not Good, Bad")
+    assert str(caught.value) == (
+        "prompt = 'umbrela': expected the labels 0, 1, 2, 3, not Good, Bad"
+    )
     UMBRELA.check(("3", "2", "1", "0"))
     PROMPTS["guidelines"].check(("Good", "Bad"))
 

@@ -88,7 +88,7 @@ def test_training_may_ask_for_so_many_right_answers() -> None:
     assert after(40, 19) == ("failed", 0)
     assert passes(20, 40, policy)
     assert not passes(19, 20, policy)
-    with pytest.raises(BadSetting, match="training_rule = 'all': wanted share or correct"):
+    with pytest.raises(BadSetting, match="training_rule = 'all': expected share or correct"):
         Policy(training_rule="all")
 
 

@@ -102,7 +102,7 @@ def test_what_is_no_list_of_arms_is_refused(bad: Any, place: str) -> None:
 
 
 def test_presets_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(AdjudgeError, match="wanted the labels Matching, Not Matching, Off Topic"):
+    with pytest.raises(AdjudgeError, match="expected the labels Matching, Not Matching, Off Topic"):
         preset_arms("five-mixes", labels=("0", "1"))
     with pytest.raises(AdjudgeError, match="there is no preset of arms 'five'"):
         preset_arms("five", labels=("0", "1"))

@@ -84,11 +84,11 @@ def test_arms_are_set_read_and_reported(site: Site, api: httpx.Client) -> None:
 
 
 BAD: list[tuple[str, str, dict[str, Any], str]] = [
-    ("", "PUT", {"arms": []}, "arms = 0: wanted 1 to 50 arms"),
-    ("", "PUT", {"preset": "five-mixes"}, "preset = 'five-mixes': wanted the labels"),
-    ("", "PUT", {"preset": "x", "arms": [{"name": "a"}]}, "wanted either arms or preset"),
+    ("", "PUT", {"arms": []}, "arms = 0: expected 1 to 50 arms"),
+    ("", "PUT", {"preset": "five-mixes"}, "preset = 'five-mixes': expected the labels"),
+    ("", "PUT", {"preset": "x", "arms": [{"name": "a"}]}, "expected either arms or preset"),
     ("", "PUT", {"arms": [{"name": "a", "training_mix": {"Ugly": 1}}]},
-     "training_mix of arm a = 'Ugly': wanted labels of the scale: Good, Bad"),
+     "training_mix of arm a = 'Ugly': expected labels of the scale: Good, Bad"),
     ("/report", "POST", {"test": {"q0/d0": "Ugly"}}, "Ugly"),
     ("/report", "POST", {"test": {"elsewhere": "Good"}}, "no item of it was judged"),
     ("/report", "POST", {"test": {}}, "test"),

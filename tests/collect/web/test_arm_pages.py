@@ -46,7 +46,7 @@ def test_what_cannot_be_set_is_said_and_nothing_is_stored(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project()
     for form, words in (
-        ({"preset": "five-mixes"}, "wanted the labels Matching"),
+        ({"preset": "five-mixes"}, "expected the labels Matching"),
         ({"preset": "nonsense"}, "there is no preset of arms"),
         ({"arms": "{"}, "the arms are no JSON"),
         ({"arms": "[" * 100_000}, "the arms are no JSON"),
@@ -89,9 +89,9 @@ def test_arms_are_set_by_a_form_and_what_was_typed_stays(site: Site) -> None:
         "guidelines": ["", "# Look twice", ""],
     }
     for name, wrong, words in (
-        ("refresher_pairs", "three", "“Items in a refresher” = 'three': wanted a whole number"),
-        ("training_mix", "Good: much", "wanted a label and its share, such as Spam: 0.2"),
-        ("training_mix", "Nice: 1", "wanted labels of the scale: Good, Bad"),
+        ("refresher_pairs", "three", "“Items in a refresher” = 'three': expected a whole number"),
+        ("training_mix", "Good: much", "expected a label and its share, such as Spam: 0.2"),
+        ("training_mix", "Nice: 1", "expected labels of the scale: Good, Bad"),
         ("pay_per_page", "lots", "an amount from 0 to 1,000,000"),
         ("name", "plain", "a name that no other arm has"),
     ):

@@ -69,7 +69,7 @@ def test_a_grade_that_is_no_number_is_named(site: Site) -> None:
         grade=["1", "x"],
         expect=422,
     )
-    assert "wanted a number as the grade of Bad" in requester.words
+    assert "expected a number as the grade of Bad" in requester.words
 
 
 def test_new_items_join_the_topics_of_their_queries(site: Site) -> None:

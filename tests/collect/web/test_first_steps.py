@@ -278,7 +278,7 @@ def test_a_mistake_in_a_form_leads_back_to_what_was_typed(site: Site) -> None:
     ada.get(f"{here}/settings")
     typed = {"judgments_per_item": "many", "training_pairs": "7", "currency": "EUR", "images": "on"}
     ada.post(f"{here}/settings/policy", expect=422, channels=["invite"], **typed)
-    assert "“Trusted judgments per item” = 'many': wanted a whole number" in ada.words
+    assert "“Trusted judgments per item” = 'many': expected a whole number" in ada.words
     for name in ("judgments_per_item", "training_pairs", "currency"):
         assert re.search(f'name="{name}"[^>]* value="{typed[name]}"', ada.text), name
     boxes = re.findall(r'<input[^>]*name="channels"[^>]*>', ada.text)

@@ -51,7 +51,7 @@ def test_gold_is_suggested_approved_and_declined(site: Site, ada: Browser) -> No
     label = "Good" if f"A good lamp, {item.replace('/', ' ')}" in ada.words else "Bad"
     before = site.services.projects.get_progress(slug)
     ada.post(here, item=item, do="approve", role="both", reason="So.", expect=422)
-    assert "wanted at least one accepted label" in ada.words
+    assert "expected at least one accepted label" in ada.words
     assert ">So.</textarea>" in ada.text, "what was written is not lost"
     ada.post(here, item=item, do="approve", accepted=[label], role="queen", expect=422)
     ada.post(here, item=item, do="approve", accepted=[label], role="both", reason="It says so.")
@@ -122,10 +122,10 @@ def test_gold_is_forecast_and_split_by_design(site: Site, ada: Browser) -> None:
     assert re.search(r"Good \d+ 8 4 4 Bad \d+ 8 2 6", ada.words)
     for bad, words in (
         ({"training": "many"}, "training = 'many'"),
-        ({"mix": "odd"}, "mix = 'odd': wanted uniform, any, stated"),
+        ({"mix": "odd"}, "mix = 'odd': expected uniform, any, stated"),
         ({"share-0": "x"}, "share of Good = 'x'"),
-        ({"share-0": "nan"}, "share of Good = 'nan': wanted a number of at least 0"),
-        ({"share-0": "0", "share-1": ""}, "wanted at least one share above 0"),
+        ({"share-0": "nan"}, "share of Good = 'nan': expected a number of at least 0"),
+        ({"share-0": "0", "share-1": ""}, "expected at least one share above 0"),
     ):
         ada.post(here, **{**form, **bad}, do="split", expect=422)
         assert words in ada.words

@@ -28,10 +28,10 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
     assert "a plan needs a pilot" in ada.words
     site.browser().join(slug).train(slug).answer(slug)
     for bad, words in (
-        ({"accuracy": "x"}, "accuracy = 'x': wanted a number"),
-        ({"accuracy": "1"}, "accuracy = 1.0: wanted a share"),
-        ({"gold_share": "inf"}, "share of gold = 'inf': wanted a number"),
-        ({"pay_per_page": "-1"}, "“Pay per page” = '-1': wanted an amount"),
+        ({"accuracy": "x"}, "accuracy = 'x': expected a number"),
+        ({"accuracy": "1"}, "accuracy = 1.0: expected a share"),
+        ({"gold_share": "inf"}, "share of gold = 'inf': expected a number"),
+        ({"pay_per_page": "-1"}, "“Pay per page” = '-1': expected an amount"),
     ):
         ada.post(here, **{**form, **bad}, expect=422)
         assert words in ada.words

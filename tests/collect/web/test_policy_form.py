@@ -58,9 +58,9 @@ def test_changes_are_read_by_the_kind_of_the_setting() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("judgments_per_item", "many", "judgments_per_item = 'many': wanted a whole number"),
-        ("warn_below", "", "warn_below = '': wanted a number"),
-        ("training_mix", "Good: x", "training_mix = ' x': wanted a number"),
+        ("judgments_per_item", "many", "judgments_per_item = 'many': expected a whole number"),
+        ("warn_below", "", "warn_below = '': expected a number"),
+        ("training_mix", "Good: x", "training_mix = ' x': expected a number"),
     ],
 )
 def test_a_value_that_cannot_be_read_is_named(name: str, value: str, message: str) -> None:

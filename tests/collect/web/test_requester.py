@@ -249,7 +249,7 @@ def test_policy_and_guidelines_are_changed_in_the_page(site: Site, ada: Browser,
     )
     assert version == 2
     ada.post(f"/projects/{slug}/settings/policy", **(form | {"warn_below": "7"}), expect=422)
-    assert "“Warn below” = 7.0: wanted a number from 0 to 1" in ada.words
+    assert "“Warn below” = 7.0: expected a number from 0 to 1" in ada.words
     ada.post(f"/projects/{slug}/settings/guidelines", guidelines="# Anew")
     assert site.services.projects.read(slug).guidelines == "# Anew"
 

@@ -118,7 +118,7 @@ def test_a_schema_from_the_future_is_one_plain_sentence(tmp_path: Path) -> None:
     with pytest.raises(BadSetting) as raised:
         Database(path)
     assert str(raised.value) == (
-        f"database = 'sqlite:///{path}': wanted a schema up to {VERSIONS[-1]}; this one is 0099, "
+        f"database = 'sqlite:///{path}': expected a schema up to {VERSIONS[-1]}; this one is 0099, "
         "of a newer adjudge"
     )
 

@@ -257,9 +257,11 @@ def test_log_probabilities_and_percent_are_confidences() -> None:
     assert logs.confidence == pytest.approx([0.5, 1.0])
     percent = ModelAnswers.from_table(pa.table(base | {"confidence": [50, 90]}))
     assert percent.confidence == pytest.approx([0.5, 0.9])
-    with pytest.raises(BadData, match=r"column logprob: 0\.5 is no logprob; wanted a number at"):
+    with pytest.raises(
+        BadData, match=r"column logprob: 0\.5 is not a logprob; expected a number at"
+    ):
         ModelAnswers.from_table(pa.table(base | {"logprob": [0.5, 0.0]}))
-    with pytest.raises(BadData, match="column confidence: -1 is no confidence"):
+    with pytest.raises(BadData, match="column confidence: -1 is not a confidence"):
         ModelAnswers.from_table(pa.table(base | {"confidence": [-1, 0.5]}))
 
 

@@ -274,11 +274,11 @@ def test_input_that_is_refused() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"agree": (1.0, 0.0)}, "agree = (1.0, 0.0): wanted two numbers above 0, such as (8, 2)"),
-        ({"lean_spread": 0.0}, "lean_spread = 0.0: wanted more than 0"),
-        ({"regularisation": 0.0}, "regularisation = 0.0: wanted more than 0"),
-        ({"iterations": 0}, "iterations = 0: wanted at least 1"),
-        ({"tolerance": 0.0}, "tolerance = 0.0: wanted more than 0"),
+        ({"agree": (1.0, 0.0)}, "agree = (1.0, 0.0): expected two numbers above 0, such as (8, 2)"),
+        ({"lean_spread": 0.0}, "lean_spread = 0.0: expected more than 0"),
+        ({"regularisation": 0.0}, "regularisation = 0.0: expected more than 0"),
+        ({"iterations": 0}, "iterations = 0: expected at least 1"),
+        ({"tolerance": 0.0}, "tolerance = 0.0: expected more than 0"),
     ],
 )
 def test_settings_that_are_refused(settings: dict[str, object], message: str) -> None:

@@ -137,7 +137,7 @@ def read(
 ) -> Content:
     """What a file, a folder or several files hold. ``options`` are the fields of ``Options``.
 
-    Several files, and the files of a folder that is no format itself, have to be of one kind and
+    Several files, and the files of a folder that is not a format itself, have to be of one kind and
     are taken together; each file of relevance grades (qrels) is then a judge. A place may be a
     pattern, or an address such as ``https://...`` or ``s3://bucket/*.parquet``.
     """
@@ -191,7 +191,7 @@ def read_content(
 
 
 def _is_elsewhere(place: str | Path) -> bool:
-    """Whether a place is no path as it stands: an address, or a pattern that files fit."""
+    """Whether a place is not a path as it stands: an address, or a pattern that files fit."""
     text = str(place)
     return is_uri(text) or (has_magic(text) and not Path(place).exists())
 
@@ -202,7 +202,7 @@ def read_file(file: File, format: str | None, options: Options) -> Content:
     try:
         return _content(file, format, options)
     except BadData as fault:
-        # A file may begin as UTF-8 and show only later that it is none.
+        # A file may begin as UTF-8 and show only later that it is not.
         if options.encoding != AUTO or file.found or fault.code != "bad-encoding":
             raise
     return _content(file.as_windows(), format, replace(options, notes=[]))
@@ -282,7 +282,7 @@ def list_files(paths: Sequence[Path], encoding: str) -> list[File]:
 
 
 def write(content: Content, path: str | Path, *, format: str) -> None:
-    """Write a content in a format, whole or not at all; ``-`` is standard output."""
+    """Write a content in a format, complete or not at all; ``-`` is standard output."""
     entry, place = named(format), Path(path)
     folder = place.is_dir() or (not place.suffix and str(place) != "-")
     if entry.write_folder is not None and (folder or entry.write is None):

@@ -131,7 +131,7 @@ def _without_header(file: File) -> BadData | None:
 
 
 def answered_by(header: list[str]) -> str | None:
-    """Return the column of a survey that says whose answers a row has: there a row is no item."""
+    """Return the column of a survey that says whose answers a row has."""
     return next((name for name in header if letters_of(name) in _RESPONDENTS), None)
 
 

@@ -119,7 +119,7 @@ def _write(content: Content, file: IO[bytes]) -> None:
 
 
 def _write_folder(content: Content, path: Path) -> None:
-    """The labels, or else the gold, as ``qrels/test.tsv``, and the words as far as they are known.
+    """The labels, or else the gold, as ``qrels/test.tsv``, and the words where known.
 
     The folder appears when all of it is written; one that an earlier run wrote is replaced.
     """

@@ -1,4 +1,4 @@
-"""The consensus table, one row an item, in CSV, JSONL or Parquet.
+"""The consensus table, one row per item, in CSV, JSONL or Parquet.
 
 ``item,topic,document,label,probability,p_<label>...,judgments,entropy,rank,fallback``; topic and
 document only where they are known. CSV is for people too, so what a spreadsheet would run as a

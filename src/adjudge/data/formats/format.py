@@ -30,7 +30,7 @@ class Content:
     ``labels`` is a consensus table (the columns of ``Consensus.labels``); ``run`` is a ranking
     (topic, document, rank, score, tag, line); ``texts`` are the words of topics and documents
     (columns topic, document, query, title, text, ... as the format has them). ``bad`` are the
-    faulty rows that were skipped; ``notes`` say what was left out because it is no judgment, and
+    faulty rows that were skipped; ``notes`` say what was left out because it is not a judgment, and
     how much.
     """
 
@@ -96,7 +96,7 @@ class Options:
     truths: Scale | None = None  # the scale that gold in a file of its own has to be on
     columns: Mapping[str, str] = field(default_factory=dict)  # role: the column that plays it
     header: bool | None = None  # whether the first line names the columns; None to find out
-    judges_are: str | Sequence[str] = ()  # columns that are a judge each; * stands for any letters
+    judges_are: str | Sequence[str] = ()  # columns that are one judge each; * matches any letters
     questions_are: str | Sequence[str] = ()  # columns that are a question each
     transpose: bool = False  # whether a row is a judge, and a column an item
     counts: bool = False  # whether columns count the votes for a label

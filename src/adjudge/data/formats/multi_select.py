@@ -1,7 +1,7 @@
 """Questions of which several options may be chosen: each option becomes a question of its own.
 
 An item of a unit and an option, ``unit/option``, has the label 1 where a judge chose it, else 0.
-Options stand in a cell as a JSON list, or one a line as CrowdFlower writes them. Where nobody ever
+Options are in a cell as a JSON list, or one per line as CrowdFlower writes them. Where nobody ever
 chose more than one, the option is the label.
 """
 

@@ -46,7 +46,7 @@ class File:
     start: bytes = b""  # the first 64 KiB, unpacked
     whole: bool = False  # whether that is all of it
     names: frozenset[str] = frozenset()  # of the files in a folder or an archive
-    found: bool = False  # whether the encoding was found out, and is none that all expect
+    found: bool = False  # whether the encoding was found out, and is not one that all expect
     members: Mapping[str, bytes] | None = None  # of an archive of several files
 
     @classmethod
@@ -81,7 +81,7 @@ class File:
 
     @classmethod
     def _archive(cls, path: Path, encoding: str) -> File:
-        """What is in a zip archive; what a system puts beside it does not count."""
+        """What is in a zip archive; what a system puts next to it does not count."""
         if not zipfile.is_zipfile(path):
             raise BadData.at(path.name, "broken-file", "is a zip archive that is cut short")
         with reading(path), zipfile.ZipFile(path) as archive:
@@ -92,7 +92,7 @@ class File:
             ]
             if "[Content_Types].xml" in archive.namelist():
                 raise BadData.at(
-                    path.name, "not-text", "is a spreadsheet; wanted text (save as CSV)"
+                    path.name, "not-text", "is a spreadsheet; expected text (save as CSV)"
                 )
             if sum(entry.file_size for entry in listed) > _UNPACKED:
                 raise BadData.at(path.name, "too-large", "holds more than 4 GB; unpack it first")
@@ -256,7 +256,7 @@ class File:
         return io.BytesIO(self.start) if self.whole else str(self.path)
 
     def read_text(self) -> str:
-        """All of it as text; bytes that are none are an error with their line."""
+        """All of it as text; bytes in another encoding are an error with their line."""
         with reading(self.path), self.open() as file:
             data = file.read()
         try:
@@ -266,7 +266,7 @@ class File:
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Every line that is not blank, with its number; bytes that are no text are an error."""
-        if self.codec.startswith(("utf-16", "utf-32")):  # its lines cannot be told by bytes
+        if self.codec.startswith(("utf-16", "utf-32")):  # its lines cannot be found by bytes
             every = enumerate(self.read_text().split("\n"), start=1)
             yield from ((number, line) for number, line in every if line.strip())
             return
@@ -331,7 +331,7 @@ def _found_encoding(start: bytes, *, whole: bool) -> str:
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether a file is one that systems put beside others, or that is about them."""
+    """Whether a file is one that systems put next to others, or that is about them."""
     parts = name.split("/")
     return parts[0] == "__MACOSX" or any(part.startswith((".", "~")) for part in parts)
 
@@ -346,7 +346,7 @@ def _check_readable(path: Path) -> None:
     if not path.exists():
         raise BadData.at(path, "missing-file", "there is no such file", expected="a file")
     if path.is_dir():
-        raise BadData.at(path, "not-a-file", "is a folder; wanted a file", expected="a file")
+        raise BadData.at(path, "not-a-file", "is a folder; expected a file", expected="a file")
     if path.is_file() and path.stat().st_size == 0:
         raise BadData.at(
             path.name, "empty-file", "the file is empty (0 bytes)", expected="judgments"
@@ -380,7 +380,7 @@ def reading(path: Path) -> Iterator[None]:
             reason = f"is cut short, or no {path.suffix[1:]} file ({reason})"
         else:
             reason = f"cannot be read ({reason})"
-        raise BadData.at(path.name, "unreadable-file", reason, expected="a whole file") from None
+        raise BadData.at(path.name, "unreadable-file", reason, expected="a complete file") from None
 
 
 def _encoding_name(encoding: str) -> str:

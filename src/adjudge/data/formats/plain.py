@@ -1,7 +1,7 @@
 """Plain judgments: item (or topic and document), judge, label, in CSV, TSV, JSON or Parquet.
 
 Optional columns are gold, time and seconds; common synonyms of every name are accepted. What is
-nested in a JSON object goes by its path: ``{"user": {"id": 3}}`` has a column ``user.id``.
+nested in a JSON object is named by its path: ``{"user": {"id": 3}}`` has a column ``user.id``.
 """
 
 from __future__ import annotations
@@ -344,7 +344,7 @@ def _read_fast(file: File, columns: Columns) -> Any | None:
 
 
 def _read_with_care(file: File, source: Source, columns: Columns) -> Any:
-    """Every value as the text it was; a line that is no plain object is a fault with its line."""
+    """Return every value as text; a line that is not a plain object is a fault with its line."""
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
     good: list[int] = []

@@ -2,7 +2,7 @@
 
 A case has one rating for each pair of query and document, so it holds labels, and serves as gold. A
 book has the judgments of several people: in CSV a column each, in JSON a list with each pair. A
-judgment that is unrateable or put off is no judgment: it is left out and counted in the notes. In a
+judgment that is unrateable or put off is left out and counted in the notes. In a
 book a pair that nobody rated yet is kept as an item without judgments; whoever is not named is
 ``Unknown``, as Quepid calls them. Ratings are numbers, so labels of an ordered scale of words are
 written as their places. Quepid puts a space before a text that a spreadsheet would run; it is taken

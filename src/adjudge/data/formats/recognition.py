@@ -20,7 +20,7 @@ Rule = Callable[[File], bool]
 
 
 def header(*names: str, lacks: str = "") -> Rule:
-    """Recognise a table with these columns, in any case; ``*`` stands for any letters.
+    """Recognise a table with these columns, in any case; ``*`` matches any letters.
 
     ``lacks`` is a role that no column may have.
     """

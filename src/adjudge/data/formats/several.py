@@ -77,7 +77,7 @@ def read_several(files: list[File], format: str | None, options: Options) -> Con
         options = replace(options, wanted="judgments")
     contents = [read_file(file, name, options) for file, name in zip(files, kinds, strict=True)]
     names = [PurePath(file.name).name for file in files]
-    each = ", a judge each" if kind in _JUDGES and options.wanted == "judgments" else ""
+    each = ", one judge each" if kind in _JUDGES and options.wanted == "judgments" else ""
     count = f"{len(files):,} files of format {kind} are taken together{each}"
     content = _together(contents, options, names, kind)
     return replace(

@@ -1,7 +1,7 @@
 """TREC's relevance judgments (qrels) and runs: lines without a header.
 
 Qrels are ``topic 0 document grade``; lines that begin with ``#`` are comments. One file is gold;
-several are a judge each, by their names, and so are the values of the second column where pairs
+several are one judge each, by their names, and so are the values of the second column where pairs
 repeat under them. A run is the ranking of a search system: ``topic Q0 document rank score tag``.
 """
 

@@ -91,7 +91,7 @@ def _write(content: Content, file: IO[bytes]) -> None:
 
 
 def _binary(judgments: Judgments) -> Judgments:
-    """The judgments on 0 < 1; a label that is no grade has no place there."""
+    """The judgments on 0 < 1; a label that is not a grade has no place there."""
     used = np.bincount(judgments.label, minlength=len(judgments.scale.labels)) > 0
     for label in np.array(judgments.scale.labels)[used].tolist():
         number = as_number(label)

@@ -84,7 +84,7 @@ def _fitting(uri: str) -> list[str]:
 
 
 def _as_regex(pattern: str) -> re.Pattern[str]:
-    """Return what fits a pattern: ``*`` stands for letters of a name, ``**/`` for any folders."""
+    """Return what fits a pattern: ``*`` matches letters of a name, ``**/`` for any folders."""
     parts = {"**/": "(?:.*/)?", "*": "[^/]*"}
     pieces = re.split(r"(\*\*/|\*)", pattern)
     return re.compile("".join(parts.get(piece, re.escape(piece)) for piece in pieces))

@@ -1,4 +1,4 @@
-"""Wide tables: a row per item, a column per judge; an empty cell is no judgment.
+"""Wide tables: a row per item, a column per judge; an empty cell is not a judgment.
 
 With a header, names that are judges' (``annotator_1``) are judges, and counts of votes that add up
 are votes; any other table whose columns share one small set of values is asked about. Without a

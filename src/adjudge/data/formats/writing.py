@@ -1,4 +1,4 @@
-"""Files and folders written whole or not at all."""
+"""Files and folders written complete or not at all."""
 
 from __future__ import annotations
 
@@ -145,9 +145,9 @@ def writing(path: Path) -> Iterator[None]:
 def written_whole(path: Path) -> Iterator[IO[bytes]]:
     """A file to write that takes its name only when all of it is there.
 
-    It is written beside its place under another name and renamed at the end, so that a crash or
-    Ctrl-C leaves what was there before. ``-`` is standard output. What is no regular file, such as
-    a pipe, is written in place.
+    It is written next to its place under another name and renamed at the end, so that a crash or
+    Ctrl-C leaves what was there before. ``-`` is standard output. Other than regular
+    files, such as pipes, are written in place.
     """
     if str(path) == "-":
         yield sys.stdout.buffer
@@ -155,7 +155,7 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
         return
     if path.is_dir():
         raise BadData.at(
-            path, "not-a-file", "is a folder; wanted a file to write", expected="a file"
+            path, "not-a-file", "is a folder; expected a file to write", expected="a file"
         )
     if path.exists() and not path.is_file():
         with writing(path), path.open("wb") as file:
@@ -197,7 +197,7 @@ def written_folder(path: Path, *, replaces: frozenset[str] = frozenset()) -> Ite
     """
     if path.exists() and not path.is_dir():
         raise BadData.at(
-            path, "not-a-folder", "is a file; wanted a folder to write", expected="a folder"
+            path, "not-a-folder", "is a file; expected a folder to write", expected="a folder"
         )
     _check_parent(path)
     if path.is_dir():
@@ -224,7 +224,7 @@ def written_folder(path: Path, *, replaces: frozenset[str] = frozenset()) -> Ite
 
 
 def _owner() -> str:
-    """Who writes, as it stands in the name of a file that is not whole: host and process."""
+    """Who writes, in the name of a file that is not complete: host and process."""
     host = "".join(c for c in socket.gethostname() if c.isalnum() or c == "-")[:40]
     return f"{host}.{os.getpid()}"
 
@@ -252,7 +252,7 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def _lives(process: int) -> bool:
-    """Whether a process is there; where that cannot be told, it is."""
+    """Whether a process is there; where that is unknown, it is."""
     if os.name != "posix":
         return True
     try:
@@ -270,7 +270,7 @@ def _check_parent(path: Path) -> None:
 
 
 def _mask() -> int:
-    """The permissions that new files do not get; the system tells only by being told."""
+    """The permissions that new files do not get; the system shows it only by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
