@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from adjudge.collect.services._gold_review import (
-    _AnswersToGold,
     _find_better_label,
     _measure_doubts,
 )
 
-GIVEN = [  # judge, gold, label, right, contested
-    (1, 10, "a", True, False),
-    (1, 11, "a", True, False),
-    (1, 12, "b", False, True),
-    (2, 10, "a", True, False),
-    (2, 11, "a", True, False),
-    (2, 12, "b", False, False),
-    (3, 10, "b", False, False),
-    (3, 11, "b", False, False),
-    (3, 12, "a", True, False),
-    (3, 12, "b", False, True),  # after she was told: no first answer, but a contest all the same
+GIVEN = [  # judge, gold, label, right, whether a contest is settled
+    (1, 10, "a", True, None),
+    (1, 11, "a", True, None),
+    (1, 12, "b", False, False),
+    (2, 10, "a", True, None),
+    (2, 11, "a", True, None),
+    (2, 12, "b", False, None),
+    (3, 10, "b", False, None),
+    (3, 11, "b", False, None),
+    (3, 12, "a", True, None),
+    (3, 12, "b", False, False),  # after she was told: no first answer, but a contest all the same
 ]
 
 
-def answers(rows: list[tuple[int, int, str, bool, bool]]) -> _AnswersToGold:
-    judge, gold, label, right, contested = zip(*rows, strict=True)
-    return _AnswersToGold(
-        np.array(judge), np.array(gold), np.array(label), np.array(right), np.array(contested)
-    )
-
-
 def test_doubt_is_that_of_judges_who_are_right_elsewhere() -> None:
-    found = _measure_doubts(answers(GIVEN), 2)
+    found = _measure_doubts(GIVEN, 2)
     m = 5 / 9  # of nine first answers five are right
     good = ((2 + 2 * m) / 4 - 0.5) / 0.5  # who has both others right, as judges 1 and 2 on gold 12
     # Everyone else has at most one of two others right, which is hardly better than chance.
@@ -52,17 +43,10 @@ def test_doubt_is_that_of_judges_who_are_right_elsewhere() -> None:
 
 
 def test_gold_that_nobody_misses_is_not_doubted_and_one_miss_never_weighs_more_than_half() -> None:
-    perfect = [(judge, gold, "a", True, False) for judge in range(9) for gold in range(4)]
-    assert {one.doubt for one in _measure_doubts(answers(perfect), 4).values()} == {0.0}
-    alone = [(1, gold, "a", True, False) for gold in range(1000)]
-    found = _measure_doubts(answers([*alone, (1, 5000, "b", False, False)]), 4)
+    perfect = [(judge, gold, "a", True, None) for judge in range(9) for gold in range(4)]
+    assert {one.doubt for one in _measure_doubts(perfect, 4).values()} == {0.0}
+    alone = [(1, gold, "a", True, None) for gold in range(1000)]
+    found = _measure_doubts([*alone, (1, 5000, "b", False, None)], 4)
     assert 0.49 < found[5000].doubt < 0.5
-    assert _measure_doubts(answers(perfect[:1]), 2)[0].doubt == 0.0
-
-
-def test_nothing_answered_is_nothing_doubted() -> None:
-    empty = np.array([], dtype=np.int64)
-    none = _AnswersToGold(
-        empty, empty, np.array([], dtype=str), empty.astype(bool), empty.astype(bool)
-    )
-    assert _measure_doubts(none, 3) == {}
+    assert _measure_doubts(perfect[:1], 2)[0].doubt == 0.0
+    assert _measure_doubts([], 3) == {}

@@ -30,7 +30,14 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import STICKY, item_state
 from adjudge.collect.store.database import StoredRow, batches
 from adjudge.collect.store.request import outdate_fits
-from adjudge.collect.store.schema import COUNTED, ITEM_HAS_ROOM, items, judges, judgments
+from adjudge.collect.store.schema import (
+    COUNTED,
+    ITEM_HAS_ROOM,
+    TRUSTED_WORK,
+    items,
+    judges,
+    judgments,
+)
 from adjudge.collect.store.settings import knowledge_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
 from adjudge.data.source import count_of
@@ -238,7 +245,7 @@ def counted_items(on: Connection, judge: int) -> list[int]:
 
 def untrust(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
     """Take the trust from every judgment of a judge, and reopen their items; how many counted."""
-    given = (judgments.c.judge == judge, COUNTED, judgments.c.standing != "untrusted")
+    given = (judgments.c.judge == judge, TRUSTED_WORK)
     touched = list(on.execute(select(judgments.c.item).where(*given)).scalars())
     lock_items(on, touched)
     # Only now: until the items are locked, another's block may let a surplus judgment count.

@@ -17,8 +17,9 @@ misses has none. Only a judge's first answer counts: before the next they were t
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,17 +60,6 @@ _CONTESTS = (
 
 _STRENGTH = 2.0  # answers that the common accuracy counts as in a judge's own
 _LEAST = 0.1  # weight of any answer
-
-
-@dataclass(frozen=True, slots=True)
-class _AnswersToGold:
-    """Answers to gold, one row each, in the order they were given."""
-
-    judge: NDArray[np.int64]
-    gold: NDArray[np.int64]
-    label: NDArray[np.str_]
-    right: NDArray[np.bool_]
-    contested: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,18 +148,8 @@ def _doubts(request: Request) -> Mapping[int, _GoldDoubt]:
             of_real_in(request.project.id),
         )
         .order_by(judgments.c.id)
-    ).fetchall()
-    if not rows:
-        return {}
-    judge, gold, label, right, settled = zip(*rows, strict=True)
-    answers = _AnswersToGold(
-        judge=np.array(judge, dtype=np.int64),
-        gold=np.array(gold, dtype=np.int64),
-        label=np.array(label),
-        right=np.array(right, dtype=np.bool_),
-        contested=np.array([one is False for one in settled]),
-    )
-    return _measure_doubts(answers, len(request.project.scale.labels))
+    ).all()
+    return _measure_doubts(rows, len(request.project.scale.labels))
 
 
 def _contest_of(row: StoredRow) -> Contest:
@@ -201,21 +181,26 @@ def settle(request: Request, contest: int, *, upheld: bool, answer: str) -> Cont
     return _contest_of(request.on.execute(_CONTESTS.where(contests.c.id == contest)).one())
 
 
-def _measure_doubts(answers: _AnswersToGold, labels: int) -> dict[int, _GoldDoubt]:
-    """The doubt of each gold that was answered; ``labels`` is how many a guess chooses among."""
-    if not answers.gold.size:
+def _measure_doubts(rows: Sequence[Sequence[Any]], labels: int) -> dict[int, _GoldDoubt]:
+    """The doubt of each gold that was answered; ``labels`` is how many a guess chooses among.
+
+    ``rows`` are judge, gold, label, whether it is right, and whether a contest of it is settled
+    (None without a contest), in the order they were given.
+    """
+    if not rows:
         return {}
-    pair = answers.judge * (answers.gold.max() + 1) + answers.gold
+    judge, gold, label, right, settled = map(np.array, zip(*rows, strict=True))
+    pair = judge * (gold.max() + 1) + gold
     # A judge's first answer to each gold alone, contested by any of their answers to it.
     first = np.sort(np.unique(pair, return_index=True)[1])
-    judge = np.unique(answers.judge[first], return_inverse=True)[1]
-    golds, gold = np.unique(answers.gold[first], return_inverse=True)
-    right = answers.right[first]
+    loud = np.isin(pair[first], pair[settled == np.False_])
+    judge = np.unique(judge[first], return_inverse=True)[1]
+    golds, gold = np.unique(gold[first], return_inverse=True)
+    right = right[first].astype(bool)
     weight = _weights(judge, right, labels)
-    loud = weight * np.isin(pair[first], pair[answers.contested])
-    against = np.bincount(gold, weights=weight * ~right + loud, minlength=golds.size)
-    total = np.bincount(gold, weights=weight + loud, minlength=golds.size)
-    best = _best(gold, answers.label[first], weight, golds.size)
+    against = np.bincount(gold, weights=weight * (~right + loud.astype(int)), minlength=golds.size)
+    total = np.bincount(gold, weights=weight * (1 + loud), minlength=golds.size)
+    best = _best(gold, label[first], weight, golds.size)
     return {
         int(name): _GoldDoubt(float(doubt), said)
         for name, doubt, said in zip(golds, against / (total + 1.0), best, strict=True)

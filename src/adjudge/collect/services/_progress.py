@@ -22,6 +22,7 @@ from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
     COUNTED,
     DONE,
+    TRUSTED_WORK,
     is_real,
     items,
     judges,
@@ -436,9 +437,7 @@ def list_disagreements(request: Request, search: str, limit: int) -> list[Disagr
     wanted = (
         select(judgments.c.item, items.c.topic, judgments.c.label, func.count())
         .join(items, items.c.id == judgments.c.item)
-        .where(
-            judgments.c.project == request.project.id, COUNTED, judgments.c.standing != "untrusted"
-        )
+        .where(judgments.c.project == request.project.id, TRUSTED_WORK)
         .group_by(judgments.c.item, items.c.topic, judgments.c.label)
     )
     if search:

@@ -11,7 +11,7 @@ import io
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import IO, Any
@@ -32,7 +32,7 @@ from adjudge.collect.store.arrow import (
     read_table,
 )
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import is_real, items, judges, judgments, of_real_in
+from adjudge.collect.store.schema import TRUSTED_WORK, is_real, items, judges, judgments
 from adjudge.collect.values.ids import topic_id
 from adjudge.collect.values.project import Item
 from adjudge.data.comparisons import Comparisons
@@ -65,6 +65,7 @@ class _Export:
     title: str
     kind: str
     extension: str
+    problem: str = ""  # why it cannot be made; empty where it can
 
 
 _FIRST = (  # name, title, kind, extension
@@ -83,17 +84,10 @@ _LAST = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Offer(_Export):
-    """An export, and why it cannot be made; empty where it can."""
-
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Offers:
     """Every export of a project, and what labels leave out."""
 
-    offers: list[_Offer]
+    offers: list[_Export]
     labelled: int  # items that the fit has a label for
     unjudged: int  # items that nobody trusted judged, which no export of labels holds
     golds: int  # items of known label, which are exported as gold
@@ -309,13 +303,7 @@ def _tag_topics(table: Any) -> str:
 
 def _table_unjudged(request: Request) -> Any:
     """The items that are neither gold nor judged by anybody who is trusted."""
-    judged = select(judgments.c.item).where(
-        judgments.c.project == request.project.id,
-        judgments.c.kind == "work",
-        judgments.c.other.is_(False),
-        judgments.c.standing != "untrusted",
-        of_real_in(request.project.id),
-    )
+    judged = select(judgments.c.item).where(judgments.c.project == request.project.id, TRUSTED_WORK)
     if request.project.question:
         answered = label_of(request.project.question).is_not(None)
         judged = judged.where(judgments.c.answers.is_not(None), answered)
@@ -384,7 +372,7 @@ def _list_offers(request: Request, labels: Any) -> _Offers:
                 _write_format(content, entry, io.BytesIO())
             except AdjudgeError as fault:
                 problem = _put_plainly(fault)
-        offers.append(_Offer(**asdict(entry), problem=problem))
+        offers.append(replace(entry, problem=problem))
     scale = request.project.scale
     numbers = all(as_number(label) is not None for label in scale.labels)
     return _Offers(

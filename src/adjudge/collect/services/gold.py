@@ -21,7 +21,7 @@ from adjudge.collect.services._gold_review import list_contests, list_golds, set
 from adjudge.collect.services.caller import Service, reads, writes
 from adjudge.collect.store.database import batches
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import COUNTED, golds, is_real, items, judges, judgments
+from adjudge.collect.store.schema import TRUSTED_WORK, golds, is_real, items, judges, judgments
 from adjudge.collect.store.settings import declined_golds, keep_setting, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot, bump
 from adjudge.collect.values.gold import (
@@ -200,8 +200,7 @@ class GoldService(Service):
             select(items.c.name, judgments.c.label, judges.c.public)
             .join(judges, judges.c.id == judgments.c.judge)
             .join(items, items.c.id == judgments.c.item)
-            .where(judgments.c.item.in_([text.id for text in texts.values()]), COUNTED)
-            .where(judgments.c.standing != "untrusted")
+            .where(judgments.c.item.in_([text.id for text in texts.values()]), TRUSTED_WORK)
             .order_by(judgments.c.id)
         )
         votes: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)

@@ -15,8 +15,8 @@ from adjudge.collect.services.caller import Service, reads, writes
 from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import Request, outdate_fits
 from adjudge.collect.store.schema import (
-    COUNTED,
     DONE,
+    TRUSTED_WORK,
     adjudications,
     is_real,
     items,
@@ -209,21 +209,11 @@ class ItemService(Service):
         )
 
 
-def _counted(project: int) -> tuple[Any, ...]:
-    """The conditions on judgments that count for items."""
-    return (
-        judgments.c.project == project,
-        COUNTED,
-        judgments.c.standing != "untrusted",
-        of_real_in(project),
-    )
-
-
 def _filter(request: Request, which: str, search: str) -> Select[Any]:
     """The items of a filter."""
     project = request.project.id
     wanted = select(items).where(items.c.project == project, items.c.state != "withdrawn")
-    given = select(judgments.c.item).where(*_counted(project))
+    given = select(judgments.c.item).where(judgments.c.project == project, TRUSTED_WORK)
     split = given.group_by(judgments.c.item).having(func.count(judgments.c.label.distinct()) > 1)
     work = items.c.gold.is_(False)
     conditions: dict[str, tuple[Any, ...]] = {
@@ -264,7 +254,7 @@ def _order(sort: str) -> tuple[Any, ...]:
 def _list(request: Request, rows: Sequence[StoredRow]) -> list[ListedItem]:
     """Items as lines of the list. Of gold every answer is shown, as on the pages of gold."""
     work, traps = [row.id for row in rows if not row.gold], [row.id for row in rows if row.gold]
-    counts = _count(request, *_counted(request.project.id), judgments.c.item.in_(work))
+    counts = _count(request, TRUSTED_WORK, judgments.c.item.in_(work))
     if traps:
         real = of_real_in(request.project.id)
         counts |= _count(request, real, judgments.c.other.is_(False), judgments.c.item.in_(traps))

@@ -36,7 +36,7 @@ from adjudge.collect.services.projects import list_log
 from adjudge.collect.store.database import StoredRow, from_row, to_time
 from adjudge.collect.store.request import Request, columns_of, lock_judge, record_of
 from adjudge.collect.store.schema import (
-    COUNTED,
+    TRUSTED_WORK,
     golds,
     invites,
     is_real,
@@ -508,7 +508,7 @@ def _read_work(request: Request, ids: Any) -> tuple[WorkAnswers, Any]:
     """Every trusted answer to work, its judge by the place in ``ids``; and the items, by place."""
     codes = {label: code for code, label in enumerate(request.project.scale.labels)}
     wanted = select(judgments.c.judge, judgments.c.item, judgments.c.label).where(
-        judgments.c.project == request.project.id, COUNTED, judgments.c.standing != "untrusted"
+        judgments.c.project == request.project.id, TRUSTED_WORK
     )
     parts = request.on.execute(wanted).partitions(_ROWS)
     coded = [np.array([(j, i, codes.get(label, -1)) for j, i, label in rows]) for rows in parts]

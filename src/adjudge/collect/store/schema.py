@@ -493,6 +493,8 @@ settings = Table(
 
 # Judgments that count on their item if their standing allows it.
 COUNTED = and_(judgments.c.kind == "work", judgments.c.gold.is_(None), judgments.c.other.is_(False))
+# Of them those that are trusted, surplus among them; those of dry runs never are.
+TRUSTED_WORK = and_(COUNTED, judgments.c.standing != "untrusted")
 DONE = ("closed", "final")  # states of items that need nobody any more
 is_real = judges.c.kind != DRY_RUN
 NOT_JUDGED = ~exists().where(  # items that a judge has not judged as work
