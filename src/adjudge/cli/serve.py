@@ -116,8 +116,8 @@ def _check_free(host: str, port: int) -> None:
         try:
             trial.bind((host, port))
         except OSError as fault:
-            wanted = f"an address that is free to listen at ({fault.strerror or fault})"
-            raise BadSetting("host and port", f"{host}:{port}", wanted) from None
+            expected = f"an address that is free to listen at ({fault.strerror or fault})"
+            raise BadSetting("host and port", f"{host}:{port}", expected) from None
 
 
 def _serve(settings: Settings, host: str, port: int, workers: int) -> None:

@@ -225,8 +225,8 @@ def test_a_model_that_gives_no_answer_leaves_no_row(speaker: Any, table: Path) -
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("item,text\na,b\n", "items.csv, line 1: the columns are item, text; wanted query, and"),
-        ("item,query\na,b\n", "wanted query, and something to judge by (title, text, url, image)"),
+        ("item,text\na,b\n", "items.csv, line 1: the columns are item, text; expected query, and"),
+        ("item,query\na,b\n", "expected query, and something to judge by (title, text, url,"),
         ("item,query,text\n", "items.csv: there is no item to judge"),
         ("item,query,text\na,q,t\na,q,u\n", "items.csv, line 3: item 'a' is there twice"),
         ("item,query,text\n,q,t\n", "items.csv, line 2: the item has no name"),

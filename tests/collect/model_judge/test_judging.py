@@ -170,7 +170,7 @@ def test_a_ledger_that_is_none_is_named(tmp_path: Path) -> None:
     path = tmp_path / "l.jsonl"
     path.write_text("not a ledger\n")
     with (
-        pytest.raises(BadData, match=r"l\.jsonl, line 1: is no line of a ledger"),
+        pytest.raises(BadData, match=r"l\.jsonl, line 1: is not a line of a ledger"),
         AnswerLedger.opened(path),
     ):
         pass

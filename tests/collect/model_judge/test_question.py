@@ -48,12 +48,12 @@ def test_answers_that_are_read(text: str, reply: Reply) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("Matching", "'Matching' is no JSON object"),
-        ('I say {"label": "Matching"}', '\'I say {"label": "Matching"}\' is no JSON object'),
+        ("Matching", "'Matching' is not a JSON object"),
+        ('I say {"label": "Matching"}', '\'I say {"label": "Matching"}\' is not a JSON object'),
         ('{"label": "matching"}', "'matching' is not one of Matching, Not Matching, 2"),
         ('{"labels": "Matching"}', '\'{"labels": "Matching"}\' has no label'),
         ('["Matching"]', "'[\"Matching\"]' has no label"),
-        ("", "'' is no JSON object"),
+        ("", "'' is not a JSON object"),
     ],
 )
 def test_answers_that_are_not(text: str, message: str) -> None:

@@ -127,15 +127,19 @@ def test_the_archive_of_a_project_makes_it_again(site: Site) -> None:
     ada.get("/projects/new")
     ada.post("/projects/upload", files={"files": ("bad.zip", bad)}, expect=422)
     assert "'javascript:alert(1)" in ada.words
-    assert "is no web address" in ada.words
+    assert "is not a web address" in ada.words
     ada.get("/projects/new")
     half = archive_with(archive, b'"accepted"', b'"excepted"')
     ada.post("/projects/upload", files={"files": ("half.zip", half)}, expect=422)
-    assert "half.zip: is no archive of a project" in ada.words
+    assert "half.zip: is not an archive of a project" in ada.words
     for old, new, words in (
-        (b'"name": "Lamps"', b'"name": 5', "is no archive of a project (name: "),
-        (REASON_IN_JSON, b'"reason": [1]', "is no archive of a project (reason: "),
-        (b'"accepted": ["Good"]', b'"accepted": [7]', "is no archive of a project (accepted.0: "),
+        (b'"name": "Lamps"', b'"name": 5', "is not an archive of a project (name: "),
+        (REASON_IN_JSON, b'"reason": [1]', "is not an archive of a project (reason: "),
+        (
+            b'"accepted": ["Good"]',
+            b'"accepted": [7]',
+            "is not an archive of a project (accepted.0: ",
+        ),
     ):
         ada.get("/projects/new")
         odd = archive_with(archive, old, new)
@@ -162,10 +166,10 @@ def test_files_that_are_no_tables_of_items_say_what_is_wanted(site: Site) -> Non
     for name, body, words in (
         ("header.csv", b"query,title\n", "header.csv, line 1: there is no row below the header"),
         ("sides.csv", b"query,left,right\n", "sides.csv, line 1: there is no row below the header"),
-        ("odd.csv", b"foo,bar\n1,2\n", "odd.csv, line 1: the columns are foo, bar; wanted 'query' "
-         "and one of title, text, url, image; or, of gold alone, 'item' and 'gold'"),
+        ("odd.csv", b"foo,bar\n1,2\n", "odd.csv, line 1: the columns are foo, bar; expected "
+         "'query' and one of title, text, url, image; or, of gold alone, 'item' and 'gold'"),
         ("book.xlsx", book.getvalue(), "book.xlsx: is a spreadsheet or a document of an office; "
-         "wanted it saved as CSV UTF-8"),
+         "expected it saved as CSV UTF-8"),
         ("old.xls", b"\xd0\xcf\x11\xe0\0\0", "old.xls: is no text in UTF-8"),
         ("latin.csv", "query,title\ncafé,x\n".encode("latin-1"), "latin.csv, line 2: byte 0xe9 is "
          "not UTF-8"),

@@ -296,10 +296,10 @@ def test_what_cannot_be_told_is_refused_with_words(site: Site) -> None:
     slug = site.open_project()
     ada.get(f"/projects/{slug}/settings/notifications")
     for form, said in (
-        ({"webhook": "ftp://example.com"}, "wanted an address such as"),
-        ({"webhook": "https://me:secret@example.com/"}, "wanted an address such as"),
-        ({"emails": "nobody"}, "is no mail address"),
-        ({"event": "weather"}, "wanted done"),
+        ({"webhook": "ftp://example.com"}, "expected an address such as"),
+        ({"webhook": "https://me:secret@example.com/"}, "expected an address such as"),
+        ({"emails": "nobody"}, "is not a mail address"),
+        ({"event": "weather"}, "expected done"),
     ):
         ada.post(f"/projects/{slug}/settings/notifications", expect=422, **form)
         assert said in ada.words

@@ -47,8 +47,8 @@ def learn(services: RequesterServices, slug: str, consensus: Consensus) -> None:
 
     def keep(on: Connection) -> tuple[ProjectSnapshot, Knowledge, NDArray[np.float64]]:
         snapshot = caller.open(on, slug, lock=True).project
-        wanted = select(judges.c.public, judges.c.id).where(judges.c.project == snapshot.id)
-        ids: dict[str, int] = dict(on.execute(wanted).all())
+        statement = select(judges.c.public, judges.c.id).where(judges.c.project == snapshot.id)
+        ids: dict[str, int] = dict(on.execute(statement).all())
         names = consensus.judgments.judges.to_pylist()
         who = np.array([ids[name] for name in names], dtype=np.int64)
         knowledge = read_knowledge(consensus, who)
@@ -89,8 +89,8 @@ def _renew_all(caller: Caller, known: ProjectSnapshot, knowledge: Knowledge) -> 
     """Set the needs of all items again, and put the open ones in a new order."""
     database, project = caller.database, known.id
     with database.read() as on:
-        wanted = select(items.c.id, items.c.topic)
-        work = wanted.where(items.c.project == project, items.c.gold.is_(False))
+        statement = select(items.c.id, items.c.topic)
+        work = statement.where(items.c.project == project, items.c.gold.is_(False))
         topics: dict[int, str] = dict(on.execute(work).all())
     found = []
     snapshot = None

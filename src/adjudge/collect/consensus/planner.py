@@ -160,9 +160,9 @@ def read_plan(services: RequesterServices, slug: str) -> ProjectPlan | None:
 
 def find_due(services: RequesterServices) -> list[str]:
     """The projects whose plan is asked for."""
-    wanted = select(projects.c.slug).join(plans, plans.c.project == projects.c.id)
+    statement = select(projects.c.slug).join(plans, plans.c.project == projects.c.id)
     with services.caller.database.read() as on:
-        found = on.execute(wanted.where(plans.c.asked.is_not(None)).order_by(plans.c.asked))
+        found = on.execute(statement.where(plans.c.asked.is_not(None)).order_by(plans.c.asked))
         return list(found.scalars())
 
 

@@ -173,9 +173,9 @@ def find_due(services: RequesterServices) -> list[tuple[str, str]]:
 
     A fit to a further question is ``model@question``.
     """
-    wanted = select(fits, projects.c.slug).join(projects, projects.c.id == fits.c.project)
+    statement = select(fits, projects.c.slug).join(projects, projects.c.id == fits.c.project)
     with services.caller.database.read() as on:
-        known = {(row.slug, row.model, row.question): row for row in on.execute(wanted)}
+        known = {(row.slug, row.model, row.question): row for row in on.execute(statement)}
     found = []
     for project in services.projects.get_all():
         if not project.judgments:

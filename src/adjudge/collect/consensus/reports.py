@@ -231,10 +231,10 @@ def _order_by_gain(services: RequesterServices, slug: str, found: Preferences) -
         snapshot = request.project
         if snapshot.policy.closing != "adaptive":
             return
-        wanted = select(items.c.id, items.c.document, items.c.beside).where(
+        statement = select(items.c.id, items.c.document, items.c.beside).where(
             items.c.project == snapshot.id, items.c.gold.is_(False), items.c.state == "open"
         )
-        rows = request.on.execute(wanted.order_by(items.c.rank)).all()
+        rows = request.on.execute(statement.order_by(items.c.rank)).all()
     if not rows:
         return
     place = {name: code for code, name in enumerate(found.comparisons.items.to_pylist())}

@@ -150,7 +150,7 @@ def _listed_topics(upload: Upload) -> dict[str, _Topic]:
         row = given.rstrip("\r\n")
         name, mark, query = row.partition("\t") if "\t" in row else row.partition(":")
         if not mark or not query.strip():
-            problem = f"{shown(row)} is no topic; wanted an id, a tab and a query"
+            problem = f"{shown(row)} is not a topic; expected an id, a tab and a query"
             raise BadData(problem, source=upload.name, line=line, code="bad-topic")
         found[name.strip()] = _Topic(query=" ".join(query.split()))
     return found
@@ -165,8 +165,8 @@ def _take_runs(uploads: list[Upload], pool: _Pool, depth: int) -> None:
             if is_run_row(cells):
                 ranked[cells[0]].append((-float(cells[4]), int(cells[3]), line, cells[2]))
             else:
-                wanted = "topic Q0 document rank score tag"
-                problem = f"{shown(row.rstrip())} is no line of a run; wanted {wanted}"
+                expected = "topic Q0 document rank score tag"
+                problem = f"{shown(row.rstrip())} is not a line of a run; expected {expected}"
                 pool.gathering.add_fault(problem, source=upload.name, line=line, code="bad-run")
         for topic, results in ranked.items():
             # A topic that is not there is reported once, not for every result.
@@ -234,16 +234,16 @@ def read_quepid(upload: Upload, gathering: Gathering) -> None:
     """Every pair of the book as an item; the judgments in it are left out, and counted."""
     pairs = read_json_text(upload.text(), upload.name).get("query_doc_pairs")
     if not isinstance(pairs, list):
-        raise BadData("query_doc_pairs is no list", source=upload.name, code="bad-book")
+        raise BadData("query_doc_pairs is not a list", source=upload.name, code="bad-book")
     judged = 0
     for at, pair in enumerate(pairs, start=1):
         place = f"{upload.name}, pair {at}"
         if not isinstance(pair, dict):
-            gathering.add_fault("is no object", source=place, code="bad-book")
+            gathering.add_fault("is not an object", source=place, code="bad-book")
             continue
         query, document = words(pair.get("query_text")), words(pair.get("doc_id"))
         if not query or not document:
-            problem = "wanted query_text and doc_id"
+            problem = "expected query_text and doc_id"
             gathering.add_fault(problem, source=place, code="missing-id")
             continue
         topic = gathering.topic_of(query)

@@ -136,7 +136,7 @@ def read_blocks(
             begun = None
     if begun is not None:
         line = text.count("\n", 0, begun.start()) + 1
-        problem = f"<{name}> is never closed; wanted </{name}>"
+        problem = f"<{name}> is never closed; expected </{name}>"
         raise BadData(problem, source=source, line=line, code="unclosed-tag")
 
 
@@ -146,7 +146,7 @@ def _plain(text: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    """Text with references spelt out; one with very many digits is no character."""
+    """Text with references spelt out; one with very many digits is not a character."""
     return html.unescape(_LONG_REFERENCE.sub("\ufffd", text)) if "&" in text else text
 
 

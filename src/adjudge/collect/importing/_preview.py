@@ -94,12 +94,12 @@ class Gathering:
         for name, value in (*cells.items(), *(beside or {}).items()):
             problem, code = "", ""
             if len(value) > self.limits.field:
-                problem = f"{len(value):,} characters; wanted at most {self.limits.field:,}"
+                problem = f"{len(value):,} characters; expected at most {self.limits.field:,}"
                 code = "too-large"
             elif not _is_storable(value):
                 problem, code = _NOT_STORABLE, "bad-text"
             elif name in ("url", "image") and value and not _is_web(value):
-                problem = f"{shown(value)} is no web address; wanted http:// or https://"
+                problem = f"{shown(value)} is not a web address; expected http:// or https://"
                 code = "bad-address"
             if problem:
                 self.add_fault(problem, **place, column=name, value=value, code=code)
@@ -107,7 +107,7 @@ class Gathering:
         try:
             item = Item(**cells, beside=None if beside is None else Beside(**beside))
         except BadSetting as fault:
-            self.add_fault(f"wanted {fault.expected}", **place, code=f"bad-{fault.setting}")
+            self.add_fault(f"expected {fault.expected}", **place, code=f"bad-{fault.setting}")
             return None
         if item.name in self._places:
             problem = f"item {shown(item.name)} is at {self._places[item.name]} already"
@@ -156,7 +156,7 @@ class Gathering:
             entry = GoldEntry(item=item, accepted=accepted, reason=reason, reasons=told,
                               role=role or "both")  # type: ignore[arg-type] # fmt: skip
         except BadSetting as fault:
-            problem = f"{fault.setting} is {shown(fault.value)}; wanted {fault.expected}"
+            problem = f"{fault.setting} is {shown(fault.value)}; expected {fault.expected}"
             place |= {"column": fault.setting, "value": fault.value, "code": f"bad-{fault.setting}"}
             self.add_fault(problem, **place)
             return
@@ -219,7 +219,7 @@ class Gathering:
 
 _WORDS = {"query", "need", "category", "title", "text"}  # parts that judges read
 _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_NOT_STORABLE = "half of a surrogate pair or a NUL is no character; wanted text"
+_NOT_STORABLE = "half of a surrogate pair or a NUL is not a character; expected text"
 
 
 def _is_storable(text: str) -> bool:

@@ -84,7 +84,7 @@ class Upload:
             problem = f"byte 0x{self.body[fault.start]:02x} is not UTF-8"
             if b"\0" in self.body:
                 line, problem = None, "is no text in UTF-8"
-            problem += "; wanted CSV UTF-8, as spreadsheets list it where they save"
+            problem += "; expected CSV UTF-8, as spreadsheets list it where they save"
             raise BadData(
                 problem, source=self.name, line=line, code="bad-encoding", expected="UTF-8"
             ) from None
@@ -139,17 +139,17 @@ def _unpack_zip(upload: Upload, room: int, limits: ImportLimits) -> Iterator[Upl
     with _naming_damage(upload), zipfile.ZipFile(io.BytesIO(upload.body)) as archive:
         entries = [entry for entry in archive.infolist() if not entry.is_dir()]
         if any(entry.filename == "[Content_Types].xml" for entry in entries):
-            problem = "is a spreadsheet or a document of an office; wanted it saved as CSV UTF-8"
+            problem = "is a spreadsheet or a document of an office; expected it saved as CSV UTF-8"
             raise BadData(problem, source=upload.name, code="office-file", expected="CSV UTF-8")
         if len(entries) > limits.files:
             raise _too_many(upload, len(entries), limits)
         for entry in entries:
             if entry.flag_bits & 0x1:
-                problem = "is locked by a password; wanted an open archive"
+                problem = "is locked by a password; expected an open archive"
                 raise BadData(problem, source=upload.name, code="locked-archive")
             if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 # Python unpacks other methods without a limit.
-                problem = f"is packed by method {entry.compress_type}; wanted deflate"
+                problem = f"is packed by method {entry.compress_type}; expected deflate"
                 raise BadData(problem, source=upload.name, code="bad-archive", expected="deflate")
             with archive.open(entry) as file:
                 body = _read_some(file, upload, entry.compress_size, room, limits)
@@ -169,7 +169,7 @@ def _read_some(
     body = file.read(most + 1)
     if len(body) > most:
         why = ", too many times its size" if most < room else ""
-        problem = f"unpacks to more than {most:,} bytes{why}; wanted less"
+        problem = f"unpacks to more than {most:,} bytes{why}; expected less"
         raise BadData(problem, source=upload.name, code="too-large", expected=f"at most {most:,}")
     return body
 
@@ -186,14 +186,14 @@ def _naming_damage(upload: Upload) -> Iterator[None]:
 
 
 def _too_many(upload: Upload, count: int, limits: ImportLimits) -> BadData:
-    problem = f"there are {count:,} files in the archive; wanted at most {limits.files:,}"
+    problem = f"there are {count:,} files in the archive; expected at most {limits.files:,}"
     return BadData(problem, source=upload.name, code="too-many-files", value=count)
 
 
 def _check_lines(upload: Upload, limits: ImportLimits) -> None:
     """Refuse a file with more lines than readers should have to walk."""
     if max(upload.body.count(b"\n"), upload.body.count(b"\r")) > limits.lines:
-        problem = f"has more than {limits.lines:,} lines; wanted fewer"
+        problem = f"has more than {limits.lines:,} lines; expected fewer"
         raise BadData(problem, source=upload.name, code="too-large")
 
 

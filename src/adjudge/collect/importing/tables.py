@@ -90,7 +90,7 @@ def _read_pairs(
     if gathering.scale is None:
         gathering.scale = PAIR_SCALE
     elif not {LEFT, RIGHT} <= set(gathering.scale.labels):
-        problem = f"its items are pairs, and the labels are {gathering.scale}; wanted {PAIR_SCALE}"
+        problem = f"its items are pairs; expected the labels {PAIR_SCALE}, not {gathering.scale}"
         raise BadData(problem, source=upload.name, line=1, code="not-pair-labels")
     told = _reason_columns(columns)
     rows = list(rows)
@@ -107,7 +107,7 @@ def _read_pairs(
             gathering.add_fault(problem, source=upload.name, line=line, code="missing-result")
             continue
         if left == right:
-            problem = f"{shown(left)} is both results; wanted two different ones"
+            problem = f"{shown(left)} is both results; expected two different ones"
             gathering.add_fault(
                 problem, source=upload.name, line=line, value=left, code="same-result"
             )
@@ -131,16 +131,18 @@ def _check_systems(
     texts = any(part in found for part in _PAIR_PARTS if part not in _SIDES)
     once = len(rows) >= _FEW_PAIRS and len(names) > len(rows)
     if once and not texts and not by_hand:
-        wanted = (
+        expected = (
             "the names of the systems in 'left' and 'right', and their texts in 'left_text' and "
             "'right_text'; choose what each column is, or rename the columns"
         )
         problem = (
             f"{' and '.join(named)} hold {len(names):,} different values in {len(rows):,} rows, "
             f"such as {shown(next(iter(names)))}: are they systems to rank, or texts? "
-            f"Expected {wanted}"
+            f"Expected {expected}"
         )
-        raise BadData(problem, source=upload.name, line=1, code="systems-or-texts", expected=wanted)
+        raise BadData(
+            problem, source=upload.name, line=1, code="systems-or-texts", expected=expected
+        )
     if names:
         listed = ", ".join(f"{shown(name)} ({times:,})" for name, times in names.most_common(5))
         more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
@@ -216,9 +218,9 @@ def read(upload: Upload, gathering: Gathering) -> None:
                 parts["document"] = parts.get("url") or gathering.make_document()
             name = parts.get("name") or _join(topic, parts.get("document", ""))
             if not name:
-                wanted = "an item, or a topic and a document"
-                wanted = wanted if query or "query" not in found else "a query"
-                problem = f"wanted {wanted}"
+                expected = "an item, or a topic and a document"
+                expected = expected if query or "query" not in found else "a query"
+                problem = f"expected {expected}"
                 gathering.add_fault(problem, source=upload.name, line=line, code="missing-id")
                 continue
             parts |= {"name": name, "query": query, "topic": topic}
@@ -302,10 +304,10 @@ def _check(upload: Upload, columns: list[str], found: dict[str, str], holds_item
     named = "name" in found or ("document" in found and ("topic" in found or "query" in found))
     shown_parts = ", ".join(SHOWN)
     if not named and not holds_items:
-        wanted = (
+        expected = (
             f"'query' and one of {shown_parts}; or, of gold alone, 'item' and 'gold' or 'label'"
         )
-        raise refuse_columns(upload, columns, wanted)
+        raise refuse_columns(upload, columns, expected)
     if not holds_items and "gold" not in found:
         raise refuse_columns(upload, columns, f"something to judge by ({shown_parts}), or gold")
     if holds_items and "query" not in found and "topic" not in found:
@@ -317,7 +319,7 @@ def refuse_columns(upload: Upload, columns: list[str], wanted: str) -> BadData:
     listed = [name if len(name) <= 60 else f"{name[:57]}..." for name in columns[:30]]
     if len(columns) > 30:
         listed.append(f"... ({len(columns):,} columns)")
-    problem = f"the columns are {', '.join(listed)}; wanted {wanted}"
+    problem = f"the columns are {', '.join(listed)}; expected {wanted}"
     return BadData(problem, source=upload.name, line=1, code="missing-column", expected=wanted)
 
 
@@ -352,7 +354,7 @@ def read_table(upload: Upload, limits: ImportLimits) -> tuple[list[str], Iterato
 
 def _check_columns(columns: list[str], upload: Upload, limits: ImportLimits) -> None:
     if len(columns) > limits.columns:
-        problem = f"there are {len(columns):,} columns; wanted at most {limits.columns:,}"
+        problem = f"there are {len(columns):,} columns; expected at most {limits.columns:,}"
         raise BadData(problem, source=upload.name, line=1, code="too-large")
 
 
@@ -392,7 +394,7 @@ def json_lines(upload: Upload) -> Iterator[tuple[int, dict[str, Any]]]:
     for line, part in upload.file().lines():
         record = read_json_text(part, upload.name, line)
         if not isinstance(record, dict):
-            problem = f"{shown(record)} is no object; wanted one object per line"
+            problem = f"{shown(record)} is not an object; expected one object per line"
             raise BadData(problem, source=upload.name, line=line, code="bad-json")
         yield line, record
 
@@ -402,7 +404,7 @@ def read_json_text(text: str, source: str | None = None, line: int | None = None
     # Each bracket becomes an object of a hundred bytes and more: three characters of text.
     brackets = text.count("{") + text.count("[")
     if brackets > max(_BRACKETS, len(text) // 30):
-        problem = f"holds {brackets:,} objects and lists; wanted fewer"
+        problem = f"holds {brackets:,} objects and lists; expected fewer"
         raise BadData(problem, source=source, line=line, code="too-large")
     try:
         return json.loads(text)
@@ -410,7 +412,7 @@ def read_json_text(text: str, source: str | None = None, line: int | None = None
         reason = "nested too deep"
     except ValueError as fault:  # also a number of thousands of digits
         reason = getattr(fault, "msg", "a number has too many digits")
-    raise BadData(f"is no JSON ({reason})", source=source, line=line, code="bad-json")
+    raise BadData(f"is not JSON ({reason})", source=source, line=line, code="bad-json")
 
 
 def words(value: Any) -> str:
@@ -434,7 +436,7 @@ def _check_line_lengths(upload: Upload, limits: ImportLimits) -> None:
         window = (at, at + limits.line + 1)
         end = max(body.rfind(b"\n", *window), body.rfind(b"\r", *window))
         if end < 0:
-            problem = f"a line is longer than {limits.line:,} bytes; wanted shorter ones"
+            problem = f"a line is longer than {limits.line:,} bytes; expected shorter ones"
             line = body.count(b"\n", 0, at) + 1
             raise BadData(problem, source=upload.name, line=line, code="too-large")
         at = end + 1

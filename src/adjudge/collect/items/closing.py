@@ -239,8 +239,8 @@ def change_needed(on: Connection, project: int, policy: Policy) -> None:
 
 def counted_items(on: Connection, judge: int) -> list[int]:
     """The items on which a judge's judgments count, or would if they were trusted."""
-    wanted = select(judgments.c.item).where(judgments.c.judge == judge, COUNTED)
-    return list(on.execute(wanted).scalars())
+    statement = select(judgments.c.item).where(judgments.c.judge == judge, COUNTED)
+    return list(on.execute(statement).scalars())
 
 
 def untrust(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:

@@ -256,5 +256,5 @@ def withdraw_others(
 def count_work(on: Connection, project: int) -> int:
     """How many items a project has to be judged: no gold, and none that was withdrawn."""
     work = (items.c.gold.is_(False), items.c.state != "withdrawn")
-    wanted = select(func.count()).where(items.c.project == project, *work)
-    return int(on.execute(wanted).scalar_one())
+    statement = select(func.count()).where(items.c.project == project, *work)
+    return int(on.execute(statement).scalar_one())

@@ -228,8 +228,8 @@ def _stored_feedback(
 ) -> list[Feedback]:
     """The feedback on an answered page, with the gold as it is now and contests marked."""
     told = _told_rows(page, given)
-    wanted = select(contests.c.judgment).where(contests.c.judgment.in_([row.id for row in told]))
-    contested = set(request.on.execute(wanted).scalars())
+    statement = select(contests.c.judgment).where(contests.c.judgment.in_([row.id for row in told]))
+    contested = set(request.on.execute(statement).scalars())
     return [make_feedback(request.project, row, contested=row.id in contested) for row in told]
 
 

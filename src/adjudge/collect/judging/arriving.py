@@ -172,8 +172,8 @@ def too_many_new(seconds: float) -> Refused:
 
 def unsigned_dry_run() -> Refused:
     """The refusal of a dry run by a link that anybody can write: it would show all gold."""
-    wanted = "open 'Try it out' on the project's page, which makes a link for a member"
-    return Refused("link-forged", f"a dry run needs a link signed by this server; {wanted}")
+    expected = "open 'Try it out' on the project's page, which makes a link for a member"
+    return Refused("link-forged", f"a dry run needs a link signed by this server; {expected}")
 
 
 def _check_form(arrival: Arrival) -> None:

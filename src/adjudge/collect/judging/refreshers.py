@@ -30,13 +30,13 @@ def is_refresher(page: Any) -> bool:
 
 def counts_of(on: Connection, project: int) -> dict[str, int]:
     """How many refreshers each judge has done, by public id; those who did none are not in."""
-    wanted = (
+    statement = (
         select(judges.c.public, func.count())
         .join(pages, pages.c.judge == judges.c.id)
         .where(judges.c.project == project, _DONE)
         .group_by(judges.c.public)
     )
-    return dict(on.execute(wanted).all())
+    return dict(on.execute(statement).all())
 
 
 def refreshers_of(on: Connection, judge: int) -> tuple[RefresherRow, ...]:
@@ -74,13 +74,13 @@ def refreshers_of(on: Connection, judge: int) -> tuple[RefresherRow, ...]:
 def _answers(on: Connection, ids: Sequence[int]) -> dict[int, list[tuple[int, bool]]]:
     """The screening golds that judges answered in work, as (page, right), by judge."""
     found: dict[int, list[tuple[int, bool]]] = defaultdict(list)
-    wanted = select(judgments.c.judge, judgments.c.page, judgments.c.right).where(
+    statement = select(judgments.c.judge, judgments.c.page, judgments.c.right).where(
         judgments.c.judge.in_(ids),
         judgments.c.kind == "work",
         judgments.c.gold.is_not(None),
         judgments.c.right.is_not(None),
     )
-    for row in on.execute(wanted):
+    for row in on.execute(statement):
         found[row.judge].append((row.page, row.right))
     return found
 
@@ -92,8 +92,10 @@ def refreshers_by_arm(
     arm_of = {row.id: row.arm for row in rows}
     marks: dict[int, list[int]] = defaultdict(list)
     if rows:
-        wanted = select(pages.c.judge, pages.c.id).where(pages.c.project == rows[0].project, _DONE)
-        for judge, page in on.execute(wanted.order_by(pages.c.id)):
+        statement = select(pages.c.judge, pages.c.id).where(
+            pages.c.project == rows[0].project, _DONE
+        )
+        for judge, page in on.execute(statement.order_by(pages.c.id)):
             if judge in arm_of:
                 marks[judge].append(page)
     if not marks:

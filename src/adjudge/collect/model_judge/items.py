@@ -96,7 +96,7 @@ def read_items(path: Path) -> tuple[_AskedItem, ...]:
     found = find_roles(columns)
     if "query" not in found or not any(part in found for part in SHOWN):
         raise BadData(
-            f"the columns are {', '.join(columns)}; wanted query, and something to judge by "
+            f"the columns are {', '.join(columns)}; expected query, and something to judge by "
             f"({', '.join(SHOWN)})",
             source=path.name,
             line=1,
@@ -108,7 +108,7 @@ def read_items(path: Path) -> tuple[_AskedItem, ...]:
         name = parts.get("name") or (f"{topic}/{document}" if document else "")
         if not name:
             raise BadData(
-                "the item has no name; wanted item, or a document beside the query",
+                "the item has no name; expected item, or a document beside the query",
                 source=path.name,
                 line=line,
             )

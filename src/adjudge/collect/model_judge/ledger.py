@@ -52,7 +52,7 @@ class AnswerLedger:
                 self.answers[key] = Reply(**record)
             except (ValueError, KeyError, TypeError, AttributeError):
                 raise BadData(
-                    "is no line of a ledger of answers", source=self.path.name, line=number
+                    "is not a line of a ledger of answers", source=self.path.name, line=number
                 ) from None
         if cut:
             part = self.path.with_name(f".{self.path.name}.part")

@@ -235,7 +235,7 @@ def _parse(content: str, question: Question, labels: tuple[str, ...]) -> Reply:
         found = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
         raise BadData(
-            f"{shown(content)} is no JSON object", value=content, expected="a JSON object"
+            f"{shown(content)} is not a JSON object", value=content, expected="a JSON object"
         ) from None
     if not isinstance(found, dict) or not isinstance(found.get("label"), str | int):
         raise BadData(f"{shown(content)} has no label", value=content, expected="a label")
@@ -272,8 +272,8 @@ def _umbrela(question: Question, _guidelines: str, _labels: tuple[str, ...]) -> 
 def _final_score(content: str, question: Question, labels: tuple[str, ...]) -> Reply:
     """The one final score of an answer; none, or two that differ, is an error."""
     if question.further:
-        wanted = "guidelines: the project asks further questions"
-        raise BadSetting("prompt", "umbrela", wanted)
+        expected = "guidelines: the project asks further questions"
+        raise BadSetting("prompt", "umbrela", expected)
     found = set(_FINAL.findall(content))
     if len(found) != 1:
         raise BadData(

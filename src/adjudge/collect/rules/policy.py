@@ -49,12 +49,12 @@ class Policy(
     def model_post_init(self, _: object) -> None:
         """Refuse settings that do not go together."""
         if self.block_below > self.warn_below:
-            wanted = f"at most warn_below, {self.warn_below}"
-            raise BadSetting("block_below", self.block_below, wanted)
+            expected = f"at most warn_below, {self.warn_below}"
+            raise BadSetting("block_below", self.block_below, expected)
         if self.closing == "adaptive":
             if self.least_judgments > self.most_of_an_item:
-                wanted = f"at most the most, {self.most_of_an_item}"
-                raise BadSetting("least_judgments", self.least_judgments, wanted)
+                expected = f"at most the most, {self.most_of_an_item}"
+                raise BadSetting("least_judgments", self.least_judgments, expected)
             if self.judgments_by_arm:
                 raise BadSetting("judgments_by_arm", True, "false with adaptive closing")
 

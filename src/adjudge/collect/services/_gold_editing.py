@@ -159,7 +159,7 @@ def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, dict[int, Count
     The grades are "right", "wrong" and "ungraded"; work has try 0.
     """
     found: dict[int, dict[int, Counter[str]]] = {judge: defaultdict(Counter) for judge in ids}
-    wanted = (
+    statement = (
         select(
             judgments.c.judge,
             judgments.c.kind,
@@ -177,7 +177,7 @@ def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, dict[int, Count
     )
     grades = {True: "right", False: "wrong", None: "ungraded"}
     for part in batches(ids):
-        for row in on.execute(wanted.where(judgments.c.judge.in_(part))):
+        for row in on.execute(statement.where(judgments.c.judge.in_(part))):
             attempt = row.attempt if row.kind == "training" else 0
             found[row.judge][attempt][grades[row.right]] += row[4]
     return found
@@ -307,12 +307,12 @@ def warn_of_gold(request: Request) -> list[str]:
 
 def _work_topics(request: Request) -> dict[Any, int]:
     """How many items of work each topic has; kept with the snapshot, since a project is large."""
-    wanted = select(items.c.topic, func.count()).where(
+    statement = select(items.c.topic, func.count()).where(
         items.c.project == request.project.id,
         items.c.gold.is_(False),
         items.c.state != "withdrawn",
     )
-    by_topic = wanted.group_by(items.c.topic)
+    by_topic = statement.group_by(items.c.topic)
     return request.project.keep(
         "work topics", None, lambda: dict(request.on.execute(by_topic).all())
     )

@@ -158,10 +158,10 @@ def _contest_of(row: StoredRow) -> Contest:
 
 def list_contests(request: Request, settled: bool | None) -> list[Contest]:
     """Contests of a project, newest first."""
-    wanted = _CONTESTS.where(contests.c.project == request.project.id)
+    statement = _CONTESTS.where(contests.c.project == request.project.id)
     if settled is not None:
-        wanted = wanted.where(contests.c.settled == settled)
-    return [_contest_of(row) for row in request.on.execute(wanted)]
+        statement = statement.where(contests.c.settled == settled)
+    return [_contest_of(row) for row in request.on.execute(statement)]
 
 
 def settle(request: Request, contest: int, *, upheld: bool, answer: str) -> Contest:

@@ -145,12 +145,12 @@ _COLUMNS = (
 
 def table_outcomes(request: Request) -> Any:
     """How each participant of a panel ended, as an Arrow table, in the order they came."""
-    wanted = (
+    statement = (
         select(judges)
         .where(judges.c.project == request.project.id, judges.c.channel == "panel", is_real)
         .order_by(judges.c.id)
     )
-    rows = [_outcome(row, request.project) for row in request.on.execute(wanted)]
+    rows = [_outcome(row, request.project) for row in request.on.execute(statement)]
     kinds = {"pages": pa.int64(), "judged": pa.int64()}
     kinds |= dict.fromkeys(("came", "last"), pa.timestamp("us", tz="UTC"))
     schema = pa.schema([(name, kinds.get(name, pa.large_string())) for name in _COLUMNS])

@@ -50,7 +50,7 @@ from adjudge.evaluation.scores import wilson
 _APART = text("judgments.gold IS NULL AND (judgments.other OR judgments.standing = 'untrusted')")
 _PASSED = text("log.event = 'training-passed'")
 _COUNTED_ON = (
-    *("id", "stage", "arm", "earned", "pages", "worked"),
+    *("id", "stage", "arm", "earned", "pages", "worked", "last"),
     *("attempt", "training_seen", "seen", "right"),
 )
 _CENT = Decimal("0.01")
@@ -230,8 +230,8 @@ def count_funnel(
 ) -> tuple[ArmFunnel, ...]:
     """How judges of each arm came through."""
     of_project = select(log.c.judge).join(judges, judges.c.id == log.c.judge)
-    wanted = of_project.where(judges.c.project == request.project.id, _PASSED)
-    passed = set(request.on.execute(wanted).scalars())
+    statement = of_project.where(judges.c.project == request.project.id, _PASSED)
+    passed = set(request.on.execute(statement).scalars())
     by_arm: dict[str, list[StoredRow]] = defaultdict(list)
     for row in people:
         by_arm[row.arm].append(row)
@@ -434,17 +434,17 @@ def _count_bars(request: Request, size: float, since: float) -> tuple[dict[int, 
 
 def list_disagreements(request: Request, search: str, limit: int) -> list[DisagreementTopic]:
     """Queries whose items split the trusted judges, the most split first."""
-    wanted = (
+    statement = (
         select(judgments.c.item, items.c.topic, judgments.c.label, func.count())
         .join(items, items.c.id == judgments.c.item)
         .where(judgments.c.project == request.project.id, TRUSTED_WORK)
         .group_by(judgments.c.item, items.c.topic, judgments.c.label)
     )
     if search:
-        wanted = wanted.where(items.c.query.icontains(search, autoescape=True))
+        statement = statement.where(items.c.query.icontains(search, autoescape=True))
     counts: dict[int, dict[str, int]] = defaultdict(dict)
     topics: dict[str, set[int]] = defaultdict(set)
-    for item, topic, label, count in request.on.execute(wanted):
+    for item, topic, label, count in request.on.execute(statement):
         counts[item][label] = count
         topics[topic].add(item)
     bits = {item: _entropy(given) for item, given in counts.items()}

@@ -203,11 +203,11 @@ class AccountService(Service):
     @reads_store
     def get_tokens(self, on: Connection) -> list[Token]:
         """The requester's tokens, an admin's those of all, newest first."""
-        wanted = _TOKENS.order_by(tokens.c.id.desc())
+        statement = _TOKENS.order_by(tokens.c.id.desc())
         requester = self.caller.find_id(on)
         if requester is not None:
-            wanted = wanted.where(tokens.c.requester == requester)
-        return [_token_of(row) for row in on.execute(wanted)]
+            statement = statement.where(tokens.c.requester == requester)
+        return [_token_of(row) for row in on.execute(statement)]
 
     @writes_store
     def revoke_token(self, on: Connection, token: str) -> None:
@@ -319,8 +319,8 @@ class MemberService(Service):
     @reads("owner")
     def get_links(self, request: Request) -> list[MemberLink]:
         """Every link that makes a member, newest first."""
-        wanted = _LINKS.where(member_links.c.project == request.project.id)
-        return [_link_of(row) for row in request.on.execute(wanted)]
+        statement = _LINKS.where(member_links.c.project == request.project.id)
+        return [_link_of(row) for row in request.on.execute(statement)]
 
     @writes("owner")
     def invite(
@@ -370,8 +370,10 @@ class MemberService(Service):
     @reads("owner")
     def get_tokens(self, request: Request) -> list[ProjectToken]:
         """Every token that is bound to the project, newest first, with whose it is."""
-        wanted = _TOKENS.add_columns(requesters.c.name.label("holder")).order_by(tokens.c.id.desc())
-        ours = request.on.execute(wanted.where(tokens.c.project == request.project.id))
+        statement = _TOKENS.add_columns(requesters.c.name.label("holder")).order_by(
+            tokens.c.id.desc()
+        )
+        ours = request.on.execute(statement.where(tokens.c.project == request.project.id))
         return [from_row(ProjectToken, row, token=row.public) for row in ours]
 
     @writes("owner")
@@ -442,10 +444,10 @@ def _link_of(row: StoredRow) -> MemberLink:
 
 def _find_good(on: Connection, key: str, now: float, *, lock: bool = False) -> StoredRow:
     """The row of a link that is still good. Refused: ``invite-unknown``, ``link-expired``."""
-    wanted = _LINKS.where(member_links.c.key == key)
+    statement = _LINKS.where(member_links.c.key == key)
     if lock:
-        wanted = wanted.with_for_update(of=member_links)
-    row = on.execute(wanted).one_or_none()
+        statement = statement.with_for_update(of=member_links)
+    row = on.execute(statement).one_or_none()
     if row is None or row.revoked:
         raise Refused("invite-unknown", "this invitation is not known, or was taken back")
     if row.requester is not None:

@@ -137,7 +137,7 @@ def read_archive(given: Path | Upload, limits: ImportLimits | None = None) -> Pr
                 parts = {name: archive.read(name) for name in _PARTS}
         about = _AboutIn(**_clean(read_json_text(parts["project.json"].decode())))
         if about.adjudge > _VERSION:
-            problem = f"is an archive of version {about.adjudge}; wanted {_VERSION} or older"
+            problem = f"is an archive of version {about.adjudge}; expected {_VERSION} or older"
             raise BadData(problem, source=source, code="newer-archive", value=about.adjudge)
         scale = about.scale.value()
         gathering = Gathering(limits=limits, scale=None, verbatim=True)
@@ -163,7 +163,7 @@ def read_archive(given: Path | Upload, limits: ImportLimits | None = None) -> Pr
         if isinstance(fault, ValidationError):
             first = fault.errors()[0]
             reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        problem = f"is no archive of a project ({reason})"
+        problem = f"is not an archive of a project ({reason})"
         raise BadData(problem, source=source, code="bad-archive") from None
 
 

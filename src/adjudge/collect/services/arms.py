@@ -133,7 +133,7 @@ def read_arms(given: object, *, labels: Sequence[str], gold: Iterable[str] = ())
                 raise UnknownName("part of a file of arms", str(name), ("arms", "population"))
         population, given = given.get("population"), given.get("arms")
     if not isinstance(given, Sequence) or isinstance(given, str):
-        raise BadData("is no list of arms", expected='[{"name": ..., "training_mix": ...}, ...]')
+        raise BadData("is not a list of arms", expected='[{"name": ..., "training_mix": ...}, ...]')
     counted = population if population is not None else Counter(gold)
     made = tuple(_read_arm(one, place, counted, labels) for place, one in enumerate(given, 1))
     check_arms(made)
@@ -143,7 +143,7 @@ def read_arms(given: object, *, labels: Sequence[str], gold: Iterable[str] = ())
 def _read_arm(given: object, place: int, population: object, labels: Sequence[str]) -> Arm:
     """One arm of a file."""
     if not isinstance(given, Mapping):
-        raise BadData("is no object", record=f"arm {place}", expected='{"name": ...}')
+        raise BadData("is not an object", record=f"arm {place}", expected='{"name": ...}')
     for name in given:
         if name not in _FIELDS:
             raise UnknownName("setting of an arm", str(name), _FIELDS)

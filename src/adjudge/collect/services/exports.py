@@ -308,13 +308,13 @@ def _table_unjudged(request: Request) -> Any:
         answered = label_of(request.project.question).is_not(None)
         judged = judged.where(judgments.c.answers.is_not(None), answered)
     names = ("topic", "document", "query", "title", "url")
-    wanted = select(items.c.name.label("item"), *(items.c[name] for name in names)).where(
+    statement = select(items.c.name.label("item"), *(items.c[name] for name in names)).where(
         items.c.project == request.project.id,
         items.c.gold.is_(False),
         items.c.state.not_in(("withdrawn", "final")),
         items.c.id.not_in(judged),
     )
-    rows = request.on.execute(wanted.order_by(items.c.id)).all()
+    rows = request.on.execute(statement.order_by(items.c.id)).all()
     return _table_texts({n: [getattr(row, n) for row in rows] for n in ("item", *names)})
 
 
@@ -329,8 +329,8 @@ def _table_judges(request: Request) -> Any:
 
     Parameters named as an id of a panel, or as a column of ours, are left out.
     """
-    wanted = select(judges).where(judges.c.project == request.project.id, is_real)
-    rows = request.on.execute(wanted.order_by(judges.c.id)).all()
+    statement = select(judges).where(judges.c.project == request.project.id, is_real)
+    rows = request.on.execute(statement.order_by(judges.c.id)).all()
     own = {"judge": "public", "arm": "arm", "kind": "kind", "channel": "channel"}
     ids = {name.casefold() for name in (*own, "item", *PROLIFIC_PARAMETERS)}
     names = sorted({name for row in rows for name in row.parameters if name.casefold() not in ids})

@@ -190,12 +190,12 @@ class GoldService(Service):
         left = [one for one in sure if one.item not in gone]
         labels = request.project.scale.truths
         chosen = choose_lacking(left, count, labels=labels, mix=mix, have=have)
-        wanted = select(items).where(
+        statement = select(items).where(
             items.c.project == request.project.id,
             items.c.name.in_([one.item for one in chosen]),
             items.c.state != "withdrawn",
         )
-        texts = {row.name: row for row in request.on.execute(wanted)}
+        texts = {row.name: row for row in request.on.execute(statement)}
         given = (
             select(items.c.name, judgments.c.label, judges.c.public)
             .join(judges, judges.c.id == judgments.c.judge)

@@ -98,8 +98,8 @@ class ItemService(Service):
     @reads()
     def list_undecided(self, request: Request) -> list[str]:
         """The items that judges dispute or that the fit is unsure of, the least sure first."""
-        wanted = _filter(request, "undecided", "").order_by(*_order("unsure"))
-        return list(request.on.execute(wanted.with_only_columns(items.c.name)).scalars())
+        statement = _filter(request, "undecided", "").order_by(*_order("unsure"))
+        return list(request.on.execute(statement.with_only_columns(items.c.name)).scalars())
 
     @reads()
     def get(self, request: Request, item: str) -> ItemDetail:
@@ -212,7 +212,7 @@ class ItemService(Service):
 def _filter(request: Request, which: str, search: str) -> Select[Any]:
     """The items of a filter."""
     project = request.project.id
-    wanted = select(items).where(items.c.project == project, items.c.state != "withdrawn")
+    statement = select(items).where(items.c.project == project, items.c.state != "withdrawn")
     given = select(judgments.c.item).where(judgments.c.project == project, TRUSTED_WORK)
     split = given.group_by(judgments.c.item).having(func.count(judgments.c.label.distinct()) > 1)
     work = items.c.gold.is_(False)
@@ -230,11 +230,11 @@ def _filter(request: Request, which: str, search: str) -> Select[Any]:
         "gold": (items.c.gold,),
         "skipped": (work, items.c.state.in_(("skipped", "set aside"))),
     }
-    wanted = wanted.where(*conditions[which])
+    statement = statement.where(*conditions[which])
     if search:
         columns = (items.c.query, items.c.title, items.c.name)
-        wanted = wanted.where(or_(*(c.icontains(search, autoescape=True) for c in columns)))
-    return wanted
+        statement = statement.where(or_(*(c.icontains(search, autoescape=True) for c in columns)))
+    return statement
 
 
 def _order(sort: str) -> tuple[Any, ...]:
@@ -302,15 +302,15 @@ def _title(row: StoredRow) -> str:
 
 def _read_final(request: Request, ids: Sequence[int] | None = None) -> dict[int, FinalLabel]:
     """What was decided and holds, by item; ``ids`` None for the entire project."""
-    wanted = (
+    statement = (
         select(adjudications, items.c.topic, items.c.document)
         .join(items, items.c.id == adjudications.c.item)
         .where(adjudications.c.project == request.project.id, adjudications.c.active)
     )
     if ids is not None:
-        wanted = wanted.where(adjudications.c.item.in_(ids))
+        statement = statement.where(adjudications.c.item.in_(ids))
     return {
-        row.item: _make_final(row, row.topic, row.document) for row in request.on.execute(wanted)
+        row.item: _make_final(row, row.topic, row.document) for row in request.on.execute(statement)
     }
 
 

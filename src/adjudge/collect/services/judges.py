@@ -87,8 +87,8 @@ class JudgeService(Service):
     @reads()
     def get_all(self, request: Request) -> list[JudgeRow]:
         """Every judge with their tallies, the last to act first."""
-        wanted = _of_project(request).order_by(judges.c.last.desc(), judges.c.id.desc())
-        rows = request.on.execute(wanted).all()
+        statement = _of_project(request).order_by(judges.c.last.desc(), judges.c.id.desc())
+        rows = request.on.execute(statement).all()
         answered = {row.id: row.pages for row in rows}
         seconds = request.project.keep("seconds", answered, lambda: _median_seconds(request))
         flags, invited = find_flags(request), invited_names(request)
@@ -201,8 +201,8 @@ class JudgeService(Service):
         words = text.strip()
         if not words or len(words) > _LONGEST_MESSAGE or "\0" in words:
             raise Refused("bad-form", f"a message has 1 to {_LONGEST_MESSAGE:,} characters")
-        wanted = _of_project(request).where(judges.c.public.in_(list(publics)))
-        found = request.on.execute(wanted).all()
+        statement = _of_project(request).where(judges.c.public.in_(list(publics)))
+        found = request.on.execute(statement).all()
         missing = set(publics) - {row.public for row in found}
         if missing:
             raise NotFound("judge", min(missing))
@@ -263,8 +263,8 @@ def _of_project(request: Request) -> Select[Any]:
 
 def _find_judge(request: Request, public: str) -> StoredRow:
     """A judge of this project."""
-    wanted = _of_project(request).where(judges.c.public == public)
-    row = request.on.execute(wanted).one_or_none()
+    statement = _of_project(request).where(judges.c.public == public)
+    row = request.on.execute(statement).one_or_none()
     if row is None:
         raise NotFound("judge", public)
     return row
@@ -388,8 +388,8 @@ def find_invite(on: Connection, key: str) -> Invite | None:
 
 def _list_invites(request: Request) -> list[Invite]:
     """Every invitation of a project, newest first."""
-    wanted = _INVITES.where(invites.c.project == request.project.id)
-    return [_invite_of(row) for row in request.on.execute(wanted)]
+    statement = _INVITES.where(invites.c.project == request.project.id)
+    return [_invite_of(row) for row in request.on.execute(statement)]
 
 
 def _invite_of(row: StoredRow) -> Invite:
@@ -398,10 +398,10 @@ def _invite_of(row: StoredRow) -> Invite:
 
 def invited_names(request: Request) -> dict[int, str]:
     """What invitations say of whom they are for, by the internal id of who came by each."""
-    wanted = select(invites.c.judge, invites.c.note).where(
+    statement = select(invites.c.judge, invites.c.note).where(
         invites.c.project == request.project.id, invites.c.judge.is_not(None)
     )
-    return dict(request.on.execute(wanted).all())
+    return dict(request.on.execute(statement).all())
 
 
 def name_of_judge(row: Any, invited: str = "") -> str:
@@ -432,11 +432,13 @@ def find_flags(request: Request) -> dict[int, tuple[Flag, ...]]:
 
 def _read_workers(request: Request) -> Sequence[StoredRow]:
     """What is counted on the judges who have answered a page."""
-    wanted = _of_project(request).with_only_columns(
+    statement = _of_project(request).with_only_columns(
         *(judges.c.id, judges.c.arm, judges.c.kind, judges.c.stage, judges.c.pages),
         *(judges.c.judged, judges.c.seen, judges.c.right),
     )
-    return request.on.execute(wanted.where(judges.c.pages > 0, is_real).order_by(judges.c.id)).all()
+    return request.on.execute(
+        statement.where(judges.c.pages > 0, is_real).order_by(judges.c.id)
+    ).all()
 
 
 def _flags_of(request: Request, rows: Sequence[StoredRow]) -> dict[int, tuple[Flag, ...]]:
@@ -480,8 +482,8 @@ def _list_groups(request: Request) -> list[JudgeGroup]:
         return []
     ids = np.array([row.id for row in people], dtype=np.int64)
     work, places = _read_work(request, ids)
-    wanted = select(items.c.id, items.c.state, items.c.trusted, items.c.needed)
-    ours = wanted.where(items.c.project == request.project.id, items.c.gold.is_(False))
+    statement = select(items.c.id, items.c.state, items.c.trusted, items.c.needed)
+    ours = statement.where(items.c.project == request.project.id, items.c.gold.is_(False))
     closed = {row.id: row.trusted - row.needed for row in request.on.execute(ours)
               if row.state == "closed"}  # fmt: skip
     spare = np.array([closed.get(item, -1) for item in places.tolist()], dtype=np.int64)
@@ -507,10 +509,10 @@ def _list_groups(request: Request) -> list[JudgeGroup]:
 def _read_work(request: Request, ids: Any) -> tuple[WorkAnswers, Any]:
     """Every trusted answer to work, its judge by the place in ``ids``; and the items, by place."""
     codes = {label: code for code, label in enumerate(request.project.scale.labels)}
-    wanted = select(judgments.c.judge, judgments.c.item, judgments.c.label).where(
+    statement = select(judgments.c.judge, judgments.c.item, judgments.c.label).where(
         judgments.c.project == request.project.id, TRUSTED_WORK
     )
-    parts = request.on.execute(wanted).partitions(_ROWS)
+    parts = request.on.execute(statement).partitions(_ROWS)
     coded = [np.array([(j, i, codes.get(label, -1)) for j, i, label in rows]) for rows in parts]
     work = np.concatenate([np.empty((0, 3), dtype=np.int64), *coded])
     # A label that is on the scale no more says nothing of anybody.
@@ -521,13 +523,15 @@ def _read_work(request: Request, ids: Any) -> tuple[WorkAnswers, Any]:
 
 def _median_seconds(request: Request, judge: int | None = None) -> dict[int, float]:
     """The median seconds per label of each judge, as the report has them, where measured."""
-    wanted = select(judgments.c.judge, judgments.c.seconds).where(
+    statement = select(judgments.c.judge, judgments.c.seconds).where(
         judgments.c.project == request.project.id,
         judgments.c.kind == "work",
         judgments.c.other.is_(False),
         judgments.c.seconds.is_not(None),
     )
-    return _medians(request, wanted if judge is None else wanted.where(judgments.c.judge == judge))
+    return _medians(
+        request, statement if judge is None else statement.where(judgments.c.judge == judge)
+    )
 
 
 def _medians(request: Request, wanted: Select[Any]) -> dict[int, float]:

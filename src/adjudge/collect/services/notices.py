@@ -147,7 +147,7 @@ class NoticeService(Service):
         """
         _check(webhook, emails, events)
         if server and not _is_address(server):
-            raise Refused("bad-form", f"{server[:200]!r} is no address of a server")
+            raise Refused("bad-form", f"{server[:200]!r} is not an address of a server")
         before = _read_notifications(request)
         states: dict[str, RecipientState] = {
             one: state for one, state in before.states.items() if state == "stopped"
@@ -177,7 +177,7 @@ class NoticeService(Service):
         """Ask a recipient, who gets nothing until they confirm. Refused: ``bad-form``."""
         chosen = _read_notifications(request)
         if email not in chosen.emails or chosen.states[email] not in ("earlier", "asked"):
-            raise Refused("bad-form", f"{email[:200]!r} is no recipient who can be asked")
+            raise Refused("bad-form", f"{email[:200]!r} is not a recipient who can be asked")
         _keep_state(request, chosen, email, "asked")
         _ask(request, chosen, [email])
 
@@ -211,8 +211,8 @@ class NoticeService(Service):
         """
         chosen = _read_notifications(request)
         if not chosen.ways:
-            wanted = "a webhook, or a mail address whose owner has confirmed"
-            raise Refused("bad-form", f"there is nobody to send a message to; wanted {wanted}")
+            expected = "a webhook, or a mail address whose owner has confirmed"
+            raise Refused("bad-form", f"there is nobody to send a message to; expected {expected}")
         made = _put(request, chosen, "test", {})
         if made == 0:
             raise Refused("too-many", "many messages were sent lately; please wait an hour")
@@ -319,16 +319,16 @@ def _find_links(request: Request, chosen: Notifications) -> dict[str, str]:
 
 def _check(webhook: str, emails: Sequence[str], events: Sequence[str]) -> None:
     if webhook and not _is_address(webhook):
-        wanted = "an address such as https://example.com/hook, without a name in it"
-        raise Refused("bad-form", f"webhook = {webhook[:200]!r}: wanted {wanted}")
+        expected = "an address such as https://example.com/hook, without a name in it"
+        raise Refused("bad-form", f"webhook = {webhook[:200]!r}: expected {expected}")
     if len(emails) > _MOST_ADDRESSES:
-        raise Refused("bad-form", f"{len(emails)} addresses; wanted at most {_MOST_ADDRESSES}")
+        raise Refused("bad-form", f"{len(emails)} addresses; expected at most {_MOST_ADDRESSES}")
     for address in emails:
         if len(address) > 254 or not _MAIL.fullmatch(address):
-            raise Refused("bad-form", f"{address[:200]!r} is no mail address")
+            raise Refused("bad-form", f"{address[:200]!r} is not a mail address")
     for event in events:
         if event not in EVENTS:
-            raise Refused("bad-form", f"event = {event!r}: wanted {', '.join(EVENTS)}")
+            raise Refused("bad-form", f"event = {event!r}: expected {', '.join(EVENTS)}")
 
 
 def _is_address(webhook: str) -> bool:

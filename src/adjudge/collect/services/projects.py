@@ -138,9 +138,9 @@ class ProjectService(Service):
 
         Its scale, the names of its items, and the topic of each query.
         """
-        wanted = select(items.c.name, items.c.query, items.c.topic).order_by(items.c.id)
+        statement = select(items.c.name, items.c.query, items.c.topic).order_by(items.c.id)
         ours = (items.c.project == request.project.id, items.c.state != "withdrawn")
-        stored = request.on.execute(wanted.where(*ours)).all()
+        stored = request.on.execute(statement.where(*ours)).all()
         names = frozenset(row.name for row in stored)
         return request.project.scale, names, {row.query: row.topic for row in stored}
 
@@ -196,8 +196,8 @@ class ProjectService(Service):
         for gold in request.project.golds.values():
             for label in gold.accepted if gold.active else ():
                 if label not in scale.labels:
-                    wanted = f"{label} among them: gold has that label"
-                    raise BadSetting("labels", str(scale), wanted)
+                    expected = f"{label} among them: gold has that label"
+                    raise BadSetting("labels", str(scale), expected)
         _change(request, scale=scale_to_json(scale, colours))
         request.log("labels-changed", actor=request.actor, labels=list(scale.labels))
 
@@ -329,8 +329,8 @@ class ProjectService(Service):
         """Figures of the entire store: projects, judges, open pages, judgments."""
 
         def count(table: Any, *which: ColumnElement[bool]) -> int:
-            wanted = select(func.count()).select_from(table).where(*which)
-            return int(on.execute(wanted).scalar_one())
+            statement = select(func.count()).select_from(table).where(*which)
+            return int(on.execute(statement).scalar_one())
 
         return {
             "projects": count(projects),
@@ -358,17 +358,17 @@ def list_log(
 ) -> list[LogEntry]:
     """Lines of the log, newest first."""
     columns = (log, judges.c.public, logged_by.label("by"))
-    wanted = select(*columns).outerjoin(judges, judges.c.id == log.c.judge)
-    wanted = wanted.where(log.c.project == request.project.id).order_by(log.c.id.desc())
+    statement = select(*columns).outerjoin(judges, judges.c.id == log.c.judge)
+    statement = statement.where(log.c.project == request.project.id).order_by(log.c.id.desc())
     if before is not None:
-        wanted = wanted.where(log.c.id < before)
+        statement = statement.where(log.c.id < before)
     if judge is not None:
-        wanted = wanted.where(judges.c.public == judge)
+        statement = statement.where(judges.c.public == judge)
     if event is not None:
-        wanted = wanted.where(log.c.event == event)
+        statement = statement.where(log.c.event == event)
     return [
         from_row(LogEntry, row, entry=row.id, actor=row.by, judge=row.public)
-        for row in request.on.execute(wanted.limit(limit))
+        for row in request.on.execute(statement.limit(limit))
     ]
 
 

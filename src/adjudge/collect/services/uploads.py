@@ -63,8 +63,10 @@ class UploadService(Service):
     @reads()
     def get_origin(self, request: Request) -> tuple[str, dict[str, str]]:
         """The upload that a draft was read from, and its columns; an empty name where none is."""
-        wanted = select(drafts.c.upload, drafts.c.columns)
-        row = request.on.execute(wanted.where(drafts.c.project == request.project.id)).one_or_none()
+        statement = select(drafts.c.upload, drafts.c.columns)
+        row = request.on.execute(
+            statement.where(drafts.c.project == request.project.id)
+        ).one_or_none()
         return ("", {}) if row is None else (row.upload, row.columns)
 
     @writes_store

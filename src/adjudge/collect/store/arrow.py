@@ -71,8 +71,8 @@ def _read(
     on: Connection, columns: Sequence[_Column], source: Any, *conditions: ColumnElement[bool]
 ) -> dict[str, Any]:
     """Columns of judgments, by name, in the order in which they were given."""
-    wanted = select(*(column.label(name) for name, column, _ in columns)).select_from(source)
-    rows = on.execute(wanted.where(*conditions).order_by(judgments.c.id)).fetchall()
+    statement = select(*(column.label(name) for name, column, _ in columns)).select_from(source)
+    rows = on.execute(statement.where(*conditions).order_by(judgments.c.id)).fetchall()
     cells = list(zip(*rows, strict=True)) or [()] * len(columns)
     return {name: make(part) for (name, _, make), part in zip(columns, cells, strict=True)}
 
@@ -112,8 +112,10 @@ class _Lookup:
     """Names of things by their ids inside: sorted once, then looked up by columns."""
 
     def __init__(self, on: Connection, table: Any, project: int, *columns: str) -> None:
-        wanted = select(table.c.id, *(table.c[name] for name in columns))
-        rows = on.execute(wanted.where(table.c.project == project).order_by(table.c.id)).fetchall()
+        statement = select(table.c.id, *(table.c[name] for name in columns))
+        rows = on.execute(
+            statement.where(table.c.project == project).order_by(table.c.id)
+        ).fetchall()
         self._ids = _ids([row.id for row in rows])
         self._texts = {name: _texts([getattr(row, name) for row in rows]) for name in columns}
 
@@ -231,14 +233,14 @@ def read_gold(
 
 def _read_final(on: Connection, project: int) -> list[tuple[Any, ...]]:
     """The final labels that fits take for gold: item, name, topic, label, reason."""
-    wanted = (
+    statement = (
         select(items.c.id, items.c.name, items.c.topic, adjudications.c.label,
                adjudications.c.reason)
         .join(items, items.c.id == adjudications.c.item)
         .where(adjudications.c.project == project, adjudications.c.active, adjudications.c.gold)
         .order_by(adjudications.c.id)
     )  # fmt: skip
-    return [tuple(row) for row in on.execute(wanted)]
+    return [tuple(row) for row in on.execute(statement)]
 
 
 def read_table(on: Connection, snapshot: ProjectSnapshot, *, dry_runs: bool = False) -> Any:

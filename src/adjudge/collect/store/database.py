@@ -105,8 +105,8 @@ class Database:
                 found = _version(connection)
                 if found is not None and found not in VERSIONS:
                     name = self.url.render_as_string()
-                    wanted = f"a schema up to {HEAD}; this one is {found}, of a newer adjudge"
-                    raise BadSetting("database", name, wanted)
+                    expected = f"a schema up to {HEAD}; this one is {found}, of a newer adjudge"
+                    raise BadSetting("database", name, expected)
                 if found != HEAD:
                     _check_schema(connection, upgrade)
 
@@ -352,9 +352,9 @@ def _check_schema(
             raise
         missing = [" ".join(str(error.orig).splitlines()[0].split())]
     if missing:
-        wanted = "every table and column of its version; restore a backup that has them"
+        expected = "every table and column of its version; restore a backup that has them"
         name = connection.engine.url.render_as_string()
-        raise BadSetting("database", f"{name} without {', '.join(missing[:5])}", wanted)
+        raise BadSetting("database", f"{name} without {', '.join(missing[:5])}", expected)
 
 
 def migration_config(connection: Connection | None = None) -> Config:
@@ -403,8 +403,8 @@ def _make_engine(url: sa.URL, wait: float) -> sa.Engine:
             event.listen(engine, "connect", partial(_prepare_postgresql, max(1, int(wait * 1000))))
             return engine
     except (ImportError, NoSuchModuleError) as error:
-        wanted = "the extra adjudge[postgres] installed"
-        raise BadSetting("database", url.render_as_string(), wanted) from error
+        expected = "the extra adjudge[postgres] installed"
+        raise BadSetting("database", url.render_as_string(), expected) from error
     folder = Path(str(url.database)).resolve().parent
     if not folder.is_dir():
         raise BadSetting("database", str(url.database), f"a folder that exists; {folder} does not")

@@ -23,10 +23,10 @@ def keep_setting(on: Connection, name: str, value: Any) -> None:
 
 def find_settings(on: Connection, prefix: str) -> dict[str, Any]:
     """Every setting of the server whose name begins so, by its name."""
-    wanted = select(settings.c.name, settings.c.value).where(
+    statement = select(settings.c.name, settings.c.value).where(
         settings.c.name.startswith(prefix, autoescape=True)
     )
-    return {row.name: row.value for row in on.execute(wanted.order_by(settings.c.name))}
+    return {row.name: row.value for row in on.execute(statement.order_by(settings.c.name))}
 
 
 def forget_setting(on: Connection, name: str) -> None:

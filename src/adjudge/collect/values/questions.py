@@ -115,8 +115,8 @@ def check_questions(
     for one in questions if of_pairs else ():
         sides = [label for label in one.choices if label.strip().lower() in _SIDES]
         if sides:
-            wanted = "labels that name no side: each judge sees the two by a coin of their own"
-            raise BadSetting(f"labels of {one.name}", one.labels, wanted)
+            expected = "labels that name no side: each judge sees the two by a coin of their own"
+            raise BadSetting(f"labels of {one.name}", one.labels, expected)
     if len(names) > _MOST:
         raise BadSetting("questions", len(names), f"at most {_MOST} beside the first")
     return tuple(questions)

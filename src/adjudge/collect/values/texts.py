@@ -50,6 +50,6 @@ def check_markdown(name: str, text: str) -> str:
     """Return a Markdown text, without NUL. ``BadSetting`` where it takes too long to render."""
     if not is_bounded_markdown(text):
         held = f"{len(text):,} characters, {text.count('['):,} brackets ["
-        wanted = f"at most {MOST_MARKDOWN:,} characters and {_MOST_BRACKETS:,} brackets ["
-        raise BadSetting(name, held, wanted)
+        expected = f"at most {MOST_MARKDOWN:,} characters and {_MOST_BRACKETS:,} brackets ["
+        raise BadSetting(name, held, expected)
     return text.replace("\0", "")
