@@ -86,7 +86,9 @@ def _command(name: str, entry: Any, own: list[str], groups: dict[str, list[str]]
     if own:
         parts.append(_table(own))
     common = groups.pop(COMMON, [])
-    links = [f"[{panel.lower()}](#{panel.lower().replace(' ', '-')})" for panel in groups]
+    links = [
+        f"[{panel.split()[-1].lower()}](#{panel.lower().replace(' ', '-')})" for panel in groups
+    ]
     if common or links:
         parts.append(f"Also: {', '.join([*common, *links])}.")
     return "\n\n".join(parts) + "\n"
