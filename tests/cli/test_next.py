@@ -38,7 +38,7 @@ def test_a_pipe_gets_the_items_of_most_gain(adjudge: Run, demo_folder: Path) -> 
 
 def test_few_judgments_leave_nobody_to_prefer(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("next", "judgments.csv", "--suggest", "1")
-    assert "no judge is sure enough to be suggested before others: all are" in ended.err
+    assert "no judge is to be kept or trained, so all are suggested" in ended.err
     assert {row["item"]: row["judge_1"] for row in ended.rows} == {
         "q1/d1": "",  # all three have judged it
         "q1/d2": "cy",
@@ -83,7 +83,7 @@ def test_what_choosing_saves_is_told_for_the_target(
     place = tmp_path / "to-label.csv"
     words = ("--budget", "40", "-o", place)
     mean = adjudge("next", given, "--for", "estimate", "--target", "mean-grade", *words)
-    said = re.search(r"40 items so chosen are expected to tell as much as (\d+) drawn", mean.err)
+    said = re.search(r"these 40 items are expected to be worth (\d+) drawn", mean.err)
     assert said is not None, mean.err
     assert 40 <= int(said[1]) < 50
     assert "choosing saves little" in mean.err

@@ -26,6 +26,6 @@ def test_a_plan_that_gold_belies_says_so(adjudge: Run, folder: Path) -> None:
     (folder / "g.csv").write_text("\n".join(golds) + "\n")
     options = ("--most", 5, "--runs", 2, "--json")
     notes = adjudge("plan", "j.csv", "--gold", "g.csv", *options).json["notes"]
-    assert notes[-1].startswith("With the pilot's 5 judgments an item this plan has 7")
-    assert "the plan is too low. Trust how it rises from row to row" in notes[-1]
+    assert notes[-1].startswith("With the pilot's 5 judgments per item this plan has 7")
+    assert "the plan is too low. Trust the differences between rows" in notes[-1]
     assert len(adjudge("plan", "j.csv", *options).json["notes"]) == len(notes) - 1

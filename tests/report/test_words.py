@@ -175,6 +175,6 @@ def test_the_state_of_the_data(voted: Results) -> None:
     assert found.remarks == (
         "An item has 2 judgments (median), from 1 to 3; a judge gave 2, from 1 to 3.",
         "The busiest 1 judge gave 50% of all judgments.",
-        "1 item has only one: nobody can disagree there.",
+        "1 item has only one, so no disagreement can show.",
     )
     assert found.labels == (("0", 2, 2 / 6), ("1", 4, 4 / 6))

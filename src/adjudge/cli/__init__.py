@@ -108,8 +108,8 @@ def option(
     words = names.split(" ")
     own = [word for word in words if word.startswith("-")]
     takes = " ".join(words[len(own) :])
-    told = {"names": own, "metavar": takes, "help": help, "make": make, **more}
-    return field(default=MISSING if required else default, metadata=told)
+    declared = {"names": own, "metavar": takes, "help": help, "make": make, **more}
+    return field(default=MISSING if required else default, metadata=declared)
 
 
 def flag(names: str, help: str, default: bool | None = False) -> Any:
@@ -131,7 +131,7 @@ def main() -> None:
 def call(arguments: Sequence[str]) -> int:
     """Run a command: 0 done, 2 bad input, 130 stopped by Ctrl-C, 141 the reader went away.
 
-    A gate ends with 1 where it fails and 3 where it cannot tell; an LLM judge that fails the
+    A gate ends with 1 where it fails and 3 where it cannot be decided; an LLM judge that fails the
     training or is blocked ends with 1.
     """
     for stream in (sys.stdout, sys.stderr):
@@ -175,7 +175,7 @@ def _build(only: str | None = None, *, bare: bool = False) -> typer.Typer:
 
     ``bare`` commands have a name and a line but no options: enough for the list of all commands.
     """
-    made = typer.Typer(
+    app = typer.Typer(
         name="adjudge",
         help="Turn noisy relevance judgments into labels, and measure how reliable each judge is.",
         epilog="Start with:\n\nadjudge demo\nadjudge consensus judgments.csv -o labels.csv",
@@ -184,22 +184,22 @@ def _build(only: str | None = None, *, bare: bool = False) -> typer.Typer:
         add_completion=only is None,  # options before a command; Typer imports pydantic for the
         add_help_option=only is None,  # values of other options
     )
-    made.callback(invoke_without_command=True)(_show_version)
+    app.callback(invoke_without_command=True)(_show_version)
     for panel, lines in COMMANDS.items():
         for module in lines if only is None else lines.keys() & {only}:
             name, line = module.replace("_", "-"), lines[module]
             if bare:
-                made.command(name=name, help=line, rich_help_panel=panel)(lambda: None)
+                app.command(name=name, help=line, rich_help_panel=panel)(lambda: None)
                 continue
             loaded: Any = import_module(f"adjudge.cli.{module}")
             if hasattr(loaded, "COMMANDS"):
                 below = typer.Typer(name=name, help=line, no_args_is_help=True)
                 for word, command in loaded.COMMANDS.items():
                     _add(word, command, below)
-                made.add_typer(below, rich_help_panel=panel)
+                app.add_typer(below, rich_help_panel=panel)
             else:
-                _add(name, loaded.run, made)
-    return made
+                _add(name, loaded.run, app)
+    return app
 
 
 def _add(name: str, command: Command, to: typer.Typer) -> None:
@@ -231,8 +231,8 @@ def _spread(command: Callable[..., None]) -> tuple[Callable[..., None], list[str
         declared = [(name, hints[name], parameter.default, None)]
         for entry in list(_list_options(groups[name])) if name in groups else declared:
             options.append(_as_typer_sees(*entry))
-            told = entry[2].metadata
-            several += told["names"] if told["metavar"].endswith("...") else []
+            about = entry[2].metadata
+            several += about["names"] if about["metavar"].endswith("...") else []
 
     def run(**given: Any) -> None:
         be_quiet(bool(given.get("quiet") or given.get("json")), bool(given.get("verbose")))
@@ -260,10 +260,10 @@ def _list_options(group: Any) -> Iterator[tuple[str, Any, Any, str | None]]:
 
 def _as_typer_sees(name: str, hint: Any, declared: Any, panel: str | None) -> Parameter:
     """The parameter of an option or argument for Typer."""
-    told = dict(declared.metadata)
-    make, names = told.pop("make"), told.pop("names")
+    about = dict(declared.metadata)
+    make, names = about.pop("make"), about.pop("names")
     default = Parameter.empty if declared.default is MISSING else declared.default
-    annotation = Annotated[hint, make(*names, rich_help_panel=panel, **told)]
+    annotation = Annotated[hint, make(*names, rich_help_panel=panel, **about)]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 

@@ -27,7 +27,7 @@ _ENGINES = ("threads", "dask")
 
 
 def build_model(fitting: Fitting) -> Model:
-    """The model that is asked for; a setting that was given but is not the model's is an error."""
+    """Build the chosen model; a setting that it does not have is an error."""
     from adjudge.models.registry import DEFAULT, MODELS, model
 
     name = fitting.model or DEFAULT
@@ -39,20 +39,20 @@ def build_model(fitting: Fitting) -> Model:
 def choose_model(
     fitting: Fitting, reading: NumberReading
 ) -> tuple[Fitting, NumberReading, Model | None]:
-    """The model that is asked for, None where labels are said to be numbers; and the options."""
+    """Return options and the chosen model, None where labels are numbers."""
     if fitting.model == "continuous":
         fitting, reading = replace(fitting, model=None), replace(reading, continuous=True)
     return fitting, reading, None if reading.continuous else build_model(fitting)
 
 
 def are_numbers(judgments: Judgments, reading: NumberReading, fitting: Fitting) -> bool:
-    """Whether labels are numbers by how many there are, unless an option says otherwise."""
+    """Return whether there are so many labels that they are numbers, unless an option decides."""
     asked = reading.continuous is not None or fitting.model is not None
     return not asked and judgments.scale.has_many_grades and reading.labels is None
 
 
 def read_settings(fitting: Fitting, kind: Any, such_as: str = "diagonal=5") -> dict[str, Any]:
-    """The settings of a kind of model that options name; one that it does not have is an error."""
+    """Return the settings that options name; one that the model does not have is an error."""
     hints = get_type_hints(kind)
     own = [entry.name for entry in fields(kind)]
     chosen: dict[str, Any] = {"seed": fitting.seed} if "seed" in own else {}
@@ -71,7 +71,7 @@ def read_settings(fitting: Fitting, kind: Any, such_as: str = "diagonal=5") -> d
 
 
 def _parse_value(text: str, value: str, hint: Any) -> object:
-    """The value of a setting, of the type that its hint names."""
+    """Return the value of a setting in the type of its hint."""
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     tuples = any(get_origin(kind) is tuple for kind in kinds)
     if any(get_origin(kind) is Literal and value in get_args(kind) for kind in kinds):
@@ -88,8 +88,8 @@ def _parse_value(text: str, value: str, hint: Any) -> object:
         if tuples and str not in kinds:
             return _make_tuple(json.loads(value))
     except (KeyError, ValueError):
-        wanted = {bool: "true or false", int: "a whole number", float: "a number"}
-        raise BadSetting("--set", text, wanted.get(kinds[0], "numbers such as [3,1]")) from None
+        expected = {bool: "true or false", int: "a whole number", float: "a number"}
+        raise BadSetting("--set", text, expected.get(kinds[0], "numbers such as [3,1]")) from None
     return value
 
 
@@ -98,7 +98,7 @@ def _make_tuple(value: Any) -> Any:
 
 
 def make_engine(threads: int | None) -> ThreadsEngine:
-    """The engine with as many threads as are asked for."""
+    """Return an engine with so many threads."""
     from adjudge.engines.threads import ThreadsEngine
 
     return ThreadsEngine() if threads is None else ThreadsEngine(threads=threads)
@@ -122,7 +122,7 @@ def check_engine(running: Running, threads: int | None) -> None:
 
 @contextmanager
 def open_engine(running: Running, threads: int | None) -> Iterator[Engine]:
-    """The requested engine; a cluster that was started for it ends with the block."""
+    """Yield the requested engine; a cluster that it started ends with the block."""
     checkpoint: Any = None
     if running.checkpoint is not None:
         from adjudge.engines.checkpoint import Checkpoint
@@ -147,7 +147,7 @@ def open_engine(running: Running, threads: int | None) -> Iterator[Engine]:
 def cluster_reader(
     engine: Any, places: list[str], reading: Reading
 ) -> Callable[[Options], Content] | None:
-    """The function that reads the files on the cluster; None unless all are Parquet."""
+    """Return the function that reads files on the cluster; None unless all are Parquet."""
     from adjudge.data.formats.uris import expand_patterns, is_web, name_of
 
     read = getattr(engine, "read_parquet", None)

@@ -42,11 +42,11 @@ def fit_numbers(
 
 def check_numbers(fitting: Fitting, places: Mapping[str, Path | None], to: str | None) -> None:
     """Refuse options that say nothing about labels that are numbers."""
-    told = "--bin N or --classes with it, since labels are numbers"
+    instead = "--bin N or --classes with it, since labels are numbers"
     given = {"--model": fitting.model, "--to": to, "--calibrate": fitting.calibrate}
     for option, value in {**given, "--topics": places["--topics"]}.items():
         if value is not None:
-            raise BadSetting(option, str(value), told)
+            raise BadSetting(option, str(value), instead)
 
 
 def summarise_numbers(found: ContinuousConsensus, read: Input) -> dict[str, Any]:

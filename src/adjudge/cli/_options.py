@@ -1,7 +1,7 @@
 """The options that commands share: groups of them, each declared once, and single ones.
 
 A group is a dataclass: a command names it in its signature and gets an instance. ``panel`` is where
-the options of a class are in the help; options of its base classes stay in theirs.
+the options of a class are in the help; base classes have their own.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CALIBRATE = flag(
     None,
 )
 PEOPLE = option(
-    "--people REGEX", "Judges whose names match are people; else a column kind or family tells."
+    "--people REGEX", "Judges whose names match are people; else a column kind or family says who."
 )
 PROMPT = option("--prompt FILE", "The prompt of the judge, whose hash the card holds.")
 RUBRIC = option("--rubric FILE", "The rubric of the judge, whose hash the card holds.")
@@ -125,7 +125,7 @@ class AnswerReading(Reading):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelReading(AnswerReading):
-    """How files are read, and which labels are made of theirs."""
+    """How files are read, and how their labels are changed."""
 
     panel: ClassVar[str] = "Labels"
     takes_numbers: ClassVar[bool] = False  # labels that are numbers rather than classes

@@ -32,7 +32,7 @@ _ONLY = ("pairs", "evalica", "crowd-kit-pairs", "arena", "mt-bench")
 
 
 def build_pair_model(fitting: o.Fitting) -> PairModel:
-    """The model that is asked for; a setting that was given but is not the model's is an error."""
+    """Build the chosen model; a setting that it does not have is an error."""
     from adjudge.models.registry import DEFAULT_PAIRS, PAIR_MODELS
 
     chosen = fitting.model or DEFAULT_PAIRS
@@ -40,8 +40,8 @@ def build_pair_model(fitting: o.Fitting) -> PairModel:
         raise UnknownName("model of comparisons", chosen, PAIR_MODELS)
     kind = PAIR_MODELS[chosen]
     settings = read_settings(fitting, kind, such_as="regularisation=0")
-    made: PairModel = kind(**settings)
-    return made
+    model: PairModel = kind(**settings)
+    return model
 
 
 def read_comparisons(places: list[str], reading: o.Reading) -> tuple[Comparisons, Content]:
@@ -59,10 +59,10 @@ def read_comparisons(places: list[str], reading: o.Reading) -> tuple[Comparisons
 def fit_pairs(
     model: PairModel, compared: Comparisons, graded: Judgments | None = None
 ) -> Preferences:
-    """The preferences, with a bar while it takes long; what was fitted is told."""
-    beside: Any = () if graded is None else (graded,)
+    """Fit comparisons, with a progress bar, and say in one line what was fitted."""
+    more: Any = () if graded is None else (graded,)
     with progress(f"fitting {model.name}") as on_step:
-        found = model.fit(compared, *beside, progress=on_step)
+        found = model.fit(compared, *more, progress=on_step)
     outcomes = compared.outcome_counts
     say(
         f"{count_of(len(compared), 'comparison')} of {count_of(compared.item_count, 'item')} by "
@@ -134,11 +134,11 @@ def holds_comparisons(places: list[str], reading: o.Reading) -> bool:
             return False
         return all(detect(path, encoding=reading.encoding).name in _ONLY for path in paths)
     except BadData:
-        return False  # whoever reads it says what is wrong
+        return False  # reading it says what is wrong
 
 
 def refuse(given: dict[str, object]) -> None:
-    """Refuse options that say nothing of comparisons."""
+    """Refuse options that do not apply to comparisons."""
     for option, value in given.items():
         if value:
             raise BadSetting(option, str(value), "a file of judgments, not of comparisons")

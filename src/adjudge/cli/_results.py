@@ -37,7 +37,7 @@ def check_places(
     """Refuse places that cannot be written, or must not be, before any work is done.
 
     ``places`` are paths by their options; those of ``free`` options may have any name, or be
-    folders. No input is overwritten, since it could not be made again. With ``printing``, standard
+    folders. No input is overwritten, since it could not be restored. With ``printing``, standard
     output may not have both a table and JSON.
     """
     from adjudge.data.formats.opening import is_uri
@@ -53,7 +53,7 @@ def check_places(
         if option not in free:
             _kind_of(path, option)
             if path.is_dir():
-                raise BadData("is a folder; wanted a file to write", source=str(path))
+                raise BadData("is a folder; expected a file to write", source=str(path))
         if path.resolve() in taken:
             raise BadSetting(option, str(path), f"another place than {taken[path.resolve()]}")
         taken[path.resolve()] = f"that of {option}"
@@ -93,7 +93,7 @@ def write_tables(
     """Tables, by what they hold, in the form that each path asks for: all files, or none.
 
     Standard output comes last, since its reader may go away. ``guard`` disarms cells of CSV that a
-    spreadsheet would run. A path of None is left out. With ``tell`` what was written is said.
+    spreadsheet would run. A path of None is left out. ``tell`` says what was written.
     """
     from adjudge.data.formats.writing import write_table, written_whole
 
@@ -140,7 +140,7 @@ def deliver(
     deliver_all(
         {name: (table, out.output)},
         out,
-        about=lambda whole: {**about, name: table.to_pylist()} if whole else about,
+        about=lambda shown: {**about, name: table.to_pylist()} if shown else about,
         show=lambda: [show()],
     )
 
@@ -220,7 +220,7 @@ def grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> A
     )
     for place, heading in enumerate(columns):
         left = not heading.startswith(">")
-        # Ids and numbers are whole or nothing; words may go on in the next line.
+        # Ids and numbers are not wrapped; text is.
         table.add_column(
             heading.removeprefix(">"),
             justify="left" if left else "right",
@@ -237,19 +237,19 @@ def show_rows(title: str, rows: Iterable[Any], *columns: Column) -> Any:
 
     A column is the name of a field, with a format and a heading if they are not the usual ones:
     ``judge``, ``accuracy:.2f as gold``, ``low to high as 95% interval``; or a heading and the
-    function that makes its cells. Numbers are on the right. The format s keeps long text whole.
+    function that makes its cells. Numbers are on the right. The format s does not shorten text.
     """
     held = list(rows)
     heads, cells = [], []
     for column in columns:
         if isinstance(column, tuple):
             head, make = column
-            made = [make(row) for row in held]
+            column_cells = [make(row) for row in held]
             heads.append(head)
         else:
-            head, made, is_text = _fill_column(column, held)
+            head, column_cells, is_text = _fill_column(column, held)
             heads.append(head if is_text else f">{head}")
-        cells.append(made)
+        cells.append(column_cells)
     return grid(title, heads, list(zip(*cells, strict=True)))
 
 

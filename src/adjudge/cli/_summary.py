@@ -31,7 +31,7 @@ def count_sizes(judgments: Judgments) -> dict[str, int]:
 
 
 def summarise(consensus: Consensus, read: Input) -> dict[str, Any]:
-    """The run as data: what went in and what was left out, which model, how it ended."""
+    """Return the run as data: counts, model, settings, convergence, and what was left out."""
     from adjudge.evaluation.diagnosis.families import FamilySummary
 
     judgments, scale = consensus.judgments, consensus.scale
@@ -79,7 +79,7 @@ def tell_checks(consensus: Consensus) -> None:
 
 
 def _check_draws(consensus: Consensus) -> tuple[Check, ...]:
-    """What a sampled model would have given, beside what it was given; none for points."""
+    """Return the posterior predictive checks of a sampled model, none for other models."""
     if consensus.draws is None or not len(consensus.judgments):
         return ()
     from adjudge.evaluation.predictive import predictive_checks
@@ -88,7 +88,7 @@ def _check_draws(consensus: Consensus) -> tuple[Check, ...]:
 
 
 def diagnose_fit(consensus: Consensus, gold: Gold | None, *, pairs: bool) -> Diagnosis:
-    """The diagnosis of a fit, with a bar while it takes long; what it lacks is told."""
+    """Diagnose a fit, with a progress bar."""
     from adjudge.evaluation.diagnosis.diagnose import diagnose
 
     with progress("diagnosing") as on_step:
@@ -104,15 +104,15 @@ def tell_scores(consensus: Consensus, gold: Gold, judgments: Judgments) -> dict[
 
     result = evaluate(consensus, gold)
     score = result["accuracy"]
-    wanted = {"log loss": "log_loss", "calibration error": "corrected_calibration_error"}
-    others = {words: result[key] for words, key in wanted.items() if result[key].defined}
+    names = {"log loss": "log_loss", "calibration error": "corrected_calibration_error"}
+    others = {words: result[key] for words, key in names.items() if result[key].defined}
     if score.defined:
         for words, other in others.items():
             detail(f"  {words} {other.shown.value:.3f}")
         detail("  the fit did not use the gold of the file (--use-gold would)")
-    beside = compare_with_vote(result, judgments)
-    if beside is not None and beside.warning is not None:
-        warn(beside.warning)
+    vote = compare_with_vote(result, judgments)
+    if vote is not None and vote.warning is not None:
+        warn(vote.warning)
     return {
         "accuracy": {
             "value": score.value,
@@ -120,7 +120,7 @@ def tell_scores(consensus: Consensus, gold: Gold, judgments: Judgments) -> dict[
             "high": score.high,
             "items": result.scored,
         },
-        **{wanted[words]: other.value for words, other in others.items()},
+        **{names[words]: other.value for words, other in others.items()},
     }
 
 

@@ -63,7 +63,7 @@ def run(
         "--save-draws FILE", "Write the draws of a sampled model (.nc)."
     ),
     with_unjudged: bool = flag(
-        "--with-unjudged", "Keep items that nobody judged, labelled from the others."
+        "--with-unjudged", "Keep items without judgments, labelled from the others."
     ),
     fitting: o.Fitting,
     running: o.Running,
@@ -162,11 +162,11 @@ def _say_next(more: MoreGold | None, files: str, kept: bool) -> None:
 
 
 def _leave_out_unjudged(read: Input, with_unjudged: bool) -> Input:
-    """What was read without the items that nobody judged, unless they are wanted."""
+    """Leave out items without judgments, unless an option keeps them."""
     idle = read.judgments.counts_per_item == 0
     if not idle.any():
         return read
-    unjudged = f"{count_of(int(idle.sum()), 'item')} that nobody judged"
+    unjudged = f"{count_of(int(idle.sum()), 'item')} without judgments"
     if with_unjudged:
         say(f"{unjudged} kept: their labels are guesses")
         return read

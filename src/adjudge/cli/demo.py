@@ -42,22 +42,22 @@ def run(
     if folder is not None:
         _check(folder)
     tell_if_cold()
-    made = demo(seed)
-    best = model().fit(made.judgments)
+    crowd = demo(seed)
+    best = model().fit(crowd.judgments)
     judges = best.judges.to_pylist()
-    for row, kind in zip(judges, made.kinds, strict=True):
+    for row, kind in zip(judges, crowd.kinds, strict=True):
         row["kind"] = kind
     judges.sort(key=lambda row: -row["bits"])
-    scores = _score_models(made)
+    scores = _score_models(crowd)
     if folder is not None:
-        _keep(folder, made, best)
+        _keep(folder, crowd, best)
         if with_report:
-            _write_report(folder, made)
+            _write_report(folder, crowd)
     if printing.json:
         print_json({"seed": seed, "models": scores, "judges": judges})
         return
     out = page()
-    out.print(_describe(made))
+    out.print(_describe(crowd))
     out.print(_tabulate_scores(scores))
     out.print(_tabulate_judges(judges))
     out.print(_next(folder), soft_wrap=True)  # a command to copy stays on one line
@@ -65,8 +65,8 @@ def run(
         out.print(f"Report: {folder / _REPORT}", soft_wrap=True)
 
 
-def _describe(made: Made) -> str:
-    judgments = made.judgments
+def _describe(crowd: Made) -> str:
+    judgments = crowd.judgments
     return (
         f"Simulated: [bold]{judgments.judge_count}[/] judges (one LLM, some spammers) gave "
         f"[bold]{len(judgments):,}[/] judgments\nof [bold]{judgments.item_count}[/] search "
@@ -74,7 +74,7 @@ def _describe(made: Made) -> str:
     )
 
 
-def _score_models(made: Made) -> list[dict[str, Any]]:
+def _score_models(crowd: Made) -> list[dict[str, Any]]:
     """Score models against the known truth, with and without copies of the LLM judge.
 
     The vote and Dawid-Skene are as they are elsewhere: they do not look for near-duplicates.
@@ -87,9 +87,9 @@ def _score_models(made: Made) -> list[dict[str, Any]]:
     models[DEFAULT] = model()
     found = []
     for copies in _COPIES:
-        crowd = copy_judge(made, MODEL_NAME, copies)
+        copied = copy_judge(crowd, MODEL_NAME, copies)
         for name, chosen in models.items():
-            result = evaluate(chosen.fit(crowd.judgments), made.truth)
+            result = evaluate(chosen.fit(copied.judgments), crowd.truth)
             scores = {score: result[score].shown.value for score in _SCORES}
             found.append({"name": name, "copies": copies, **scores})
     return found
@@ -127,44 +127,47 @@ def _tabulate_judges(judges: list[dict[str, Any]]) -> Any:
     )
 
 
-def _write_report(folder: Path, made: Made) -> None:
+def _write_report(folder: Path, crowd: Made) -> None:
     from adjudge.models.registry import model
     from adjudge.report.page import write_report
     from adjudge.report.results import Provenance, gather
 
-    consensus = model().fit(made.judgments)
+    consensus = model().fit(crowd.judgments)
     with (folder / _FILES[0]).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     about = Provenance(title="A simulated crowd", files=((str(folder / _FILES[0]), digest),))
     with progress("making the report") as on_step:
         write_report(
-            gather(consensus, gold=made.truth, provenance=about), folder / _REPORT, progress=on_step
+            gather(consensus, gold=crowd.truth, provenance=about),
+            folder / _REPORT,
+            progress=on_step,
         )
 
 
 def _check(folder: Path) -> None:
     """Refuse a folder that holds anything but an earlier demo, before any work is done."""
     if folder.exists() and not folder.is_dir():
-        raise BadData("is a file; wanted a folder to write", source=str(folder))
+        raise BadData("is a file; expected a folder to write", source=str(folder))
     held = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
     if held and [name for name in held if name != _REPORT] != sorted(_FILES):
         raise BadData(
-            f"there is {held[0]!r} in this folder; wanted a new or an empty one", source=str(folder)
+            f"there is {held[0]!r} in this folder; expected a new or an empty one",
+            source=str(folder),
         )
 
 
-def _keep(folder: Path, made: Made, consensus: Consensus) -> None:
+def _keep(folder: Path, crowd: Made, consensus: Consensus) -> None:
     """Write the files of the demo."""
     from adjudge.data.formats import Content
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
-        raise BadData(f"cannot be made ({fault.strerror})", source=str(folder)) from None
+        raise BadData(f"cannot be created ({fault.strerror})", source=str(folder)) from None
     tables = (
-        Content(judgments=made.judgments).to_table(),
-        made.gold.to_table(),
-        made.truth.to_table(),
+        Content(judgments=crowd.judgments).to_table(),
+        crowd.gold.to_table(),
+        crowd.truth.to_table(),
         consensus.labels,
         consensus.judges,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
 from adjudge.cli import command, flag, option
-from adjudge.cli._console import progress, say
+from adjudge.cli._console import detail, progress, warn
 from adjudge.cli._fitting import build_model, fit_model
 from adjudge.cli._reading import Input, place_of, read_judgments, read_runs
 from adjudge.cli._results import check_places, deliver, print_json, show_rows
@@ -47,7 +47,7 @@ class _Planning:
     )
     unjudged: str = option(
         "--unjudged WAY",
-        "Documents nobody judged: not-relevant, or condensed (taken out).",
+        "Unjudged documents: not-relevant, or condensed (taken out).",
         "not-relevant",
     )
     level: float = option("--level P", "Probability that the interval holds.", 0.95)
@@ -63,7 +63,7 @@ def run(
     judgments: list[str] = o.JUDGMENTS,
     *,
     gold: str | None = o.GOLD,
-    use_gold: bool = flag("--use-gold", "Take the gold that stands in the judgments file."),
+    use_gold: bool = flag("--use-gold", "Use the gold of the judgments file."),
     target: list[str] = option(
         "--target NAME...",
         "mean-grade, share:LABEL,..., agreement:JUDGE, error:JUDGE:TRUTH, or a measure "
@@ -80,10 +80,10 @@ def run(
 ) -> None:
     """Estimate a number, with an interval, from all judgments and gold for some items.
 
-    The interval is valid whatever the judges are worth, if gold was drawn at random or with known
-    chances; good judges make it narrower than gold alone would. It says what gold alone gives, and
-    how many labels by people that saves. Gold that has a column sampling_probability, as
-    'adjudge next' with --gold or --for writes it, is weighted by it.
+    The interval is valid for good and bad judges, if gold was drawn at random or with known
+    chances. Good judges make it narrower than gold alone: the output shows the interval of gold
+    alone, and how many gold labels the judges save. Gold is weighted by the column
+    sampling_probability, as 'adjudge next' with --gold or --for writes it.
     """
     from adjudge.evaluation.estimation.estimate import Plan
 
@@ -95,14 +95,14 @@ def run(
     read = read_judgments(judgments, gold, reading)
     known = read.choose_gold(use_gold)
     if known is None:
-        beside = " (--use-gold takes that of the file itself)" if read.beside is not None else ""
-        raise BadData(f"there is no gold; wanted --gold FILE{beside}", source=place_of(judgments))
+        own = ", or --use-gold for that of the file" if read.beside is not None else ""
+        raise BadData(f"there is no gold; expected --gold FILE{own}", source=place_of(judgments))
     found = _estimate(read, known, target, systems, plan, fitting)
     _deliver(found, read, out)
 
 
 def _deliver(found: list[Estimate], read: Input, out: o.Delivery) -> None:
-    """The estimates where they are wanted: printed, or in a file."""
+    """Print the estimates, or write them to a file."""
     about = {"estimates": [one.to_json() for one in found], **read.omissions}
     if out.json and out.output is None:
         print_json({**found[0].to_json(), **read.omissions} if len(found) == 1 else about)
@@ -126,7 +126,7 @@ def _estimate(
     plan: Plan,
     fitting: o.Fitting,
 ) -> list[Estimate]:
-    """The estimates of some targets, from one fit; warnings and notes are told."""
+    """Estimate some targets from one fit."""
     from adjudge.evaluation.estimation.estimate import check_gold, estimate_from
     from adjudge.models.cross_calibration import CrossFit
 
@@ -141,9 +141,9 @@ def _estimate(
         beliefs = plan.beliefs(fit, gold)
         found = [estimate_from(fit, gold, name, runs, plan, beliefs) for name in targets]
     for note in dict.fromkeys(note for one in found for note in one.notes):
-        say(f"  {note}")
+        detail(f"  {note}")
     for warning in dict.fromkeys(warning for one in found for warning in one.warnings):
-        say(("  warning: ", "yellow"), warning)
+        warn(warning)
     return found
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
 from adjudge.cli import argument, command, flag, option
-from adjudge.cli._console import progress, say, tell_if_cold
+from adjudge.cli._console import progress, say, tell_if_cold, warn
 from adjudge.cli._fitting import build_model, fit_model, make_engine
 from adjudge.cli._reading import (
     allow_labels,
@@ -46,8 +46,8 @@ def run(
     gold: str | None = o.GOLD,
     folds: int = option(
         "--folds N",
-        "Judgments: cross-validate over the gold, each fold scored by a fit that was told "
-        "the others' gold; 0 fits once, without gold.",
+        "Judgments: cross-validate over the gold, each fold scored by a fit with the gold of the "
+        "others; 0 fits once, without gold.",
         0,
         min=0,
     ),
@@ -86,7 +86,7 @@ def _score_labels(
     reading: o.TruthReading,
     scoring: Mapping[str, Any],
 ) -> tuple[Evaluation, Any, dict[str, Any]]:
-    """Scores of labels that stand in a file."""
+    """Score the labels of a file."""
     from adjudge.evaluation.against_gold import evaluate
 
     labels, truth, contents = content.labels, content.gold, [content]
@@ -150,8 +150,8 @@ def _score_judgments(
         consensus = fit_model(model, read.judgments, None, fitting)
         with progress("scoring"):
             result = evaluate(consensus, truth, **scoring)
-        beside = _compare_with_vote(result, read.judgments)
-        return result, result.to_table(), {**summarise(consensus, read), **beside}
+        vote = _compare_with_vote(result, read.judgments)
+        return result, result.to_table(), {**summarise(consensus, read), **vote}
     tell_if_cold()
     with progress(f"cross-validating {model.name}") as on_step:
         crossed = cross_validate(
@@ -164,13 +164,13 @@ def _score_judgments(
             **scoring,
         )
     say((model.name, "bold"), f" by {folds} folds over {count_of(len(truth), 'gold item')}")
-    beside = _compare_with_vote(crossed.pooled, read.judgments)
-    about = {"model": model.name, "folds": folds, **beside, **read.omissions}
+    vote = _compare_with_vote(crossed.pooled, read.judgments)
+    about = {"model": model.name, "folds": folds, **vote, **read.omissions}
     return crossed.pooled, crossed.to_table(), about
 
 
 def _compare_with_vote(result: Evaluation, judgments: Judgments) -> dict[str, Any]:
-    """What the plain vote would have had, and a warning where that is better."""
+    """Return the log loss of the vote, and a warning where it is better."""
     from adjudge.evaluation.against_gold import compare_with_vote
 
     found = compare_with_vote(result, judgments)
@@ -190,7 +190,7 @@ def _deliver(
     for note in result.notes:
         say(f"  {note}")
     if about.get("warning"):
-        say((str(about["warning"]), "yellow"))
+        warn(str(about["warning"]))
     notes = [*about.get("notes", ()), *result.notes]
     meanings = {measure.name: measure.meaning for measure in MEASURES} if explain else None
     deliver(

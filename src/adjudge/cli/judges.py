@@ -58,8 +58,8 @@ def run(
 ) -> None:
     """Show how good each judge is, and whether to keep, train, drop or watch them.
 
-    A judge of 0 bits tells nothing, however many judgments they gave. --show tells more: what each
-    judge mistakes for what, what the guidelines should say, who changes over time, who copies.
+    Judgments of a judge with 0 bits carry no information. --show gives more: the mistakes of each
+    judge, mistakes common to all, changes over time, judges who copy.
     The fit is the one that 'adjudge consensus' makes with the same options; of comparisons, the
     one of 'adjudge rank-pairs'. Of labels that are many different numbers judges have a bias and a
     noise.
@@ -200,10 +200,10 @@ def _show_judges(found: Diagnosis, count: int, families: FamilySummary) -> Any:
         "advice",
     ]
     first = _show_first(f"Judges: {counts}", columns, table, count)
-    told = [row for row in table.slice(0, count or None).to_pylist() if row["advice"] != "keep"]
-    shown = told if is_verbose() else told[:_REASONS]
+    others = [row for row in table.slice(0, count or None).to_pylist() if row["advice"] != "keep"]
+    shown = others if is_verbose() else others[:_REASONS]
     reasons = [Text(f"{row['judge']}: {row['advice']}, {row['why']}") for row in shown]
-    more = [Text("--verbose gives every reason")] if len(shown) < len(told) else []
+    more = [Text("--verbose gives every reason")] if len(shown) < len(others) else []
     return Group(first, *reasons, *more)
 
 
@@ -212,10 +212,10 @@ def _show_families(families: FamilySummary, table: Any, count: int) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    told = [Text(sentence) for sentence in families.sentences]
+    said = [Text(sentence) for sentence in families.sentences]
     if not len(table):
-        return Group("No judges are known to be one source.", *told)
-    return Group(_show_first(*_TABLES["families"], table, count), *told)
+        return Group("No judges are known to be one source.", *said)
+    return Group(_show_first(*_TABLES["families"], table, count), *said)
 
 
 def _show_first(title: str, columns: Iterable[Column], table: Any, count: int) -> Any:
@@ -233,7 +233,7 @@ def _sort(table: Any) -> Any:
 # What each view shows: a heading, and columns.
 _TABLES: dict[str, tuple[str, tuple[Column, ...]]] = {
     "mistakes": (
-        "Mistakes, the commonest first",
+        "Mistakes, most common first",
         (
             *("judge", "truth as rates", "label as as", "rate:.0%"),
             *("low to high as 90% interval", "judgments:,.1f"),
@@ -243,7 +243,7 @@ _TABLES: dict[str, tuple[str, tuple[Column, ...]]] = {
         "Mistakes of all judges together",
         (
             *("truth as rated", "label as as", "rate:.0%", "judgments:,.1f"),
-            (">commonest of", lambda row: count_of(row["judges"], "judge")),
+            (">most common of", lambda row: count_of(row["judges"], "judge")),
         ),
     ),
     "drift": (

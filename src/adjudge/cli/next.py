@@ -77,10 +77,10 @@ def run(
 ) -> None:
     """List the items most worth another judgment, and who should give it.
 
-    Items come by their gain: the bits that one more judgment by an average judge is expected to
-    tell about the truth, less where judges err together and many have judged. For each, the judges
-    are named who have not judged it and would tell most; with the model pmf, those who would agree
-    most with the truth. Judges to be dropped, or with too little to go by, are not suggested.
+    Items come by their gain: the bits of information that one more judgment by an average judge is
+    expected to add. For each item, judges are suggested who have not judged it and would add most;
+    with the model pmf, those who would agree most with the truth. Judges to be dropped, or with too
+    few judgments, are not suggested.
 
     Of a file of comparisons it lists the pairs most worth another one.
 
@@ -92,9 +92,9 @@ def run(
 
     With --for, items are drawn for people to label instead, more often where the truth is in doubt
     and matters to the target; the file has the chance of each. Fill in its column gold, and give it
-    to 'adjudge estimate --gold': the interval stays valid. Earlier gold stands in the file too. It
-    tells how many items drawn at random would be worth as much: for rankings many more, for shares
-    and means hardly more.
+    to 'adjudge estimate --gold': the interval stays valid. Earlier gold is kept in the file. The
+    output says how many items drawn at random would be worth as much: for rankings many more, for
+    shares and means hardly more.
     """
     count, file = _split_gold(golds or [])
     inputs = (*judgments, file, *(purpose.system or ()))
@@ -155,14 +155,14 @@ def _check_purpose(purpose: _Purpose, count: int | None) -> None:
     if purpose.purpose is None:
         for flag, value in (("--target", purpose.aim), ("--runs", purpose.system)):
             if value:
-                raise BadSetting(flag, str(value), "--for estimate, nDCG or A-B beside it")
+                raise BadSetting(flag, str(value), "--for estimate, nDCG or A-B with it")
         return
     if purpose.purpose not in _PURPOSES:
         raise BadSetting("--for", purpose.purpose, f"one of {', '.join(_PURPOSES)}")
-    wanted = {"estimate": None, "nDCG": 1, "A-B": 2}[purpose.purpose]
+    needed = {"estimate": None, "nDCG": 1, "A-B": 2}[purpose.purpose]
     runs = len(list_files(purpose.system or []))
-    if wanted is not None and runs != wanted:
-        raise BadSetting("--runs", runs or None, f"{wanted} with --for {purpose.purpose}")
+    if needed is not None and runs != needed:
+        raise BadSetting("--runs", runs or None, f"{needed} with --for {purpose.purpose}")
 
 
 def _draw_items(
@@ -218,10 +218,10 @@ def _show_gold(table: Any) -> Any:
 def _describe_saving(drawn: int, as_many: int) -> str:
     """A sentence on what choosing items is expected to save."""
     saved = 1 - drawn / max(as_many, 1)
-    told = f"{drawn:,} items so chosen are expected to tell as much as {as_many:,} drawn at random"
+    said = f"these {drawn:,} items are expected to be worth {as_many:,} drawn at random"
     if saved < _LITTLE:
-        return f"{told}: choosing saves little, since items matter much alike to this target"
-    return f"{told}, which saves {saved:.0%} of the labels"
+        return f"{said}: choosing saves little for this target"
+    return f"{said}, which saves {saved:.0%} of the labels"
 
 
 def _show_draw(table: Any) -> Any:
@@ -249,7 +249,7 @@ def _choose_items(
     advice = np.array(found.judges["advice"].to_pylist())
     able = (advice == "keep") | (advice == "train")
     if not able.any():
-        say("  no judge is sure enough to be suggested before others: all are")
+        say("  no judge is to be kept or trained, so all are suggested")
         able = np.ones(len(able), dtype=np.bool_)
     suggested = _by_agreement if model.name == "pmf" else _by_bits
     with progress("suggesting judges"):
@@ -265,7 +265,7 @@ def _by_bits(
     able: Any,
     count: int,
 ) -> dict[str, Any]:
-    """Judges by the bits that their judgment of each item would tell."""
+    """Return judges by the bits that their judgment of each item would add."""
     import numpy as np
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""adjudge plan: what a wanted accuracy takes, from a pilot."""
+"""adjudge plan: how many judgments an accuracy takes, from a pilot."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def run(
     accuracy: float = option("--accuracy X", "Share of labels that have to be right.", 0.9),
     items: int | None = option("--items N", "Items to label; as many as the pilot if not given."),
     price: float = option("--price X", "Of one judgment, in your currency.", 0.0),
-    most: int = option("--most N", "Most judgments an item to try.", 15, min=1),
+    most: int = option("--most N", "Most judgments per item to try.", 15, min=1),
     crowd: int | None = option("--crowd N", "Judges to expect; as the pilot's if not given."),
-    runs: int = option("--runs N", "Made crowds for each number.", 10, min=1),
-    error: float = option("--error X", "Chance that gold tells a judge wrongly.", 0.05),
+    runs: int = option("--runs N", "Simulated crowds per number.", 10, min=1),
+    error: float = option("--error X", "Chance of a wrong decision on a judge by gold.", 0.05),
     fitting: o.Fitting,
     reading: o.TruthReading,
     out: o.Delivery,
 ) -> None:
     """Plan how many judgments, gold labels and how much money an accuracy takes.
 
-    A model is fitted to the judgments of a pilot; crowds of judges like those are made, and judge
-    made items one, two, three times, until the labels are as accurate as is wanted.
+    A model is fitted to the judgments of a pilot; simulated crowds of such judges label
+    simulated items one, two, three times, until the labels reach the accuracy.
     """
     from adjudge.simulation.planning import plan
 
@@ -47,37 +47,40 @@ def run(
     model = build_model(fitting)
     read = read_judgments(judgments, gold, reading)
     pilot = fit_model(model, read.judgments, read.given, fitting)
-    with progress("making crowds") as on_step:
-        made = plan(
+    with progress("simulating crowds") as on_step:
+        planned = plan(
             pilot, model=model, accuracy=accuracy, price=price, most=most, judges=crowd, runs=runs,
             items=items or pilot.judgments.item_count, error=error, seed=fitting.seed,
             progress=on_step,
         )  # fmt: skip
     known = read.every
-    notes = [*made.notes, *([] if known is None else _beside_gold(made, model, read, known))]
+    notes = [
+        *planned.notes,
+        *([] if known is None else _compare_with_gold(planned, model, read, known)),
+    ]
     deliver(
-        made.table,
+        planned.table,
         "plan",
         out,
         about={
-            "wanted": made.wanted,
-            "per_item": made.per_item,
-            "golds_a_judge": made.golds_a_judge,
-            "pass_mark": made.pass_mark,
+            "wanted": planned.wanted,
+            "per_item": planned.per_item,
+            "golds_a_judge": planned.golds_a_judge,
+            "pass_mark": planned.pass_mark,
             "notes": notes,
         },
-        show=lambda: _show(made),
+        show=lambda: _show(planned),
     )
-    _tell(made, price, notes)
+    _tell(planned, price, notes)
 
 
-def _beside_gold(made: JudgmentPlan, model: Any, read: Input, gold: Gold) -> list[str]:
-    """A word where the pilot's own labels, against gold, are not as right as the plan has it."""
+def _compare_with_gold(planned: JudgmentPlan, model: Any, read: Input, gold: Gold) -> list[str]:
+    """Return a note where gold shows that the plan is too high or too low for the pilot."""
     from adjudge.evaluation.against_gold import evaluate
 
     counts = read.judgments.counts_per_item
     each = max(round(float(counts[counts > 0].mean())), 1)
-    row = next((row for row in made.table.to_pylist() if row["per_item"] == each), None)
+    row = next((row for row in planned.table.to_pylist() if row["per_item"] == each), None)
     found = evaluate(model.fit(read.judgments), gold)["accuracy"]
     if row is None or found.low is None or found.high is None:
         return []
@@ -85,35 +88,35 @@ def _beside_gold(made: JudgmentPlan, model: Any, read: Input, gold: Gold) -> lis
         return []
     way = "too low" if row["accuracy"] < found.value else "too high"
     return [
-        f"With the pilot's {count_of(each, 'judgment')} an item this plan has "
+        f"With the pilot's {count_of(each, 'judgment')} per item this plan has "
         f"{row['accuracy']:.1%}, but of "
         f"its labels on gold {found.value:.1%} are right ({found.low:.1%} to {found.high:.1%}): "
-        f"the plan is {way}. Trust how it rises from row to row, not where it stands."
+        f"the plan is {way}. Trust the differences between rows, not the values."
     ]
 
 
-def _tell(made: JudgmentPlan, price: float, notes: list[str]) -> None:
+def _tell(planned: JudgmentPlan, price: float, notes: list[str]) -> None:
     """The plan in words."""
-    if made.per_item is not None:
-        last = made.table.slice(made.table.num_rows - 1).to_pylist()[0]
+    if planned.per_item is not None:
+        last = planned.table.slice(planned.table.num_rows - 1).to_pylist()[0]
         money = f", at a cost of {last['cost']:,.2f}" if price else ""
         say(
-            (f"{count_of(made.per_item, 'judgment')} an item", "bold"),
-            f" {'reaches' if made.per_item == 1 else 'reach'} {made.wanted:.1%}: "
+            (f"{count_of(planned.per_item, 'judgment')} per item", "bold"),
+            f" {'reaches' if planned.per_item == 1 else 'reach'} {planned.wanted:.1%}: "
             f"{last['judgments']:,} in all{money}",
         )
-    if made.golds_a_judge is not None and made.pass_mark is not None:
+    if planned.golds_a_judge is not None and planned.pass_mark is not None:
         say(
-            (f"{count_of(made.golds_a_judge, 'gold')} a judge", "bold"),
-            f" {'tells' if made.golds_a_judge == 1 else 'tell'} a typical judge "
-            f"({made.typical:.0%} right) from one who always gives the "
-            f"commonest label ({made.guessing:.0%}): pass at {made.pass_mark:.0%}",
+            (f"{count_of(planned.golds_a_judge, 'gold item')} per judge", "bold"),
+            f" {'separates' if planned.golds_a_judge == 1 else 'separate'} a typical judge "
+            f"({planned.typical:.0%} right) from one who always gives the "
+            f"most common label ({planned.guessing:.0%}): pass at {planned.pass_mark:.0%}",
         )
     for note in notes:
         say(("  ", ""), (note, "yellow"))
 
 
-def _show(made: JudgmentPlan) -> Any:
+def _show(planned: JudgmentPlan) -> Any:
     """The table for people."""
     columns = (
         "per_item as judgments per item",
@@ -123,4 +126,4 @@ def _show(made: JudgmentPlan) -> Any:
         "judgments",
         "cost:,.2f",
     )
-    return show_rows("Plan", made.table.to_pylist(), *columns)
+    return show_rows("Plan", planned.table.to_pylist(), *columns)

@@ -34,8 +34,8 @@ _SHOWN = 40  # items shown to a person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
-    """What else is made of a ranking."""
+class _More:
+    """What else is written."""
 
     grades: str | None = option(
         "--grades FILE",
@@ -66,7 +66,7 @@ def run(
         required=True,
     ),
     *,
-    wanted: _Wanted,
+    more: _More,
     fitting: o.Fitting,
     reading: o.Reading,
     out: o.Delivery,
@@ -81,27 +81,27 @@ def run(
     """
     places = {
         "--output": out.output,
-        "--pairs": wanted.pairs,
-        "--judges": wanted.judges,
-        "--next": wanted.next_pairs,
+        "--pairs": more.pairs,
+        "--judges": more.judges,
+        "--next": more.next_pairs,
     }
-    others = {"--report": wanted.report, "--save-draws": wanted.save_draws}
-    inputs = files if wanted.grades is None else [*files, wanted.grades]
+    others = {"--report": more.report, "--save-draws": more.save_draws}
+    inputs = files if more.grades is None else [*files, more.grades]
     check_places({**places, **others}, inputs=inputs, free=tuple(others), printing=out)
-    if wanted.grades is not None:
-        fitting = _for_grades(fitting, wanted.grades)
+    if more.grades is not None:
+        fitting = _for_grades(fitting, more.grades)
     model = build_pair_model(fitting)
-    if wanted.save_draws is not None and getattr(model, "method", "") != "gibbs":
-        raise BadSetting("--save-draws", str(wanted.save_draws), "--set method=gibbs with it")
+    if more.save_draws is not None and getattr(model, "method", "") != "gibbs":
+        raise BadSetting("--save-draws", str(more.save_draws), "--set method=gibbs with it")
     compared, content = read_comparisons(files, reading)
-    graded = None if wanted.grades is None else _read_grades(wanted.grades, reading)
+    graded = None if more.grades is None else _read_grades(more.grades, reading)
     found = fit_pairs(model, compared, graded)
-    tables, about = _tables(found, wanted)
-    if wanted.save_draws is not None and found.samples is not None:
-        found.samples.save(wanted.save_draws)
-        tell_written("draws", wanted.save_draws)
-    if wanted.report is not None:
-        write_pair_page(found, wanted.report, place_of(files))
+    tables, about = _tables(found, more)
+    if more.save_draws is not None and found.samples is not None:
+        found.samples.save(more.save_draws)
+        tell_written("draws", more.save_draws)
+    if more.report is not None:
+        write_pair_page(found, more.report, place_of(files))
     paths = dict(zip(tables, places.values(), strict=True))
     rows = {part: [] if table is None else table.to_pylist() for part, table in tables.items()}
     deliver_all(
@@ -131,7 +131,7 @@ def _read_grades(place: str, reading: o.Reading) -> Judgments:
     return reading.declare(content.judgments)
 
 
-def _tables(found: Preferences, wanted: _Wanted) -> tuple[dict[str, Any], dict[str, Any]]:
+def _tables(found: Preferences, more: _More) -> tuple[dict[str, Any], dict[str, Any]]:
     """Every table of a ranking, and what is said of it."""
     from adjudge.evaluation import preferences as p
 
@@ -141,11 +141,11 @@ def _tables(found: Preferences, wanted: _Wanted) -> tuple[dict[str, Any], dict[s
         return tables, {}
     fit = p.measure_fit(found)
     tables["pairs"] = fit.pairs
-    tables["next"] = p.next_pairs(found, wanted.top)
+    tables["next"] = p.next_pairs(found, more.top)
     about = {
-        "sure": wanted.sure,
+        "sure": more.sure,
         "sureness": fit.sureness,
-        "comparisons_needed": p.comparisons_needed(found, wanted.sure),
+        "comparisons_needed": p.comparisons_needed(found, more.sure),
         "fit": {
             "log_loss": fit.log_loss,
             "log_loss_without": fit.without,

@@ -108,7 +108,7 @@ def _check_name(output: Path) -> None:
     if output.suffix.lower() not in (".html", ".htm"):
         raise BadSetting("--output", str(output), "a name that ends in .html")
     if output.is_dir():
-        raise BadData("is a folder; wanted a file to write", source=str(output))
+        raise BadData("is a folder; expected a file to write", source=str(output))
 
 
 def _gather(
@@ -119,7 +119,7 @@ def _gather(
     fitting: o.Fitting,
     reading: o.TruthReading,
 ) -> Results:
-    """What there is to show: read, fitted (twice where gold guides the fit), evaluated."""
+    """Read, fit (twice where gold guides the fit) and evaluate."""
     from adjudge.report.results import Provenance, gather
 
     model = build_model(fitting)
@@ -153,7 +153,7 @@ def _gather(
 def _cross_validate(
     model: Model, judgments: Judgments, gold: Gold, fitting: o.Fitting
 ) -> CrossValidation | None:
-    """The model as it made the labels, scored across folds of gold; None where it was sampled.
+    """Score the model across folds of gold; None where it is sampled.
 
     Then gold calibrates nothing, a fit takes long, and the fit without gold is scored instead.
     """
@@ -250,10 +250,10 @@ def _check_figures(names: list[str], output: Path, file_type: str, theme: str) -
         if len(chosen) != 1:
             raise BadSetting("--output", str(output), "one --figure for a file, or a folder")
         if output.is_dir():
-            raise BadData("is a folder; wanted a file to write", source=str(output))
+            raise BadData("is a folder; expected a file to write", source=str(output))
     elif output.exists() and not output.is_dir():
-        wanted = f"a folder, or a name that ends in {', '.join(f'.{name}' for name in _KINDS)}"
-        raise BadSetting("--output", str(output), wanted)
+        expected = f"a folder, or a name that ends in {', '.join(f'.{name}' for name in _KINDS)}"
+        raise BadSetting("--output", str(output), expected)
     return chosen
 
 

@@ -134,8 +134,8 @@ def run(
     check_places({"--output": out.output, "--truth": truth, "--gold": gold}, printing=out)
     if sending.server is not None:
         if truth is not None or gold is not None or making != _Making():
-            wanted = "no options for simulated items: the items are those of its project"
-            raise BadSetting("--server", sending.server, wanted)
+            expected = "no options for simulated items: the items are those of its project"
+            raise BadSetting("--server", sending.server, expected)
         _send(sending, sending.server, population or _SENT, judges, seed, out)
         return
     if sending != _Sending():
@@ -150,8 +150,8 @@ def _make(crowd: Crowd, truth: Path | None, gold: Path | None, seed: int, out: o
     from adjudge.data.formats import Content
 
     with progress("simulating judgments"):
-        made = crowd.make(seed)
-    judgments = made.judgments
+        simulated = crowd.make(seed)
+    judgments = simulated.judgments
     say(
         f"{count_of(len(judgments), 'judgment')} of {count_of(judgments.item_count, 'item')} "
         f"by {count_of(judgments.judge_count, 'judge')} ({crowd.population}), seed {seed}"
@@ -160,8 +160,8 @@ def _make(crowd: Crowd, truth: Path | None, gold: Path | None, seed: int, out: o
     place = STDOUT if out.output is None and is_piped() and not out.json else out.output
     results = {
         "judgments": (table, place),
-        "truth": (made.truth.to_table(), truth),
-        "gold": (made.gold.to_table(), gold),
+        "truth": (simulated.truth.to_table(), truth),
+        "gold": (simulated.gold.to_table(), gold),
     }
     write_tables(results, guard=False)
     if out.json:
@@ -176,18 +176,18 @@ def _cell(name: str) -> Callable[[Any], str]:
     return lambda row: f"{row[name]:%Y-%m-%d %H:%M:%S}" if name == "time" else str(row[name])
 
 
-def _numbers(option: str, text: str, wanted: str) -> tuple[float, ...]:
+def _numbers(option: str, text: str, expected: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(",")) if text else ()
     except ValueError:
-        raise BadSetting(option, text, wanted) from None
+        raise BadSetting(option, text, expected) from None
 
 
 def _pair(text: str) -> tuple[float, float] | None:
-    wanted = "two numbers above 0, such as 1,4"
-    given = _numbers("--difficulty", text, wanted)
+    expected = "two numbers above 0, such as 1,4"
+    given = _numbers("--difficulty", text, expected)
     if len(given) not in (0, 2):
-        raise BadSetting("--difficulty", text, wanted)
+        raise BadSetting("--difficulty", text, expected)
     return (given[0], given[1]) if given else None
 
 
@@ -240,7 +240,7 @@ def _visit(client: Any, spec: Any, sending: _Sending, seed: int) -> list[VisitEn
     if not golds:
         say(("The token shows no gold: careful judges cannot know it and will fail.", "yellow"))
     truths = make_truths(labels, golds, seed)
-    made = spec.make_judges(truths, len(labels), np.random.default_rng(seed))
+    judges = spec.make_judges(truths, len(labels), np.random.default_rng(seed))
     done = 0
     with progress(f"{count_of(len(spec), 'judge')} at {client.project}") as on_step:
 
@@ -252,7 +252,7 @@ def _visit(client: Any, spec: Any, sending: _Sending, seed: int) -> list[VisitEn
                 on_step(Step("judges", done, len(spec), note))
 
         return send_crowd(
-            client, made, spec.kinds, at_once=sending.at_once, name=sending.name, on_end=on_end
+            client, judges, spec.kinds, at_once=sending.at_once, name=sending.name, on_end=on_end
         )
 
 

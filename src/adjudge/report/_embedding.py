@@ -2,7 +2,7 @@
 
 Large data are cut to what a page can hold, and the page says so: the most doubtful items first.
 ``pack`` makes one block of them: four bytes that say how long the header is, the header (JSON:
-where each array stands, and texts), and the arrays, each from a multiple of eight bytes on.
+the place of each array, and texts), and the arrays, each from a multiple of eight bytes on.
 Compressed and in base64 it holds no character that ends a script: names in it can do no harm.
 """
 
@@ -65,7 +65,7 @@ def _smallest(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.float64)
 
 
-_SHARES = 10_000  # a share of 1 as a whole number
+_SHARES = 10_000  # a share of 1 as an integer
 
 
 def _shares(values: NDArray[Any]) -> NDArray[np.uint16]:
@@ -146,7 +146,7 @@ def _items(results: Results, chosen: NDArray[np.int64], texts: _Texts, arrays: _
 
 
 def _fields(results: Results, chosen: NDArray[np.int64], texts: _Texts) -> None:
-    """What else the file says of items, such as the query, as far as there is room."""
+    """What else the file says of items, such as the query, within the space for texts."""
     fields = results.consensus.judgments.fields
     if fields is None:
         return

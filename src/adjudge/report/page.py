@@ -1,4 +1,4 @@
-"""The page: one file that holds all it shows, asks nobody for anything, and prints."""
+"""The page of a report: one file that needs no network, and prints."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _SECTIONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Drawing:
-    """A figure as it stands in the page."""
+    """A figure of the page."""
 
     name: str
     title: str
@@ -150,8 +150,8 @@ def _drawings(results: Results, progress: Progress | None) -> dict[str, list[_Dr
     """The figures of each section that the results allow."""
     names = [name for section in _SECTIONS.values() for name in section]
     found: dict[str, list[_Drawing]] = {section: [] for section in _SECTIONS}
-    for section, wanted in _SECTIONS.items():
-        for name in wanted:
+    for section, figures in _SECTIONS.items():
+        for name in figures:
             if progress is not None:
                 progress(Step("drawing", names.index(name), len(names), name))
             if FIGURES[name].lacks(results) is None:
@@ -227,7 +227,7 @@ def _number(value: float | None, digits: int = 3) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Health:
-    """What a person should know of the data before they believe what was made of them."""
+    """What a reader should know about the judgments."""
 
     sizes: str
     remarks: tuple[str, ...]
@@ -276,12 +276,12 @@ def _remarks(results: Results) -> list[str]:
         found.append(f"{count_of(empty, 'item', 'has', 'have')} no judgment at all.")
     if single:
         found.append(
-            f"{count_of(single, 'item', 'has', 'have')} only one: nobody can disagree there."
+            f"{count_of(single, 'item', 'has', 'have')} only one, so no disagreement can show."
         )
     if repeats := results.agreement.repeats:
         given = count_of(repeats, "judgment", "repeats", "repeat")
         found.append(f"{given} a judge's earlier one of the same item.")
     if results.gold is not None and (lost := results.gold.without_judgments(judgments).sum()):
         gold = count_of(len(results.gold), "gold item")
-        found.append(f"{lost:,} of {gold} {'was' if lost == 1 else 'were'} judged by nobody.")
+        found.append(f"{lost:,} of {gold} {'is' if lost == 1 else 'are'} not judged.")
     return [*found, *results.provenance.left_out]

@@ -1,4 +1,4 @@
-"""The page of a ranking by comparisons: one file that asks nobody for anything."""
+"""The page of a ranking by comparisons: one file that needs no network."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def pair_report_html(found: Preferences, *, title: str, command: str = "") -> st
 
 
 def _kinds(found: Preferences) -> list[dict[str, Any]]:
-    """People and models beside each other, where a column or the files tell them apart."""
+    """Return the agreement of people and of LLM judges, where they are known."""
     compared = found.comparisons
     if compared.kind is None or found.judges is None:
         return []

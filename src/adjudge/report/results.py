@@ -56,8 +56,8 @@ class Results:
     evaluation: Evaluation | None = None
     vote: Consensus | None = None  # the majority vote on the same judgments, where there is gold
     vote_comparison: VoteComparison | None = None  # log loss next to the plain vote's
-    folds: int = 0  # of the gold, if each was scored by fits that were told the others
-    blind: bool = False  # scored by a second fit that was not told the gold
+    folds: int = 0  # of the gold, if each was scored by fits with the others
+    blind: bool = False  # scored by a second fit without gold
     curve: Any | None = None  # table of accuracy by number of judgments
     audit: Audit | None = None  # of LLM judges, where some are known
     more_gold: MoreGold | None = None  # what more gold would show, where there is little
@@ -76,43 +76,43 @@ def gather(
 ) -> Results:
     """What evaluation says of a consensus, of its judges, and of how it fares against gold.
 
-    A consensus that was told the gold cannot be scored by it. What labels are worth that gold has
-    guided, ``crossed`` says, the same model fitted across folds of the gold; ``blind``, the same
-    fit without gold, says what they were worth before. ``flags`` are reasons to watch a judge.
+    A consensus that used the gold cannot be scored by it. ``crossed`` is the same model fitted
+    across folds of the gold, and ``blind`` the same fit without gold. ``flags`` are reasons to
+    watch a judge.
     """
     judgments = consensus.judgments
     seed = int(str(consensus.settings.get("seed", 0)))
-    tell = _teller(progress)
-    tell(0, "judges and items")
+    report = _reporter(progress)
+    report(0, "judges and items")
     diagnosis = diagnose(consensus, gold=gold, flags=flags)
-    tell(1, "agreement")
+    report(1, "agreement")
     agreement = measure_agreement(judgments, resamples=RESAMPLES, seed=seed)
-    tell(2, "model checks")
+    report(2, "model checks")
     checks: tuple[Check, ...] = ()
     diagnostics: tuple[dict[str, Any], ...] = ()
     if consensus.draws is not None and len(judgments):
         checks = predictive_checks(consensus, seed=seed)
         diagnostics = tuple(consensus.draws.diagnostics())
-    tell(3, "gold")
-    told = consensus.known is not None
-    scored = blind if told else consensus
+    report(3, "gold")
+    guided = consensus.known is not None
+    scored = blind if guided else consensus
     evaluation = None
     if gold is not None and scored is not None:
         evaluation = evaluate(scored, gold, resamples=RESAMPLES, seed=seed)
     folds = 0
-    if told and crossed is not None:
+    if guided and crossed is not None:
         evaluation, folds = crossed.pooled, len(crossed.folds)
-    tell(4, "fewer judgments")
+    report(4, "fewer judgments")
     curve = None
     if gold is not None and 0 < len(judgments) <= _CURVE:
         curve = _curve(consensus, gold, seed)
-    tell(5, "LLM judges")
+    report(5, "LLM judges")
     kinds = kinds_of(judgments)
     audited = None
     if kinds is not None and (kinds == MODEL).any():
         some = gold is not None and (gold.align(judgments) >= 0).any()
         audited = audit(judgments, gold if some else None, resamples=RESAMPLES, seed=seed)
-    tell(6, "")
+    report(6, "")
     return Results(
         consensus=consensus,
         diagnosis=diagnosis,
@@ -124,7 +124,7 @@ def gather(
         vote=None if evaluation is None else MajorityVote(seed=seed).fit(judgments),
         vote_comparison=None if evaluation is None else compare_with_vote(evaluation, judgments),
         folds=folds,
-        blind=told and not folds,
+        blind=guided and not folds,
         curve=curve if curve is not None and len(curve) else None,
         audit=audited,
         more_gold=MoreGold.of(consensus, gold),
@@ -132,12 +132,12 @@ def gather(
     )
 
 
-def _teller(progress: Progress | None) -> Callable[[int, str], None]:
-    def tell(done: int, note: str) -> None:
+def _reporter(progress: Progress | None) -> Callable[[int, str], None]:
+    def report(done: int, note: str) -> None:
         if progress is not None:
             progress(Step("looking", done, 6, note))
 
-    return tell
+    return report
 
 
 def _curve(consensus: Consensus, gold: Gold, seed: int) -> Any:

@@ -54,7 +54,7 @@ def findings(results: Results) -> list[_Finding]:
         _labels_found(results),
         certainty(results),
         _judges_found(results),
-        _voices_found(results),
+        _families_found(results),
         _next_judgments(results),
         _model_fits(results),
     ]
@@ -124,7 +124,7 @@ def certainty(results: Results) -> _Finding:
 
 
 def _believable(results: Results, found: Evaluation) -> tuple[list[str], str]:
-    """Whether the probabilities can be believed: in figures, in words, beside the vote's."""
+    """Say whether the probabilities can be believed, next to those of the vote."""
     scores, calibration = found.scores, found.calibration
     corrected = 0.0 if calibration is None else calibration.shown
     said = [
@@ -191,23 +191,23 @@ def _judges_found(results: Results) -> _Finding:
     return _Finding(question="Which judges?", answer=tuple(answer), tone=tone)
 
 
-def _voices_found(results: Results) -> _Finding | None:
+def _families_found(results: Results) -> _Finding | None:
     """Families, suspected groups, and the effective number of judges."""
-    voices = FamilySummary(results.consensus)
-    answer = voices.sentences
+    families = FamilySummary(results.consensus)
+    answer = families.sentences
     if results.diagnosis.few is not None:
         answer.append(str(results.diagnosis.few))
     if not answer:
         return None
-    tone = "warn" if voices.suspected else "plain"
+    tone = "warn" if families.suspected else "plain"
     return _Finding(question="Are the judges independent?", answer=tuple(answer), tone=tone)
 
 
 def summarise_verdicts(found: Audit) -> str:
     """Say how many LLM judges have each verdict."""
     counts = Counter(one.verdict for one in found.judges)
-    told = [f"{counts[verdict]} {verdict}" for verdict in VERDICT_BADGES if counts[verdict]]
-    return f"Verdicts: {', '.join(told)}."
+    said = [f"{counts[verdict]} {verdict}" for verdict in VERDICT_BADGES if counts[verdict]]
+    return f"Verdicts: {', '.join(said)}."
 
 
 def _next_judgments(results: Results) -> _Finding | None:

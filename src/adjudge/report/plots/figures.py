@@ -173,7 +173,7 @@ FIGURES: dict[str, Figure] = {
         ("hyper-priors", "the learnt priors of judges and topics", _learnt),
         ("confusion", "the average confusion, with sd between judges", _few_labels),
         ("judge-item-matrix", "who gave which item which label", _judged),
-        ("accuracy-by-ratings", "accuracy with fewer judgments an item", _curve),
+        ("accuracy-by-ratings", "accuracy with fewer judgments per item", _curve),
         (
             "accuracy-by-judgments",
             "accuracy of judges against how much they judged",

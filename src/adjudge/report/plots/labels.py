@@ -170,7 +170,7 @@ def accuracy_by_ratings(curve: Any) -> Any:
     methods = alt.Scale(domain=list(dict.fromkeys(curve["method"].to_pylist())))
     x = alt.X(
         "ratings:Q",
-        title="judgments an item, at most",
+        title="judgments per item, at most",
         scale=alt.Scale(nice=False, padding=12),
         axis=alt.Axis(values=sorted(set(curve["ratings"].to_pylist())), format="d"),
     )

@@ -168,14 +168,14 @@ def agreement_heatmap(consensus: Consensus) -> Any:
     grouped = 0 if consensus.families is None else len(list_groups(consensus.families.family))
     families = f"; {count_of(grouped, 'group')} of near-duplicates found" if grouped else ""
     which = "" if len(order) == judgments.judge_count else f" (the {len(order)} busiest)"
-    told = "no two judges share enough items"
+    said = "no two judges share enough items"
     if len(value):
         ends = f"{value.min():.0%} (pale) to {value.max():.0%} (dark)"
-        told = f"two judges agree on {np.median(value):.0%} of items (median), from {ends}"
+        said = f"two judges agree on {np.median(value):.0%} of items (median), from {ends}"
     return add_title(
         chart,
         "Who agrees with whom",
-        f"{count_of(len(order), 'judge')}{which}, similar ones side by side; {told}{families}",
+        f"{count_of(len(order), 'judge')}{which}, similar ones side by side; {said}{families}",
     )
 
 

@@ -1,4 +1,4 @@
-// The card of a judge: what to do about them and why, their rates, their confusion, their history, their work.
+// The card of a judge: what to do about them and why, rates, confusion, history and judgments.
 
 function openCard(data, judge, order) {
   const dialog = document.getElementById("card");
@@ -93,7 +93,7 @@ function confusionTable(data, judge) {
     });
     const count = data.confusionRows[judge * truths + row];
     return element(
-      "tr", {}, element("th", { scope: "row" }, truth, element("small", {}, `about ${whole.format(Math.round(count))}`)), cells,
+      "tr", {}, element("th", { scope: "row" }, truth, element("small", {}, `about ${integers.format(Math.round(count))}`)), cells,
     );
   });
   return element(
@@ -104,7 +104,7 @@ function confusionTable(data, judge) {
   );
 }
 
-// Their commonest mistakes, beside how often all judges make them.
+// Their most common mistakes, next to how often all judges make them.
 function mistakes(data, judge) {
   if (!data.confusion_mean) return null;
   const [truths, labels] = [data.truths.length, data.labels.length];
@@ -159,7 +159,7 @@ function history(data, judge) {
     const [value, low, high] = [data.history_accuracy, data.history_low, data.history_high].map((values) => share(values, at));
     return element(
       "tr", {}, element("th", { scope: "row" }, day(data.history_begin[at])),
-      element("td", { class: "num" }, whole.format(data.historyCount[at])),
+      element("td", { class: "num" }, integers.format(data.historyCount[at])),
       element("td", {}, range(value, low, high)), element("td", { class: "num" }, number(value, 2)),
     );
   });
@@ -194,14 +194,14 @@ function work(data, judge) {
     return truth < 0 ? NaN : share(data.posterior, item[start + row] * truths + truth);
   };
   const named = (row) => itemName(data, item[start + row]);
-  const theirs = (row) => data.labels[data.label[place[start + row]]];
+  const given = (row) => data.labels[data.label[place[start + row]]];
   const label = (row) => data.truths[data.choice[item[start + row]]];
   new PagedTable(host, {
     caption: "Their judgments, furthest from the consensus first", noun: "judgment", count, size: 10,
     sort: { column: 3, down: false },
     columns: [
       { title: "item", text: true, value: named, cell: named },
-      { title: "they said", text: true, value: theirs, cell: (row) => element("span", { class: "label" }, theirs(row)) },
+      { title: "they said", text: true, value: given, cell: (row) => element("span", { class: "label" }, given(row)) },
       { title: "consensus", text: true, value: label, cell: (row) => element("span", { class: "label" }, label(row)) },
       { title: "probability they are right", value: agreed, cell: (row) => number(agreed(row), 2) },
     ],

@@ -45,7 +45,7 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-const whole = new Intl.NumberFormat("en-GB");
+const integers = new Intl.NumberFormat("en-GB");
 
 function number(value, digits = 2) {
   return Number.isFinite(value) ? value.toFixed(digits) : "–";
@@ -60,7 +60,7 @@ function percent(value) {
 }
 
 function counted(count, what) {
-  return `${whole.format(count)} ${what}${count === 1 ? "" : "s"}`;
+  return `${integers.format(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
 // A judge as a link that opens their card.

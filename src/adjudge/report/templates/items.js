@@ -87,12 +87,12 @@ function itemColumns(data) {
       cell: (item) => element("span", { class: "label" }, data.truths[data.choice[item]]),
     },
     { title: "probability", value: (item) => probability(data, item), cell: (item) => sureness(data, item) },
-    { title: "judgments", minor: true, value: (item) => judgmentsOf(data, item), cell: (item) => whole.format(judgmentsOf(data, item)) },
+    { title: "judgments", minor: true, value: (item) => judgmentsOf(data, item), cell: (item) => integers.format(judgmentsOf(data, item)) },
     { title: "vote", text: true, minor: true, value: (item) => data.truths[data.vote[item]] ?? "", cell: (item) => votedCell(data, item) },
   );
   if (data.gold) columns.push(goldColumn(data));
   columns.push(
-    { title: data.topics ? "rank in topic" : "rank", minor: true, value: (item) => -data.rank[item], cell: (item) => whole.format(data.rank[item]) },
+    { title: data.topics ? "rank in topic" : "rank", minor: true, value: (item) => -data.rank[item], cell: (item) => integers.format(data.rank[item]) },
     { title: "gain, bits", minor: true, value: (item) => data.gain[item], cell: (item) => small(data.gain[item]) },
   );
   return columns;
@@ -151,7 +151,7 @@ function disagreementTable(data) {
   };
   columns.push(
     { title: "disagreement", minor: true, value: (item) => share(data.disagreement, item), cell: (item) => number(share(data.disagreement, item), 2) },
-    { title: "pairs apart", minor: true, value: apart, cell: (item) => whole.format(apart(item)) },
+    { title: "pairs apart", minor: true, value: apart, cell: (item) => integers.format(apart(item)) },
     { title: "votes", text: true, cell: (item) => voteCounts(data, item) },
   );
   const count = data.choice.length;
@@ -175,7 +175,7 @@ function topicSection(data) {
   const last = data.truths.length - 1;
   const columns = [
     { title: "topic", text: true, value: (topic) => data.topics[topic], cell: (topic) => element("a", { href: `#topic-${topic}` }, data.topics[topic]) },
-    { title: "items", value: (topic) => size[topic], cell: (topic) => whole.format(size[topic]) },
+    { title: "items", value: (topic) => size[topic], cell: (topic) => integers.format(size[topic]) },
   ];
   if (data.prevalence) {
     const at = (values, topic) => (values ? share(values, topic * data.truths.length + last) : NaN);

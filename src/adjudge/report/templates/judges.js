@@ -24,7 +24,7 @@ function judgeColumns(data) {
       title: "advice", text: true, value: (judge) => String(data.judgeAdvice[judge]),
       cell: (judge) => badge(data.advice[data.judgeAdvice[judge]]),
     },
-    { title: "judgments", value: (judge) => data.judgeCount[judge], cell: (judge) => whole.format(data.judgeCount[judge]) },
+    { title: "judgments", value: (judge) => data.judgeCount[judge], cell: (judge) => integers.format(data.judgeCount[judge]) },
     measured(data, "accuracy", "accuracy"),
   ];
   if (data.judge_sensitivity) columns.push(measured(data, "sensitivity", "sensitivity", true), measured(data, "specificity", "specificity", true));
@@ -53,7 +53,7 @@ function judgeTable(data) {
   data.judgeAdvice.forEach((advice) => { tally[advice] += 1; });
   const named = [[-1, "all"]];
   data.advice.forEach((advice, code) => {
-    if (tally[code]) named.push([code, `${advice} ${whole.format(tally[code])}`]);
+    if (tally[code]) named.push([code, `${advice} ${integers.format(tally[code])}`]);
   });
   table.tools.append(choices(named, -1, (code) => {
     table.filter(code < 0 ? null : (judge) => data.judgeAdvice[judge] === code);

@@ -4,11 +4,11 @@
 function foldSections() {
   const folds = [...document.querySelectorAll("details.fold")];
   const open = () => {
-    const wanted = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
-    const fold = wanted && (wanted.querySelector("details.fold") || wanted.closest("details.fold"));
+    const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    const fold = target && (target.querySelector("details.fold") || target.closest("details.fold"));
     if (fold && !fold.open) {
       fold.open = true;
-      wanted.scrollIntoView();
+      target.scrollIntoView();
     }
   };
   if (matchMedia("(max-width: 46rem)").matches) folds.forEach((fold) => { fold.open = false; });

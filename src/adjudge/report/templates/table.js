@@ -125,7 +125,7 @@ class PagedTable {
     });
     const all = counted(this.view.length, noun);
     this.said.textContent = this.view.length
-      ? `${all}; ${whole.format(begin + 1)} to ${whole.format(begin + shown.length)} shown`
+      ? `${all}; ${integers.format(begin + 1)} to ${integers.format(begin + shown.length)} shown`
       : `No ${noun} fits`;
     this.turn(pages);
   }
@@ -168,7 +168,7 @@ class PagedTable {
     this.pager.append(
       go(0, "First", this.page === 0),
       go(this.page - 1, "Back", this.page === 0),
-      element("span", {}, `page ${whole.format(this.page + 1)} of ${whole.format(pages)}`),
+      element("span", {}, `page ${integers.format(this.page + 1)} of ${integers.format(pages)}`),
       go(this.page + 1, "Next", this.page === pages - 1),
       go(pages - 1, "Last", this.page === pages - 1),
     );
