@@ -136,7 +136,7 @@ def confusion(
 
 def _switched(fitted: Consensus) -> int:
     """How many runs had label switching, which the fit put right."""
-    said = re.search(r"traded places in ([\d,]+) of", " ".join(fitted.notes))
+    said = re.search(r"label switching in ([\d,]+) of", " ".join(fitted.notes))
     return int(said.group(1).replace(",", "")) if said else 0
 
 

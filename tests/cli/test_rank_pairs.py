@@ -117,7 +117,4 @@ def test_grades_beside_comparisons(adjudge: Run, folder: Path, pairs: str) -> No
     )
     (folder / "other.csv").write_text("item,judge,label\nx,ann,1\ny,ann,0\n")
     refused = adjudge("rank-pairs", pairs, "--grades", "other.csv")
-    assert refused.err == (
-        "error: no item has both grades and comparisons (such as 'x' and 'item4'); "
-        "wanted the same items\n"
-    )
+    assert "(such as 'x' and 'item4')" in refused.err

@@ -159,5 +159,5 @@ def test_a_file_is_read_and_what_is_wrong_is_named(tmp_path: Path, made) -> None
     with pytest.raises(BadSetting, match=r"judge_table"):
         HierarchicalRelevance(judge_columns="trained").fit(few)
     same = items.set_column(1, "score", pa.array(np.ones(len(items))))
-    with pytest.raises(BadData, match="'score' of the items is the same for all"):
+    with pytest.raises(BadData, match="'score' of the items has one value"):
         HierarchicalRelevance(item_columns="score", item_table=same).fit(few)

@@ -112,7 +112,7 @@ def test_typicality_by_hand() -> None:
     assert found[TYPICAL].tolist() == pytest.approx([1, 2 / 3])
     own = measure_features(table, names=(TYPICAL,))  # expected: mean of (1/2, 1/2) and (0, 1)
     assert own[TYPICAL][0] == pytest.approx(1 - abs((2 + 0.5) / 6 - 0.25))
-    with pytest.raises(BadData, match="wanted 2 that sum to 1"):
+    with pytest.raises(BadData, match="expected 2 that sum to 1"):
         measure_features(table, names=(TYPICAL,), priors=(0.5, 0.6))
 
 

@@ -222,7 +222,7 @@ def test_a_filter_that_drops_everybody_falls_back_and_says_so() -> None:
     )
     gold = Gold.of({str(item): int(rng.integers(0, 2)) for item in range(20)})
     nobody = Pmf(alpha=1.0).fit(table, gold)
-    assert "nobody is left to vote: all judges vote instead" in nobody.notes
+    assert "the filter drops every judge: all judges vote" in nobody.notes
     assert nobody.labels["fallback"].to_pylist() == [
         int(item) >= 20 for item in nobody.labels["item"].to_pylist()
     ]

@@ -1,4 +1,4 @@
-"""Truths that traded places: found by hand, put back in every part, and said."""
+"""Label switching: found by hand, aligned in every part, and reported."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_no_run_keeps_truths_that_traded_places(model) -> None:
             assert np.trace(run) >= np.trace(run[:, order]) - 0.51
     assert np.allclose(fit.posterior.sum(axis=1), 1)
     if isinstance(model, DawidSkene):
-        assert "traded places in" in " ".join(fit.notes)
+        assert "label switching in" in " ".join(fit.notes)
 
 
 @pytest.mark.slow
@@ -80,7 +80,7 @@ def test_one_fit_is_put_back_and_says_so() -> None:
         run = three_judges(5, seed).judgments
         for model in (DawidSkene(), SingleConfusion()):
             fit = model.fit(run)
-            said = [note for note in fit.notes if note.startswith("truths had traded places: put")]
+            said = [note for note in fit.notes if note.startswith("label switching: ")]
             switched += bool(said)
             counts = np.zeros((3, 3))
             np.add.at(counts, run.label, fit.posterior[run.item])

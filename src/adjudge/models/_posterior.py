@@ -184,13 +184,13 @@ def _story(model: Any, draws: Draws, cut: bool) -> str:
     """A sentence on how the run went."""
     text = (
         f"{count_of(model.chains, 'chain')} of {count_of(draws.draws, 'draw')} after "
-        f"{count_of(model.warmup, 'sweep')} of warm-up"
-        f"{f', every {model.thin}th sweep' if model.thin > 1 else ''}"
+        f"{count_of(model.warmup, 'iteration')} of warm-up"
+        f"{f', every {model.thin}th iteration' if model.thin > 1 else ''}"
     )
     if cut:
         text += f"; stopped by Ctrl-C before the {model.draws:,} asked for: what was drawn is kept"
     if draws.relabelled:
-        text += f"; {count_of(draws.relabelled, 'draw')} had their truths put back in order"
+        text += f"; {count_of(draws.relabelled, 'draw')} relabelled (label switching)"
     return text
 
 

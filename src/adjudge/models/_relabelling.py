@@ -122,12 +122,12 @@ def describe_order(order: TruthOrder | None, scale: Scale) -> tuple[str, ...]:
         return ()
     if order.parts.count > 1:
         return (
-            f"truths had traded places in {order.switched:,} of {order.parts.count:,} separate "
-            "parts of the data: put back, aligned to the votes",
+            f"label switching in {order.switched:,} of {order.parts.count:,} separate parts of the "
+            "data: aligned to the votes",
         )
     moved = ", ".join(
         f"{scale.truths[found]} is now {scale.truths[at]}"
         for at, found in enumerate(order.places[0])
         if at != found
     )
-    return (f"truths had traded places: put back, aligned to the votes ({moved})",)
+    return (f"label switching: aligned to the votes ({moved})",)

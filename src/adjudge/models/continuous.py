@@ -199,7 +199,7 @@ def _with_gold(
     found = [as_number(text) for text in gold.values]
     for text, number in zip(gold.values, found, strict=True):
         if number is None:
-            raise BadData(f"gold {text!r} is no number, and continuous judgments are", value=text)
+            raise BadData(f"gold: expected a number, got {text!r}", value=text)
     notes = list(gold.tell_unjudged(judgments))
     if notes:
         judgments = judgments.with_items(gold.items, topics=gold.topics, documents=gold.documents)
@@ -227,7 +227,7 @@ def _pairs(judgments: Judgments, known: NDArray[np.int32] | None) -> _Floats:  #
 
 def _about_intervals(common: float) -> str:
     """What intervals without gold hold, and what gold would add."""
-    wider = "widen them as far as it takes"
+    wider = "widen them as needed"
     about = "intervals are about the judges' noise, not about what all judges get wrong together"
     if common > 0:
         wider = "say how wide they must be"

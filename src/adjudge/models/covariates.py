@@ -107,8 +107,8 @@ def design(table: Any, columns: Sequence[str], key: str, rows: Names) -> _Design
             spread = value[known].std() if known.any() else 0.0
             if spread == 0:
                 raise BadData(
-                    f"column {title!r} of the {key}s is the same for all that were judged, or "
-                    "missing for all: it tells nothing",
+                    f"column {title!r} of the {key}s has one value, or none, for all that were "
+                    "judged",
                     value=title,
                     expected="a column with different values",
                 )

@@ -278,9 +278,7 @@ def numbers_of(scale: Scale) -> _Floats:  # (label,)
     found = [as_number(label) for label in scale.labels]
     for label, number in zip(scale.labels, found, strict=True):
         if number is None:
-            raise BadData(
-                f"label {label!r} is no number, and continuous judgments are", value=label
-            )
+            raise BadData(f"label: expected a number, got {label!r}", value=label)
     return np.array(found, dtype=np.float64)
 
 

@@ -215,7 +215,7 @@ class Pmf(Fitted):
             )
             nobody = not (~out & factors.judging).any()
             if nobody:
-                notes.append("nobody is left to vote: all judges vote instead")
+                notes.append("the filter drops every judge: all judges vote")
         weight = plain if nobody else np.where(out, 0.0, plain)
         return ChosenJudges(weight, plain, turned, Dropped({"accuracy": out}), tuple(notes)), nobody
 

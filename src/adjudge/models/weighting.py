@@ -234,7 +234,9 @@ def _typicality(
     else:
         expected = np.array(priors, dtype=np.float64)
         if len(expected) != labels or abs(expected.sum() - 1) > 1e-6:
-            raise BadData(f"known shares {priors}: wanted {labels} that sum to 1", value=priors)
+            raise BadData(
+                f"known shares: expected {labels} that sum to 1, got {priors}", value=priors
+            )
     own = (cells + labels * expected) / (total + labels)[:, None]
     score = 1.0 - np.abs(own - expected).sum(axis=1) / 2
     return np.where(total > 0, score, np.nan), total.astype(np.float64)

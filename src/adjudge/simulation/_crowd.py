@@ -320,7 +320,7 @@ class Crowd:
                 f"{truths} shares that sum to 1",
             ),
             (self.concentration > 0, "concentration", "a number above 0"),
-            (self.topics or math.isinf(self.concentration), "concentration", "topics beside it"),
+            (self.topics or math.isinf(self.concentration), "concentration", "topics too"),
             (0 <= low <= high and high >= 1, "per_item", "1 or more, or a range (low, high)"),
             (
                 high <= judges or self.repeats,

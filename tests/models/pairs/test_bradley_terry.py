@@ -92,7 +92,7 @@ def test_who_never_lost_has_a_finite_wide_score() -> None:
     assert np.isfinite(found.score).all()
     assert (high - low)[0] > 2
     assert "only won, or only lost" in found.notes[0]
-    with pytest.raises(BadData, match="so that their strengths are not finite; wanted regularisat"):
+    with pytest.raises(BadData, match="strengths are not finite"):
         BradleyTerry(regularisation=0).fit(won("a>b", "a>c"))
 
 
@@ -116,8 +116,9 @@ def test_one_pair_by_one_judge() -> None:
 
 def test_nobody_could_say() -> None:
     table = {"left": ["a"], "right": ["b"], "label": ["cannot say"]}
-    with pytest.raises(BadData, match="there is no comparison that anybody could answer"):
+    with pytest.raises(BadData) as caught:
         BradleyTerry().fit(Comparisons.from_table(table))
+    assert caught.value.expected == "comparisons"
 
 
 def test_contradictions_are_told_and_kept() -> None:

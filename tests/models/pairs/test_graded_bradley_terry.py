@@ -257,18 +257,15 @@ def test_input_that_is_refused() -> None:
     )
     with pytest.raises(BadData) as caught:
         ALONE.fit(pairs, words)
-    assert str(caught.value) == (
-        "the labels cat, cow, dog are no grades; wanted two or more in order, such as 0 < 1 < 2"
-    )
+    assert caught.value.expected == "grades"
     others = Judgments.from_table({"item": ["c", "d"], "judge": ["x"] * 2, "label": ["0", "1"]})
     with pytest.raises(BadData) as caught:
         ALONE.fit(pairs, others)
-    assert str(caught.value) == (
-        "no item has both grades and comparisons (such as 'c' and 'a'); wanted the same items"
-    )
+    assert caught.value.expected == "the same items"
     unsaid = Comparisons.from_table({"left": ["a"], "right": ["b"], "label": ["cannot say"]})
-    with pytest.raises(BadData, match="there is no comparison that anybody could answer"):
+    with pytest.raises(BadData) as caught:
         ALONE.fit(unsaid)
+    assert caught.value.expected == "comparisons"
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def check_pair_settings(model: Any) -> None:
 def check_answers(comparisons: Comparisons) -> None:
     """Refuse comparisons of which nobody could say anything."""
     if not (comparisons.outcome != CANNOT_SAY).any():
-        raise BadData("there is no comparison that anybody could answer", expected="comparisons")
+        raise BadData('all comparisons were answered with "can\'t say"', expected="comparisons")
 
 
 def _describe_contradictions(comparisons: Comparisons) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ def count_cells(
     if items * items * others * 3 > _LONGEST:
         raise BadData(
             f"{items:,} items by {comparisons.judge_count:,} judges are too many to be counted; "
-            "wanted fewer items, or a model without judges"
+            "use fewer items, or a model without judges"
         )
     given = np.empty(0) if weight is None else weight
     key, heavy = np.empty(len(comparisons), dtype=np.int64), np.empty(len(given))
@@ -239,7 +239,7 @@ def check_connected(cells: PairCells, comparisons: Comparisons, prior: float) ->
         )
     if prior == 0:
         raise BadData(
-            f"{what}, so that their strengths are not finite; wanted regularisation above 0",
+            f"{what}, so that their strengths are not finite; set regularisation above 0",
             expected="regularisation above 0",
         )
-    return (f"{what}: how far apart they are is the prior's word, and their intervals are wide",)
+    return (f"{what}: only the prior says how far apart they are, and their intervals are wide",)

@@ -89,9 +89,7 @@ class GradedBradleyTerry(FitPredict):
         comparisons = _empty(judgments) if comparisons is None else comparisons
         has_pairs = bool((comparisons.outcome != CANNOT_SAY).any())
         if not has_pairs and (judgments is None or not len(judgments)):
-            raise BadData(
-                "there is no comparison that anybody could answer", expected="comparisons"
-            )
+            raise BadData('all comparisons were answered with "can\'t say"', expected="comparisons")
         copies = weigh_copies(comparisons) if self.copies else Copies.none(comparisons)
         notes = copies.notes
         grades: Grades | None = None
@@ -135,13 +133,13 @@ def _check_grades(judgments: Judgments, comparisons: Comparisons | None) -> None
     scale = judgments.scale
     if len(scale.truths) < 2 or not (scale.ordinal or len(scale.truths) == 2):
         raise BadData(
-            f"the labels {scale} are no grades; wanted two or more in order, such as 0 < 1 < 2",
+            f"the labels {scale} have no order: expected two or more grades, such as 0 < 1 < 2",
             expected="grades",
         )
     if comparisons is not None and not (look_up(judgments.items, comparisons.items) >= 0).any():
         raise BadData(
             f"no item has both grades and comparisons (such as {shown(judgments.items[0].as_py())} "
-            f"and {shown(comparisons.items[0].as_py())}); wanted the same items",
+            f"and {shown(comparisons.items[0].as_py())}); expected the same items",
             expected="the same items",
         )
 
