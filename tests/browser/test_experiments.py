@@ -107,7 +107,7 @@ def report_arms(site: Site, visitors: Visitors) -> tuple[Page, str]:
     slug = site.open_project(queries=8, screening_golds=2, least_golds=50, judgments_per_item=4)
     ada = requester(site, visitors)
     ada.goto(f"{site.url}/projects/{slug}/settings/experiments")
-    ada.get_by_text("Set the arms").first.click()
+    ada.get_by_text("Set the experiments").first.click()
     ada.get_by_label("Preset").select_option("feedback-or-none")
     ada.get_by_role("button", name="Use the preset").click()
     expect(ada.get_by_text("The arms are set")).to_be_visible()
@@ -117,7 +117,7 @@ def report_arms(site: Site, visitors: Visitors) -> tuple[Page, str]:
             if person.is_judging:
                 person.answer(slug, wrong=number == 3).go_on(slug)
     ada.goto(f"{site.url}/projects/{slug}/settings/experiments")
-    funnel = ada.get_by_role("region", name="Who came through")
+    funnel = ada.get_by_role("region", name="From arriving to finishing")
     for arm in ("feedback", "no-feedback"):
         expect(funnel.get_by_role("row", name=arm, exact=False).first).to_be_visible()
     for table in ("Judges, against", "Majority vote, against"):
@@ -162,7 +162,7 @@ def suggest(site: Site, ada: Page, slug: str) -> None:
 def make_plan(site: Site, ada: Page, slug: str) -> None:
     """A plan that the background makes, and its use."""
     ada.goto(f"{site.url}/projects/{slug}/results/plan")
-    ada.get_by_label("Wanted accuracy").fill("0.6")
+    ada.get_by_label("Target accuracy").fill("0.6")
     ada.get_by_role("button", name="Plan", exact=True).click()
     expect(
         ada.get_by_role("status").filter(has_text="being made in the background")

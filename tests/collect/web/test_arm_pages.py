@@ -36,8 +36,8 @@ def test_arms_are_set_and_reported_in_the_page(site: Site) -> None:
     assert '<svg class="chart"' in ada.text
     assert "&lt;b, mean judge: 1.000" in ada.text
     assert "two, majority vote: 0.000" in ada.text
-    for words in ("Who came through", "Left in training", "Majority vote, against the project's",
-                  "Precision Good", "Recall Bad", "Arms that differ"):  # fmt: skip
+    for words in ("From arriving to finishing", "Left in training", "Majority vote, against the project's",
+                  "Precision Good", "Recall Bad", "Experiments that differ"):  # fmt: skip
         assert words in ada.words, words
     assert not re.search(r"style=|<script(?! src)", ada.text.partition("<main")[2])
 

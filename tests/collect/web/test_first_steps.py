@@ -192,15 +192,15 @@ def test_the_list_before_opening_says_what_judges_would_miss(site: Site) -> None
     scale = site.services.projects.get_scale("g")
     assert (scale.labels, scale.ordinal, scale.grades) == (labels, True, (0, 1, 2))
     ada.get("/projects/g/begin")
-    assert "ok 1 pair to judge" in ada.words
+    assert "ok 1 item to judge" in ada.words
     assert "ok 3 judgments, about 1 minute of judging in all" in ada.words
     assert "look the guidelines do not say yet when each label is right Write them" in ada.words
-    assert "look 12 gold pairs, and the training tells the labels of all that" in ada.words
+    assert "look 12 gold items, but the training shows the labels of all that" in ada.words
     site.services.projects.set_policy("g", {"training_pairs": 6})
     ada.post("/projects/g/begin", do="guidelines", guidelines="**Relevant**: a lamp.")
     ada.get("/projects/g/begin")
     assert "ok guidelines are written" in ada.words
-    assert "ok 12 gold pairs" in ada.words
+    assert "ok 12 gold items" in ada.words
 
 
 def test_gold_of_words_with_an_order_begins_a_project_with_it(site: Site) -> None:

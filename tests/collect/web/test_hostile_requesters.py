@@ -367,7 +367,7 @@ def test_kept_files_of_another_are_not_there(site: Site) -> None:
     eve.post("/login", name="eve", password=PASSWORD)
     eve.get("/projects/new")
     eve.post("/projects/upload", kept=kept, expect=422)
-    assert "There is no file in what was sent" in eve.words
+    assert "No file was sent" in eve.words
 
 
 def test_a_reader_has_no_more_memory_than_reading_takes(

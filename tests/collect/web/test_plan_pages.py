@@ -54,7 +54,7 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
     ada.get(here)
     assert "http-equiv" not in ada.text
     assert "hx-get" not in ada.text.partition("<main")[2]
-    for words in ("Plan for an accuracy of 80%", "Judgments an item 3", "Cost 0.60 USD",
+    for words in ("Plan for an accuracy of 80%", "Judgments per item 3", "Cost 0.60 USD",
                   "3 enough 0.840 0.830 to 0.850 30 6 3 0.60 USD", "A note.", "Gold 12",
                   "“Pay per page” from 0.20 to 0.25",
                   "“Other items” from 2 to 3",
@@ -67,4 +67,4 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
     assert (policy.judgments_per_item, policy.pay_per_page) == (3, Decimal("0.25"))
     assert policy.screening_share == 0.25
     ada.get(f"{here}?done=plan-used")
-    assert "The policy is as this plan has it." in ada.words
+    assert "The policy follows this plan." in ada.words

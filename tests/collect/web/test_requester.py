@@ -96,6 +96,11 @@ def test_the_overview_shows_progress_cost_and_why_items_are_open(ada: Browser, s
     assert re.search(r"Still needed \d+ trusted judgments Expected end 20", ada.words)
 
 
+def test_the_list_of_projects_shows_accuracy_cost_and_activity(ada: Browser, slug: str) -> None:
+    ada.get("/projects")
+    assert re.search(r"open \d+ of \d+ \d+% \d+% to \d+% 0.60 USD \d+ \d+ 20\d\d-", ada.words)
+
+
 def test_a_project_without_items_says_what_to_do(site: Site, ada: Browser) -> None:
     project = replace(small_project(), name="Empty", items=(), golds=())
     empty = site.services.projects.create(project).slug

@@ -20,7 +20,7 @@ def test_a_plain_file_becomes_an_open_project(site: Site) -> None:
     (made,) = site.services.projects.get_all()
     assert (made.name, made.items, made.state) == ("My pairs", 60, "draft")
     ada.get(f"/projects/{made.slug}/begin")
-    for words in ("60 pairs to judge", "As a judge will see it", "Partly relevant", "snippet"):
+    for words in ("60 items to judge", "As a judge will see it", "Partly relevant", "snippet"):
         assert words in ada.words
     assert '<a href="#gold">Pick them</a>' in ada.text  # and what is missing leads to its place
     assert 'id="gold"' in ada.text
@@ -79,4 +79,4 @@ def test_labels_follow_the_gold_of_the_file(site: Site) -> None:
     ada.post("/projects/upload", files={"files": ("g.csv", body)})
     assert site.services.projects.get_scale("g").labels == ("0", "1", "2")
     ada.post("/projects/upload", name="nothing", expect=422)
-    assert "There is no file in what was sent" in ada.words
+    assert "No file was sent" in ada.words

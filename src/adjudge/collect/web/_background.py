@@ -5,7 +5,7 @@ process has one; a message is claimed before it is sent, and events are read und
 project.
 
 The address of a webhook is chosen by a requester, so the server must not be led to itself or its
-neighbours: every address that the name stands for has to be public, and the connection is made to
+neighbours: every address of the name has to be public, and the connection is made to
 the very address that was checked. Redirections are not followed, and a slow answer is cut off.
 """
 
@@ -205,7 +205,7 @@ def _connect(address: str) -> smtplib.SMTP:
 
 
 class _Worker:
-    """A thread that ends when it is told to."""
+    """A thread that can be stopped."""
 
     def __init__(self, name: str) -> None:
         self._stop = threading.Event()
@@ -318,20 +318,20 @@ class Background(_Worker):
         """Run a module as a process for a project (and a model), and note where it failed."""
         if self._stop.is_set():
             return
-        code = self._run_beside(module, **dict(zip(("project", "model"), of, strict=False)))
+        code = self._run_process(module, **dict(zip(("project", "model"), of, strict=False)))
         if self._stop.is_set():
             return
         if code not in _KEPT:
             module.note_failure(self._services, *of, code)
         self._metrics.count("refits" if module is refit else "plans")
 
-    def _run_beside(self, module: ModuleType, **wanted: str) -> int:
+    def _run_process(self, module: ModuleType, **given: str) -> int:
         """Run a module as a process of its own, and wait for it; its code."""
-        given = json.dumps({"database": self._settings.database, **wanted})
+        sent = json.dumps({"database": self._settings.database, **given})
         began = time.monotonic()
         self._child = subprocess.Popen(
             [sys.executable, "-m", module.__name__],
-            env={**os.environ, module.ENVIRONMENT: given},
+            env={**os.environ, module.ENVIRONMENT: sent},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -344,7 +344,7 @@ class Background(_Worker):
             self._child.kill()
             code = self._child.wait()
         self._child = None
-        what, model = module.__name__.rpartition(".")[2], wanted.get("model", "")
+        what, model = module.__name__.rpartition(".")[2], given.get("model", "")
         event(what, model=model, code=code, seconds=round(time.monotonic() - began, 1))
         return code
 

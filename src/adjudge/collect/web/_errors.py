@@ -58,7 +58,7 @@ _TITLES = {
     503: "Not available for a moment",
 }
 _TITLE_OF = {"crowded": "Please come back in a moment"}  # where the status says too little
-_UNAVAILABLE = {  # what the database itself said stands in the log
+_UNAVAILABLE = {  # what the database itself said is in the log
     "database-busy": "the database is busy; nothing was stored, please try again in a moment",
     "database-full": "the disk of the database is full; nothing was stored, please try again later",
     "database-gone": "the database cannot be reached; nothing was stored, please try again later",
@@ -179,8 +179,8 @@ async def _on_login_needed(request: Request, _: LoginNeeded) -> Response:
     """Lead to the login, and from there back."""
     path = request.scope["path"].removeprefix(root(request))
     query = f"?{request.url.query}" if request.url.query else ""
-    wanted = path + query if request.method == "GET" else "/projects"
-    return go(request, f"/login?next={quote(wanted)}")
+    back = path + query if request.method == "GET" else "/projects"
+    return go(request, f"/login?next={quote(back)}")
 
 
 async def on_fault(request: Request, fault: Exception) -> Response:

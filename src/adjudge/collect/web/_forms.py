@@ -36,7 +36,9 @@ class Form:
         """A field as text; empty where it was not sent."""
         value = self.fields.get(name, "").strip()
         if len(value) > most:
-            raise Refused("bad-form", f"{name} has {len(value):,} characters; wanted {most:,}")
+            raise Refused(
+                "bad-form", f"{name} has {len(value):,} characters; expected at most {most:,}"
+            )
         return value
 
     def need(self, name: str, *, most: int = 10_000) -> str:
@@ -52,7 +54,7 @@ class Form:
         try:
             return int(text)
         except ValueError:
-            raise Refused("bad-form", f"{name} = {text!r} is no whole number") from None
+            raise Refused("bad-form", f"{name}: expected a whole number, got {text!r}") from None
 
     def choice(self, name: str, choices: Sequence[_Word]) -> _Word:
         """Return a field that has to be one of a few words."""
@@ -60,7 +62,7 @@ class Form:
         for choice in choices:
             if choice == text:
                 return choice
-        raise Refused("bad-form", f"{name} = {text!r}: wanted {', '.join(choices)}")
+        raise Refused("bad-form", f"{name}: expected {', '.join(choices)}; got {text!r}")
 
     def rows(self, *names: str) -> list[dict[str, str]]:
         """Return fields that the form has several times, side by side."""
@@ -75,7 +77,9 @@ async def read_form(request: Request) -> Form:
         # Counted before it is parsed, which takes microseconds per field of the server's one loop.
         fields = (await request.body()).count(b"&") + 1
         if fields > _MOST_FIELDS:
-            raise Refused("bad-form", f"a form has {fields:,} fields; wanted {_MOST_FIELDS:,}")
+            raise Refused(
+                "bad-form", f"a form has {fields:,} fields; expected at most {_MOST_FIELDS:,}"
+            )
     data = await request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS)
     try:
         proof = request.headers.get(_HEADER) or str(data.get(_PROOF, ""))

@@ -143,7 +143,7 @@ class LoggedIn:
         )
 
     def show_project(self, tab: str, template: str, slug: str, **context: Any) -> Response:
-        """Return a page of one project of theirs."""
+        """Return a page of one of their projects."""
         given = self._about(slug, context)
         section, pages = find_section(tab, of_pairs=given["of_pairs"])
         return self.show(
@@ -225,12 +225,12 @@ def start_session(request: Request, requester: Requester) -> None:
 
 
 def mark_of(request: Request, name: str) -> str:
-    """What stands for a name in the cookies of browsers that logged in with it."""
+    """The mark of a name in the cookies of browsers that logged in with it."""
     return state_of(request).keys.digest("known", name.casefold())[:16]
 
 
 def end_session(request: Request) -> None:
-    """Log out, here and for whoever has a copy of the cookie: its id is no session's any more.
+    """Log out, here and for whoever has a copy of the cookie: its id is no longer valid.
 
     What has ended is remembered until the cookie would have expired by itself.
     """
@@ -255,7 +255,9 @@ class _Holder:
     def may_request(self) -> None:
         """Refuse unless the token has the powers of a requester."""
         if self.token.scope != "requester":
-            raise Refused("token-scope", "this token may only judge; wanted one of scope requester")
+            raise Refused(
+                "token-scope", "this token may only judge; expected one of scope requester"
+            )
 
 
 class Tokens:
@@ -270,7 +272,9 @@ class Tokens:
         """Whose token a request came with."""
         scheme, _, secret = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not secret:
-            raise Refused("token-missing", "there is no token; wanted 'Authorization: Bearer ...'")
+            raise Refused(
+                "token-missing", "there is no token; expected 'Authorization: Bearer ...'"
+            )
         secret = secret.strip()
         if len(secret) > 500 or not secret.isascii():
             raise Refused("bad-token", "this token is not known, or not valid any more")

@@ -87,7 +87,7 @@ class Around:
         limited = _Limited(receive, self._limit(scope["path"]))
         try:
             await self._app(scope, limited.receive, sending)
-        except ClientDisconnect:  # half a request: nobody is there to be told
+        except ClientDisconnect:  # half a request, and nobody to answer
             self._metrics.count("disconnected")
         except Exception as fault:
             self._metrics.count("fault")

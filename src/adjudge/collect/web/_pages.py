@@ -47,8 +47,7 @@ def spell_minutes(minutes: float) -> str:
     for size, name in ((1_440, "day"), (60, "hour")):
         if minutes >= 2 * size:
             return f"{minutes / size:.0f} {name}s"
-    whole = max(1, round(minutes))
-    return count_of(whole, "minute")
+    return count_of(max(1, round(minutes)), "minute")
 
 
 def _remaining(until: datetime) -> str:
@@ -63,7 +62,7 @@ def _moment(time: datetime | None) -> str:
 
 
 def _figure(value: object) -> str:
-    """A figure of the log in a few words; the export of the log has it whole."""
+    """A figure of the log in a few words; the export of the log has all of it."""
     if isinstance(value, dict):
         if len(value) > 3:
             return f"{len(value)} entries"
@@ -78,7 +77,7 @@ def _figure(value: object) -> str:
 
 @cache
 def _titles() -> tuple[dict[str, str], re.Pattern[str]]:
-    """What the page of settings calls each, and what finds those whose name is no usual word."""
+    """What the page of settings calls each, and what finds those with an underscore."""
     titles = {field.name: field.title for field in _policy_form.fields(Policy())}
     names = "|".join(name for name in titles if "_" in name)
     return titles, re.compile(rf"\b(?:{names})\b")
@@ -87,8 +86,8 @@ def _titles() -> tuple[dict[str, str], re.Pattern[str]]:
 def _with_titles(text: str) -> str:
     """A setting, or a sentence that names some, in the words of the page of settings."""
     titles, named = _titles()
-    whole = f"“{titles[text]}”" if text in titles else text
-    return named.sub(lambda found: f"“{titles[found[0]]}”", whole)
+    said = f"“{titles[text]}”" if text in titles else text
+    return named.sub(lambda found: f"“{titles[found[0]]}”", said)
 
 
 @cache

@@ -155,5 +155,5 @@ def _number(
     try:
         return kind(text.strip())
     except (ValueError, InvalidOperation):
-        wanted = "a whole number" if kind is int else "a number"
-        raise BadSetting(field.name, text, wanted) from None
+        expected = "a whole number" if kind is int else "a number"
+        raise BadSetting(field.name, text, expected) from None

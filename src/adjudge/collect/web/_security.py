@@ -79,7 +79,7 @@ class Session:
     changed: bool = False
 
     def log_in(self, requester: str, stamp: str, now: float, mark: str) -> None:
-        """Make this the session of a requester, under a new id; ``mark`` stands for their name."""
+        """Make this the session of a requester, under a new id; ``mark`` is that of their name."""
         self.id, self.changed = _new_id(), True
         self.requester, self.stamp, self.since = requester, stamp, now
         self.known = [*(one for one in self.known if one != mark), mark][-_MOST_KNOWN:]

@@ -49,10 +49,10 @@ def read(
     state = state_of(request)
     limits = ImportLimits(bytes=state.settings.upload_bytes, rows=state.settings.upload_rows)
     uploads = [Upload(name=name, body=body) for name, body in files]
-    wanted = {"scale": scale, "known": known, "limits": limits, **more}
+    options = {"scale": scale, "known": known, "limits": limits, **more}
     if beside.is_large(uploads, limits):
-        return from_thread.run(state.readers.read, request, uploads, wanted)
-    return read_here(uploads, **wanted)
+        return from_thread.run(state.readers.read, request, uploads, options)
+    return read_here(uploads, **options)
 
 
 def read_more(
@@ -67,7 +67,7 @@ def read_more(
 
 
 def _read_beside(
-    child: subprocess.Popen[bytes], files: list[Upload], wanted: dict[str, Any]
+    child: subprocess.Popen[bytes], files: list[Upload], options: dict[str, Any]
 ) -> Preview | None:
     """Return what a process finds; None where it ended before its time."""
     from adjudge.collect.importing import beside
@@ -75,7 +75,7 @@ def _read_beside(
     if child.stdin is None or child.stdout is None:
         return None
     try:
-        beside.ask(child.stdin, files, wanted)
+        beside.ask(child.stdin, files, options)
         return beside.hear(child.stdout)
     except (OSError, EOFError, pickle.UnpicklingError):
         return None
@@ -92,24 +92,26 @@ class UploadReaders:
         self._lock = threading.Lock()
         self._closed = False
 
-    async def read(self, request: Request, files: list[Upload], wanted: dict[str, Any]) -> Preview:
+    async def read(self, request: Request, files: list[Upload], options: dict[str, Any]) -> Preview:
         """What the files of a request hold, as a process of its own finds it."""
         if self._present >= _AT_ONCE + _MOST_WAITING:
             raise HTTPException(503, "many files are being read; please send yours again later")
         self._present += 1
         try:
-            return await self._read(request, files, wanted)
+            return await self._read(request, files, options)
         finally:
             self._present -= 1
 
-    async def _read(self, request: Request, files: list[Upload], wanted: dict[str, Any]) -> Preview:
+    async def _read(
+        self, request: Request, files: list[Upload], options: dict[str, Any]
+    ) -> Preview:
         from adjudge.collect.importing import Preview
 
         async with self._turns:
             child = await run_in_threadpool(self._start)
             watching = asyncio.create_task(self._watch(request, child))
             try:
-                preview = await run_in_threadpool(_read_beside, child, files, wanted)
+                preview = await run_in_threadpool(_read_beside, child, files, options)
             finally:
                 watching.cancel()
                 child.kill()
@@ -122,7 +124,7 @@ class UploadReaders:
         if why == "gone":
             raise ClientDisconnect
         if why == "late":
-            problem = f"takes longer than {self._seconds:,g} seconds to read; wanted less"
+            problem = f"takes longer than {self._seconds:,g} seconds to read; expected less"
             return Preview(errors=(BadData(problem, source="what was sent", expected="less"),))
         event("reader-ended", code=child.returncode)
         raise RuntimeError(f"a reader of files ended with code {child.returncode}")

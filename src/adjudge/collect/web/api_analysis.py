@@ -38,7 +38,7 @@ class _ModelIn(ApiModel):
 
 
 class _ArmsIn(ApiModel):
-    """Arms in their order, or the name of a preset; ``population`` is what that mix stands for."""
+    """Arms in their order, or the name of a preset; ``population`` says what that mix is."""
 
     arms: list[ArmIn] = Field(default=[], max_length=50)
     preset: Short = ""
@@ -79,7 +79,7 @@ class PlanOut:
 
 @router.get("/projects/{project}/questions")
 def _list_questions(services: Services, project: Slug) -> Listed[FurtherQuestion]:
-    """The further questions, beside the first."""
+    """The further questions."""
     return Listed(services.projects.get_questions(project))
 
 

@@ -164,7 +164,7 @@ def _ask_for_more(services: Services, project: Slug, body: _MoreIn) -> ItemDetai
 
 @router.post("/projects/{project}/item/skip")
 def _skip(services: Services, project: Slug, body: _ItemNameIn) -> ItemDetail:
-    """Give an item to nobody any more."""
+    """Give an item to nobody."""
     services.items.skip(project, body.item)
     return services.items.get(project, body.item)
 

@@ -55,7 +55,7 @@ class _InvitesIn(ApiModel):
 
 
 class _NotificationsIn(ApiModel):
-    """Who is to be told what."""
+    """Who gets which notifications."""
 
     webhook: Annotated[str, Field(max_length=2_000, pattern=r"^[^\x00]*$")] = ""
     emails: list[Short] = Field(default=[], max_length=20)
@@ -165,7 +165,7 @@ def _revoke_invite(services: Services, project: Slug, invite: PublicId) -> None:
 
 @router.get("/projects/{project}/notifications")
 def _read_notifications(services: Services, project: Slug) -> Notifications:
-    """Who is told what, with the secret that signs."""
+    """Who gets which notifications, with the secret that signs."""
     return services.notices.get(project)
 
 
@@ -173,7 +173,7 @@ def _read_notifications(services: Services, project: Slug) -> Notifications:
 def _set_notifications(
     request: Request, services: Services, project: Slug, body: _NotificationsIn
 ) -> Notifications:
-    """Change who is told what."""
+    """Change who gets which notifications."""
     server = f"{origin(request)}{root(request)}"
     return services.notices.set(project, **dict(body), server=server)
 

@@ -80,7 +80,7 @@ class ArrivalOut:
 
 @dataclass(frozen=True, slots=True)
 class NextOut:
-    """The next page, or none and where the judge stands."""
+    """The next page, or none, and the state of the judge."""
 
     page: Page | None
     judge: JudgeView | None
@@ -124,7 +124,7 @@ def _arrive(request: Request, project: Slug, body: _ArrivalIn) -> ArrivalOut:
 
 @router.get("/judges/{ticket}")
 def _read_judge(request: Request, ticket: _Ticket) -> JudgeView:
-    """Where the judge stands."""
+    """The state of the judge."""
     return state_of(request).judging.state(_judge(request, ticket))
 
 
@@ -167,7 +167,7 @@ def _keep_draft(request: Request, ticket: _Ticket, page: PublicId, body: _DraftI
 def _answer_training(
     request: Request, ticket: _Ticket, page: PublicId, row: _Position, body: _LabelIn
 ) -> Outcome:
-    """Answer one row of a training page, and be told at once."""
+    """Answer one row of a training page, with feedback at once."""
     judge = _judge(request, ticket)
     return state_of(request).judging.answer_training(judge, page, row, body.label)
 

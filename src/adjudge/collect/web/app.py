@@ -51,7 +51,7 @@ API = "/api/v1"
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """A server with these settings: opens its database, makes its secret where there is none."""
+    """A server with these settings: opens its database, creates its secret if there is none."""
     parts = _parts(settings)
 
     @asynccontextmanager

@@ -57,7 +57,7 @@ def _consensus(request: Request, project: str, who: Who) -> Response:
                 everyone[one["judge"]].heed_flags(one) if one["judge"] in everyone else one
                 for one in judges
             ]
-            if not question:  # the gold is of the first, and counted as judges are told
+            if not question:  # the gold belongs to the first question
                 golds = {judge: row for judge, row in everyone.items() if row.gold_seen}
     fresh = report is not None and report.made == ready[chosen].made
     titles = who.services.items.get_titles(project, [row["item"] for row in rows or ()])

@@ -1,4 +1,4 @@
-"""The requester's pages of arms with their report, and of the plan for a wanted accuracy."""
+"""The requester's pages of experiments with their report, and of the plan for a target accuracy."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _begin(request: Request, project: str) -> Response:
 
 @router.get("/j/{project}/guidelines")
 def _guidelines(request: Request, project: str) -> Response:
-    """The guidelines by themselves, to be read beside the work."""
+    """The guidelines on a page of their own."""
     state = state_of(request)
     judge = state.pages.session(request).judges.get(project)
     if judge is not None:
@@ -304,8 +304,8 @@ def _answers_of(fields: Mapping[str, str]) -> list[Answer]:
             continue
         comment = fields.get(f"comment-{place}", "").strip()
         if len(comment) > _COMMENT:
-            wanted = f"a comment has {len(comment):,} characters; wanted at most {_COMMENT:,}"
-            raise Refused("bad-form", wanted, row=int(place))
+            problem = f"a comment has {len(comment):,} characters; expected at most {_COMMENT:,}"
+            raise Refused("bad-form", problem, row=int(place))
         answers.append(
             Answer(
                 row=int(place),

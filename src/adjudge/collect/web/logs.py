@@ -35,8 +35,8 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _moment(record: logging.LogRecord) -> str:
-    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-    return f"{whole}.{int(record.msecs):03d}Z"
+    moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+    return f"{moment}.{int(record.msecs):03d}Z"
 
 
 class _JsonLines(logging.Formatter):

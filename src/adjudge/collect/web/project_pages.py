@@ -280,7 +280,7 @@ def _delete(project: str, form: SentForm, who: Who) -> Response | str:
 
 @router.get("/settings/notifications")
 def _notices(who: Who, project: str) -> Response:
-    """Who is told what, and how the last messages went."""
+    """Who gets which notifications, and how the last messages went."""
     settings = state_of(who.request).settings
     return who.show_project(
         "Notifications",
@@ -296,7 +296,7 @@ def _notices(who: Who, project: str) -> Response:
 
 @router.post("/settings/notifications")
 def _set_notices(request: Request, project: str, form: SentForm, who: Who) -> Response | str:
-    """Change who is told what."""
+    """Change who gets which notifications."""
     try:
         who.services.notices.set(
             project,

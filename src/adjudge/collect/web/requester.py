@@ -194,7 +194,7 @@ def _account(who: Who) -> Response:
 
 @router.post("/account/password")
 def _change_password(request: Request, form: SentForm, who: Who) -> Response | str:
-    """Change one's own password; every other session of theirs ends."""
+    """Change one's own password; their other sessions end."""
     name = (f"password:{who.requester.requester}",)
     _begin_attempt(request, *name)
     try:
@@ -339,7 +339,7 @@ def _invite_member(project: str, form: SentForm, who: Who) -> str:
     """Make a link for one person."""
     days = form.number("days")
     if not 1 <= days <= _LONGEST:
-        raise Refused("bad-form", f"days = {days}: wanted 1 to {_LONGEST:,}")
+        raise Refused("bad-form", f"days: expected 1 to {_LONGEST:,}; got {days}")
     who.services.members.invite(
         project,
         form.choice("role", MEMBER_ROLES),

@@ -34,7 +34,7 @@ class Settings:
 
     database: str = "sqlite:///adjudge.db"
     database_wait: float = 10.0  # seconds for a lock that another process holds
-    secret_file: str = ""  # beside the SQLite file if not given
+    secret_file: str = ""  # next to the SQLite file if not given
     prefix: str = ""  # the path at which a proxy shows it
     address: str = ""  # scheme and host for links; empty: as the browser came
     log_format: str = "text"
@@ -49,7 +49,7 @@ class Settings:
     join_days: float = 30.0  # how long a join link lasts if the requester does not say
     sweep_seconds: float = 30.0
     refit_seconds: float = 10.0  # between looks for a consensus to refit; 0 for never
-    notify_seconds: float = 5.0  # between looks for what is to be told; 0 for never
+    notify_seconds: float = 5.0  # between looks for events to notify of; 0 for never
     private_webhooks: bool = False  # whether webhooks may be at addresses that are not public
     smtp: str = ""  # smtp://USER:PASSWORD@HOST:PORT, or smtps://; empty: no mail is sent
     mail_from: str = ""
@@ -84,9 +84,9 @@ class Settings:
         return Path("adjudge.secret")
 
     def load_secret(self) -> bytes:
-        """The secret key in its file; made, for the owner's eyes only, where there is none yet.
+        """The secret key in its file; created, readable by its owner only, if there is none yet.
 
-        Two processes that start at once get one key: the file appears whole, under its name, once.
+        Two processes that start at once get one key: the file appears complete, once.
         """
         path = self.secret_path
         if not path.exists():
@@ -126,7 +126,7 @@ def _make_secret(path: Path) -> None:
         with os.fdopen(file, "w", encoding="ascii") as out:
             out.write(secrets.token_hex(_SECRET_BYTES) + "\n")
         try:
-            os.link(draft, path)  # fails where another process was faster: its key stands
+            os.link(draft, path)  # fails where another process was faster: its key stays
         except FileExistsError:
             pass
         finally:

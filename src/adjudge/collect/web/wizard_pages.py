@@ -34,10 +34,13 @@ STARTING_SCALE = Scale(
     grades=(0.0, 1.0, 2.0),
 )
 PRESETS = {
-    "open": ("Open link", "Whoever has the link may judge; three judgments a pair, unpaid."),
-    "colleagues": ("Colleagues", "By invitation only; three judgments a pair, unpaid."),
-    "prolific": ("Prolific", "Participants of a panel; five judgments a pair; set the pay next."),
-    "pilot": ("Quick pilot", "One judgment a pair, no training, two pages a judge, to try it out."),
+    "open": ("Open link", "Whoever has the link may judge; three judgments per item, unpaid."),
+    "colleagues": ("Colleagues", "By invitation only; three judgments per item, unpaid."),
+    "prolific": ("Prolific", "Participants of a panel; five judgments per item; set the pay next."),
+    "pilot": (
+        "Quick pilot",
+        "One judgment per item, no training, two pages per judge, to try it out.",
+    ),
 }
 _SETTINGS: dict[str, dict[str, Any]] = {
     "open": {"channels": ["open", "invite", "api"], "judgments_per_item": 3},
@@ -88,7 +91,7 @@ def _words_for(scale: Scale) -> str:
 
 
 def _read_scale(form: Form) -> Scale:
-    """Return the labels of a form with their grades; ordered by them where that is wanted."""
+    """Return the labels of a form with their grades; ordered by them if asked."""
     rows = [(canonical(row["label"]), row["grade"]) for row in form.rows("label", "grade")]
     pairs = [(label, read_grade(label, grade)) for label, grade in rows if label]
     if len(pairs) < 2:
@@ -193,7 +196,7 @@ def _create(who: Who, form: SentForm) -> Response | str:
     kept = form.text("kept", most=40)
     files = form.files or who.services.uploads.find(kept)
     if not files:
-        problem = "There is no file in what was sent: choose one, or drop it on the page."
+        problem = "No file was sent: choose one, or drop it on the page."
         return _new(who.showing(422, name=name, problem=problem))
     if len(files) == 1 and _is_archive(files[0][1]):
         return _restore(who, name, *files[0])
@@ -226,7 +229,7 @@ def _create(who: Who, form: SentForm) -> Response | str:
 
 
 def _is_archive(body: bytes) -> bool:
-    """Whether a file is what the page of exports gives as the whole project."""
+    """Whether a file is what the page of exports gives as the entire project."""
     return body.startswith(b"PK") and b"project.json" in body and b"items.jsonl" in body
 
 
@@ -251,7 +254,7 @@ def _scale_of(preview: Preview) -> Scale:
     if given <= set(STARTING_SCALE.labels):  # which are known to have an order, and grades
         return STARTING_SCALE
     order = likely_order(sorted(given))
-    if order:  # it stands in a form of the next page, to be seen and changed
+    if order:  # the next page shows it, to be changed
         grades = tuple(map(float, range(len(order))))
         return Scale(labels=order, ordinal=True, relevant=order[1:], grades=grades)
     return Scale.infer(given) if len(given) > 1 else STARTING_SCALE
@@ -329,7 +332,9 @@ def _begin(who: Who, project: str) -> Response:
 def _save(project: str, form: SentForm, who: Who) -> Response | str:
     """Save a part of the draft, or open it."""
     if who.services.projects.get_head(project).state != "draft":
-        raise Refused("not-draft", "this project is no draft any more: its settings change it now")
+        raise Refused(
+            "not-draft", "this project is not a draft any more: change it in its settings"
+        )
     try:
         done = _do(who, project, form)
     except AdjudgeError as fault:
@@ -364,8 +369,8 @@ def _do(who: LoggedIn, slug: str, form: Form) -> str:
         given = {"open", "panel"} & set(projects.get_policy(slug)[0].channels)
         return "opened" if given else "opened-to-invited"
     else:
-        wanted = "columns, labels, ties, questions, guidelines, gold, preset or open"
-        raise BadSetting("do", what, wanted)
+        expected = "columns, labels, ties, questions, guidelines, gold, preset or open"
+        raise BadSetting("do", what, expected)
     return "saved"
 
 
