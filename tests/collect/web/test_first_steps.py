@@ -117,7 +117,7 @@ def test_the_archive_of_a_project_makes_it_again(site: Site) -> None:
         "/projects/upload", name="Lamps again", files={"files": ("lamps.zip", archive)}
     ).headers["location"]
     ada.get(made.removeprefix(site.url))
-    assert "made again from its archive" in ada.words
+    assert "restored from its archive" in ada.words
     again = site.services.projects.read("lamps-again")
     own = site.services.projects.read(slug)
     assert (again.items, again.golds, again.arms) == (own.items, own.golds, own.arms)

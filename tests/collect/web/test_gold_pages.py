@@ -121,7 +121,7 @@ def test_gold_is_forecast_and_split_by_design(site: Site, ada: Browser) -> None:
     ada.get(f"{here}?done=designed")
     assert re.search(r"Good \d+ 8 4 4 Bad \d+ 8 2 6", ada.words)
     for bad, words in (
-        ({"training": "many"}, "training = 'many'"),
+        ({"training": "many"}, "training: expected a whole number"),
         ({"mix": "odd"}, "mix = 'odd': expected uniform, any, stated"),
         ({"share-0": "x"}, "share of Good = 'x'"),
         ({"share-0": "nan"}, "share of Good = 'nan': expected a number of at least 0"),

@@ -287,4 +287,4 @@ def test_reading_has_an_end(tmp_path: Path) -> None:
             "/projects/upload", expect=422, files={"items": ("book.json", book())},
             name="Slow", labels="Bad < Good", do="check",
         )  # fmt: skip
-        assert "takes longer than 0.001 seconds to read; wanted less" in browser.words
+        assert "takes longer than 0.001 seconds to read; expected less" in browser.words

@@ -38,7 +38,7 @@ def test_a_plain_file_becomes_an_open_project(site: Site) -> None:
     for preset in ("pilot", "prolific", "colleagues", "open"):
         ada.post(step, do="preset", preset=preset)
         ada.get(step)
-        assert ("the panel wants pay" in ada.words) == (preset == "prolific"), preset
+        assert ("the panel requires pay" in ada.words) == (preset == "prolific"), preset
     policy = site.services.projects.get_policy(made.slug)[0]
     assert (policy.judgments_per_item, policy.training) == (3, True)
     assert "open" in policy.channels
