@@ -220,3 +220,10 @@ def test_every_page_is_in_the_navigation_and_in_the_index_for_models(name: str) 
     assert sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")) == sorted(
         listed
     )
+
+
+def test_the_docs_stay_short() -> None:
+    pages = [path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")]
+    assert sum(len(re.findall(r"\S*\w\S*", page)) for page in pages) <= 40_000
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split()) <= 1_500
