@@ -37,7 +37,7 @@ from adjudge.evaluation.measures import (
     bin_of,
     ratio,
 )
-from adjudge.evaluation.scores import Score, reals, score_table, wilson
+from adjudge.evaluation.scores import Score, reals, score_table, tabulate, wilson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -159,8 +159,6 @@ class Evaluation(Result):
     clip: float  # of the log loss
     clipped: int | None  # items whose truth was given less than that
     level: float  # of the intervals
-    resamples: int  # of the bootstrap, 0 for none
-    seed: int
     items: Names  # (scored,)
     truth: NDArray[np.int16]  # (scored,)
     choice: NDArray[np.int16]  # (scored,)
@@ -283,8 +281,6 @@ def evaluate(
         in_fit=count(given.in_fit),
         fallback=count(given.fallback),
         level=level,
-        resamples=resamples,
-        seed=seed,
         items=gold.items.take(pa.array(kept)),
         truth=truth,
         choice=choice,
@@ -397,10 +393,9 @@ def _smoothed_vote_share(judgments: Judgments) -> NDArray[np.float64]:  # (item,
     A label that means no truth is not counted.
     """
     scale = judgments.scale
-    truth = np.array(scale.truth_of, dtype=np.int64)[judgments.label]
-    known, size = truth >= 0, len(scale.truths)
-    cell = judgments.item[known].astype(np.int64) * size + truth[known]
-    counts = np.bincount(cell, minlength=judgments.item_count * size).reshape(-1, size) + _SMOOTHING
+    truth = np.array(scale.truth_of)[judgments.label]
+    known, shape = truth >= 0, (judgments.item_count, len(scale.truths))
+    counts = tabulate(shape, judgments.item[known], truth[known]) + _SMOOTHING
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 

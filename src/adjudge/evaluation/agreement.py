@@ -311,10 +311,7 @@ class Agreement(Result):
     pairs: int  # of judgments of one item
     repeats: int  # judgments of a judge who had judged the item before
     judge_pairs: int  # behind Cohen's kappa
-    judge_pairs_left_out: int  # with too few items in common, or one label only
     level: float
-    resamples: int
-    seed: int
 
     @property
     def facts(self) -> str:
@@ -369,10 +366,7 @@ def measure_agreement(
         pairs=int((total * (patterns.total - 1)).sum()) // 2,
         repeats=len(judgments) - len(single),
         judge_pairs=cohen.pairs,
-        judge_pairs_left_out=cohen.left_out,
         level=level,
-        resamples=resamples,
-        seed=seed,
     )
 
 

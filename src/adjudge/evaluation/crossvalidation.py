@@ -48,7 +48,6 @@ class CrossValidation(Result):
     scale: Scale
     pooled: Evaluation
     folds: tuple[Evaluation, ...]
-    seed: int
     seconds: float  # per fit, on average
     items: Names  # (gold,)
     truth: NDArray[np.int16]  # (gold,)
@@ -174,7 +173,6 @@ def cross_validate(
         scale=scale,
         pooled=evaluate(pooled, gold, resamples=resamples, seed=seed, **scoring),
         folds=tuple(found),
-        seed=seed,
         seconds=seconds / folds,
         items=gold.items.take(pa.array(order)),
         truth=truth[order],

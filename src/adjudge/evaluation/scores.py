@@ -86,6 +86,14 @@ def beta_interval(a: Any, b: Any, level: float) -> tuple[NDArray[np.float64], ND
     return betaincinv(a, b, (1 - level) / 2), betaincinv(a, b, (1 + level) / 2)
 
 
+def tabulate(
+    shape: tuple[int, ...], *codes: NDArray[Any], weights: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Count each combination of codes, or sum its weights."""
+    cell = np.ravel_multi_index(tuple(code.astype(np.int64) for code in codes), shape)
+    return np.bincount(cell, weights=weights, minlength=math.prod(shape)).reshape(shape)
+
+
 def columns_of(
     rows: Sequence[Any],
     *,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr
 
 from adjudge.data.names import look_up
 from adjudge.errors import BadData, BadSetting
@@ -73,25 +72,6 @@ def paired_t_test(first: ArrayLike, second: ArrayLike, *, level: float = 0.05) -
     else:
         statistic, p = map(float, ttest_1samp(gap, 0.0))
     return Difference(mean=mean, statistic=statistic, p=p, pairs=count, level=level)
-
-
-# Not ``scipy.stats.ttest_1samp``: power simulations test a million sums, without the values.
-def one_sided_p(
-    times: NDArray[np.float64],  # (...)
-    total: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    bound: float,
-) -> NDArray[np.float64]:  # (...)
-    """Return p-values of one-sided t-tests of mean < bound, from counts and sums.
-
-    Values without spread have p = 0 below the bound, else 1.
-    """
-    mean = total / times
-    spread = np.maximum(squares - total * mean, 0.0) / np.maximum(times - 1, 1)
-    certain = (spread <= 1e-12) | (times < 2)
-    error = np.sqrt(np.where(certain, 1.0, spread) / times)
-    p = stdtr(np.maximum(times - 1, 1), (mean - bound) / error)
-    return np.asarray(np.where(certain, np.where((mean < bound) & (times > 1), 0.0, 1.0), p))
 
 
 def sign_test(first: ArrayLike, second: ArrayLike, *, level: float = 0.05) -> Difference:

@@ -15,7 +15,7 @@ from scipy.stats import false_discovery_control, ttest_1samp
 from adjudge import may_replace
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.significance import one_sided_p
+from adjudge.evaluation.model_judges.replacement import one_sided_p
 
 Labels = dict[str, dict[str, Any]]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.judges import LEVEL
 from adjudge.data.scale import Scale
-from adjudge.evaluation.scores import beta_interval, name_codes
+from adjudge.evaluation.scores import beta_interval, name_codes, tabulate
 
 TAILS = ((1.0 - LEVEL) / 2, (1.0 + LEVEL) / 2)
 _FEWEST = 0.5  # expected judgments with a mistake, for it to be listed
@@ -154,8 +154,7 @@ def list_common_mistakes(consensus: Consensus, commonest: Commonest) -> Any:
     order = np.argsort(-wrong[truth, label], kind="stable")
     truth, label = truth[order], label[order]
     known = commonest.known
-    cell = commonest.truth[known] * counts.shape[1] + commonest.label[known]
-    judges = np.bincount(cell, minlength=counts.size).reshape(counts.shape)
+    judges = tabulate(counts.shape, commonest.truth[known], commonest.label[known])
     return pa.table(
         {
             "truth": name_codes(consensus.scale.truths, truth),

@@ -22,7 +22,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judges import LEVEL
 from adjudge.evaluation.diagnosis._confusions import TAILS, keep_draws, summarise
-from adjudge.evaluation.scores import beta_interval
+from adjudge.evaluation.scores import beta_interval, tabulate
 
 _JUST_ABOVE = 1e-12  # so that a certain value still has a distribution
 _STRATA = 24  # of a Beta: 576 sums of two
@@ -71,11 +71,9 @@ def weigh_gold(consensus: Consensus, gold: Gold | None, least: int) -> GoldEvide
 
 def count_known(consensus: Consensus, known: NDArray[np.int16]) -> _Floats:  # (judge, truth, label)
     """Count the judgments of items whose truth is known."""
-    judgments, shape = consensus.judgments, consensus.counts.shape
-    truth = known[judgments.item].astype(np.int64)
-    cell = (judgments.judge.astype(np.int64) * shape[1] + truth) * shape[2] + judgments.label
-    counts = np.bincount(cell[truth >= 0], minlength=int(np.prod(shape)))
-    return counts.reshape(shape).astype(np.float64)
+    judgments, truth = consensus.judgments, known[consensus.judgments.item]
+    codes = (part[truth >= 0] for part in (judgments.judge, truth, judgments.label))
+    return tabulate(consensus.counts.shape, *codes).astype(np.float64)
 
 
 class Skill(NamedTuple):

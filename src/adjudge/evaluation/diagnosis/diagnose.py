@@ -43,7 +43,7 @@ from adjudge.evaluation.diagnosis._confusions import (
 from adjudge.evaluation.diagnosis.advice import Limits
 from adjudge.evaluation.diagnosis.judge_tables import list_judges
 from adjudge.evaluation.diagnosis.next_judges import FewJudges, find_few_judges
-from adjudge.evaluation.scores import interval_columns, jeffreys, name_codes
+from adjudge.evaluation.scores import interval_columns, jeffreys, name_codes, tabulate
 from adjudge.evaluation.significance import adjust
 from adjudge.evaluation.stopping import gain_of
 from adjudge.models.dependence import count_further
@@ -159,9 +159,8 @@ def diagnose(
 
 def _count_votes(judgments: Judgments) -> NDArray[np.int64]:  # (item, label)
     """Count how many judgments gave each item each label."""
-    labels = len(judgments.scale.labels)
-    cell = judgments.item.astype(np.int64) * labels + judgments.label
-    return np.bincount(cell, minlength=judgments.item_count * labels).reshape(-1, labels)
+    shape = judgments.item_count, len(judgments.scale.labels)
+    return tabulate(shape, judgments.item, judgments.label)
 
 
 def _list_items(consensus: Consensus, votes: NDArray[np.int64]) -> Any:

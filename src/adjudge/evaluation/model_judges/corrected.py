@@ -36,6 +36,7 @@ from adjudge.errors import BadData
 from adjudge.evaluation.estimation._targets import PLAIN
 from adjudge.evaluation.estimation.estimate import Plan, estimate_from
 from adjudge.evaluation.model_judges.answers import Groups
+from adjudge.evaluation.scores import tabulate
 from adjudge.evaluation.significance import adjust
 from adjudge.models.cross_calibration import CrossFit
 from adjudge.models.majority_vote import MajorityVote
@@ -176,9 +177,8 @@ def learn_beliefs(
     fold[gold] = np.random.default_rng([seed, len(gold)]).permutation(len(gold)) % folds
     has = known[item] >= 0
     share = 1.0 / judgments.counts_per_item[item]
-    shape = (folds, labels, truths)
-    cell = np.ravel_multi_index((fold[item[has]], label[has], known[item[has]]), shape)
-    counts = np.bincount(cell, weights=share[has], minlength=int(np.prod(shape))).reshape(shape)
+    codes = fold[item[has]], label[has], known[item[has]]
+    counts = tabulate((folds, labels, truths), *codes, weights=share[has])
     total = counts.sum(axis=0)
     tables = np.concatenate([total - counts, total[None]])  # the last for items without gold
     overall = tables.sum(axis=1, keepdims=True) + 0.5

@@ -14,7 +14,7 @@ from adjudge.evaluation.agreement import pairs_of_judgments
 from adjudge.evaluation.diagnosis.families import FamilySummary
 from adjudge.evaluation.diagnosis.next_judges import FewJudges, find_few_judges
 from adjudge.evaluation.estimation._sampling import align_judged
-from adjudge.evaluation.scores import Score, jeffreys
+from adjudge.evaluation.scores import Score, jeffreys, tabulate
 from adjudge.models.cross_calibration import CrossFit
 from adjudge.models.dependence import measure_dependence
 from adjudge.models.registry import DEFAULT
@@ -71,7 +71,9 @@ def measure_company(
     row = np.where(people[a], judges, a).astype(np.int64) * 3 + kin
     names = ["" if at == judges else judgments.judges[at].as_py() for at in range(judges + 1)]
     shape = ((judges + 1) * 3, len(judgments.scale.labels))
-    margins = [_count(row, judgments.label[side], shape) for side in (first, second)]
+    margins = [
+        tabulate(shape, row, judgments.label[side]).astype(np.float64) for side in (first, second)
+    ]
     pairs = np.bincount(row, minlength=shape[0]).astype(np.float64)
     alike = np.bincount(
         row, weights=judgments.label[first] == judgments.label[second], minlength=shape[0]
@@ -93,13 +95,6 @@ def measure_company(
             )
         )
     return tuple(found)
-
-
-def _count(
-    row: NDArray[np.int64], label: NDArray[np.signedinteger], shape: tuple[int, int]
-) -> _Floats:
-    cells = np.bincount(row * shape[1] + label, minlength=shape[0] * shape[1])
-    return np.asarray(cells.reshape(shape), dtype=np.float64)
 
 
 def measure_worth(judgments: Judgments, gold: Gold | None, *, seed: int = 0) -> PanelWorth | None:

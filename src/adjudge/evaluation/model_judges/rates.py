@@ -16,7 +16,7 @@ from scipy.stats import t as student
 
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, UnknownName
-from adjudge.evaluation.scores import Score, jeffreys
+from adjudge.evaluation.scores import Score, jeffreys, tabulate
 
 LEVEL = 0.95
 NEEDS = {  # gold items; of the class, for a rate of one class
@@ -59,9 +59,7 @@ class Rates:
     ) -> Rates:
         """Count the labels of the items of each true class."""
         shape = len(scale.truths), len(scale.labels)
-        cell = truth.astype(np.int64) * shape[1] + label
-        table = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
-        return cls(scale=scale, table=table, **settings)
+        return cls(scale=scale, table=tabulate(shape, truth, label), **settings)
 
     @property
     def gold(self) -> int:

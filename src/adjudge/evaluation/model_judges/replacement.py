@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr
 
 from adjudge.data.judgments import PERSON, Judgments
 from adjudge.data.model_answers import ModelAnswers
@@ -26,7 +27,8 @@ from adjudge.errors import BadData, BadSetting, Remedy, UnknownName, shown
 from adjudge.evaluation.agreement import without_repeats
 from adjudge.evaluation.model_judges.answers import take_answers
 from adjudge.evaluation.model_judges.soft_judgments import soft_judgments
-from adjudge.evaluation.significance import adjust, one_sided_p
+from adjudge.evaluation.scores import tabulate
+from adjudge.evaluation.significance import adjust
 
 ScoreName = Literal["accuracy", "neg-rmse"]
 _SCORES = ("accuracy", "neg-rmse")
@@ -165,9 +167,8 @@ class _Panel:
         mine = self.people[once.judge]
         self.item, self.person = once.item[mine].astype(np.int64), once.judge[mine]
         self.label = once.label[mine].astype(np.int64)
-        labels, items = len(judgments.scale.labels), judgments.item_count
-        cells = np.bincount(self.item * labels + self.label, minlength=items * labels)
-        self.counts = cells.reshape(items, labels).astype(np.float64)
+        shape = judgments.item_count, len(judgments.scale.labels)
+        self.counts = tabulate(shape, self.item, self.label).astype(np.float64)
         self.total = self.counts.sum(axis=1)  # (item,) people who judged it
         self.distance, self.score = _distance(judgments.scale, score), score
         if int(self.people.sum()) < 2:
@@ -224,6 +225,25 @@ def _test(
         who: {"items": int(row[0])} | dict(zip(fields[1:], map(float, row[1:]), strict=True))
         for who, row in zip(np.flatnonzero(enough).tolist(), rows, strict=True)
     }
+
+
+# Not ``scipy.stats.ttest_1samp``: all people are tested at once, from sums.
+def one_sided_p(
+    times: NDArray[np.float64],  # (...)
+    total: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    bound: float,
+) -> NDArray[np.float64]:  # (...)
+    """Return p-values of one-sided t-tests of mean < bound, from counts and sums.
+
+    Values without spread have p = 0 below the bound, else 1.
+    """
+    mean = total / times
+    spread = np.maximum(squares - total * mean, 0.0) / np.maximum(times - 1, 1)
+    certain = (spread <= 1e-12) | (times < 2)
+    error = np.sqrt(np.where(certain, 1.0, spread) / times)
+    p = stdtr(np.maximum(times - 1, 1), (mean - bound) / error)
+    return np.asarray(np.where(certain, np.where((mean < bound) & (times > 1), 0.0, 1.0), p))
 
 
 def _distance(scale: Scale, score: ScoreName) -> _Floats:  # (label, label)

@@ -33,6 +33,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.draws import Draws
 from adjudge.data.judgments import Judgments
 from adjudge.evaluation._pool import Pool
+from adjudge.evaluation.scores import tabulate
 from adjudge.kernels.fixed import SMALLEST
 from adjudge.kernels.gibbs import key_of
 from adjudge.kernels.truths import draw_given, draw_judged
@@ -100,9 +101,8 @@ class TruthDraws:
         if self.joint is not None and self.joint.by_topic:
             prevalence = self.joint.prevalence(draw)
         else:
-            topics, truths = len(self.pool.topics), len(self.consensus.scale.truths)
-            cell = self.of_topic[self.entries].astype(np.int64) * truths + judged
-            counts = np.bincount(cell, minlength=topics * truths).reshape(topics, truths)
+            shape = len(self.pool.topics), len(self.consensus.scale.truths)
+            counts = tabulate(shape, self.of_topic[self.entries], judged)
             prior = _STRENGTH * np.maximum(self.consensus.overall_prevalence, SMALLEST)
             weight = rng.standard_gamma(counts + prior)
             prevalence = weight / weight.sum(axis=1, keepdims=True)
