@@ -143,17 +143,19 @@ class ConsensusEstimator(_base.ClassifierMixin, _base.BaseEstimator):  # type: i
         if pc.any(strange).as_py():
             value = flat[pc.index(strange, value=True).as_py()].as_py()
             raise ValueError(f"{value!r} is not a label that was seen in fit")
-        order = [scale.label_code(label) for label in self.classes_.tolist()]
+        order = self._order(scale)
         codes = np.append(order, -1)[np.asarray(pc.fill_null(known, len(order)))]
         return np.asarray(codes.reshape(table.shape), dtype=np.int64)
 
     def _labels(self, choice: NDArray[np.int16]) -> NDArray[Any]:
-        labels = [self.consensus_.scale.label_code(label) for label in self.classes_.tolist()]
-        return np.asarray(self.classes_[np.argsort(labels)][choice])
+        return np.asarray(self.classes_[np.argsort(self._order(self.consensus_.scale))][choice])
 
     def _in_order(self, posterior: NDArray[np.float64]) -> NDArray[np.float64]:
-        order = [self.consensus_.scale.label_code(label) for label in self.classes_.tolist()]
-        return np.asarray(posterior[:, order])
+        return np.asarray(posterior[:, self._order(self.consensus_.scale)])
+
+    def _order(self, scale: Scale) -> list[int]:
+        """Return the code of each class on the scale."""
+        return [scale.label_code(label) for label in self.classes_.tolist()]
 
     def _seed(self, model: Any) -> dict[str, int]:
         """Return the seed for a model by name, where it has one and it is given."""

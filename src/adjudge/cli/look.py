@@ -119,13 +119,12 @@ _COUNTS = (
 
 def _delimiter(files: list[str], encoding: str) -> str:
     """What sets the cells of a file apart; nothing where there are several, or it is elsewhere."""
-    from adjudge.data.formats.delimited import delimiter_of
     from adjudge.data.formats.opening import File
 
     if len(files) > 1 or not is_here(files[0]) or not Path(files[0]).is_file():
         return ""
     file = File.at(Path(files[0]), encoding)
-    return delimiter_of(file) if not file.is_folder and file.kind == "delimited" else ""
+    return file.delimiter if not file.is_folder and file.kind == "delimited" else ""
 
 
 def _about(content: Content, files: list[str], manner: list[str]) -> dict[str, Any]:

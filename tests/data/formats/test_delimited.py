@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
+from adjudge.data.formats.delimited import Delimited, read_delimited
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File
 from adjudge.errors import BadData
@@ -147,9 +147,9 @@ def test_a_compressed_file_cut_short(tmp_path: Path) -> None:
 
 
 def test_the_delimiter_is_a_tab_if_the_header_has_as_many_as_commas(tmp_path: Path) -> None:
-    assert delimiter_of(File.at(_file(tmp_path, "\na,b\tc\n"))) == "\t"
-    assert delimiter_of(File.at(_file(tmp_path, "a,b,c\td\n"))) == ","
-    assert delimiter_of(File.at(_file(tmp_path, "a,b\n1,\t\n"))) == ","
+    assert File.at(_file(tmp_path, "\na,b\tc\n")).delimiter == "\t"
+    assert File.at(_file(tmp_path, "a,b,c\td\n")).delimiter == ","
+    assert File.at(_file(tmp_path, "a,b\n1,\t\n")).delimiter == ","
 
 
 _CELL = st.text(

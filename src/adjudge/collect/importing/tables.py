@@ -21,7 +21,7 @@ from adjudge.collect.importing._upload import ImportLimits, Upload, unpack_all
 from adjudge.collect.values.sides import LEFT, PAIR_SCALE, RIGHT
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.comparisons import OUTCOMES, outcome_named
-from adjudge.data.formats.delimited import Delimited, delimiter_of
+from adjudge.data.formats.delimited import Delimited
 from adjudge.data.formats.opening import File
 from adjudge.data.scale import canonical
 from adjudge.data.source import count_of
@@ -370,7 +370,7 @@ def _count(rows: Iterator[_Counted], upload: Upload, limits: ImportLimits) -> It
 def _delimiter(file: File) -> str:
     """A semicolon where there is no other mark in the header: some spreadsheets write it so."""
     plain = ";" in file.first and "," not in file.first and "\t" not in file.first
-    return ";" if plain else delimiter_of(file)
+    return ";" if plain else file.delimiter
 
 
 def _cells(shape: Delimited) -> Iterator[_Row]:

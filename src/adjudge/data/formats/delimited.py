@@ -122,14 +122,6 @@ class Delimited:
         )
 
 
-def delimiter_of(file: File) -> str:
-    """Return a tab if the header has one and not more commas, else what makes most columns."""
-    widths = {mark: len(Delimited(file, mark).header) for mark in "\t,;|"}
-    if widths["\t"] > 1 and widths["\t"] >= widths[","]:
-        return "\t"
-    return max(",;|", key=lambda mark: widths[mark])
-
-
 def read_delimited(
     file: File,
     options: Options,
@@ -150,7 +142,7 @@ def read_delimited(
     format is one that we write, with cells disarmed that a spreadsheet would run. ``coded`` picks
     those that are read as dictionaries where the file is large.
     """
-    shape = Delimited(file, delimiter or delimiter_of(file), quoted, names, spelt=spelt)
+    shape = Delimited(file, delimiter or file.delimiter, quoted, names, spelt=spelt)
     shape.check_header()
     source = options.source(file.name, line_of=shape.line_of)
     chosen = shape.header if columns is None else columns(shape.header)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import IO, Any
 
-from adjudge.data.formats.delimited import delimiter_of
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import is_plain, is_plain_json
@@ -170,7 +169,7 @@ def _output_name(result: Row) -> str:
 def _promptfoo_cells(file: File) -> list[Row]:
     """Return the outcome of every output: a row per test, a column per prompt."""
     text = io.StringIO(file.read_text(), newline="")
-    table = [cells for cells in csv.reader(text, delimiter=delimiter_of(file)) if cells]
+    table = [cells for cells in csv.reader(text, delimiter=file.delimiter) if cells]
     outcomes = [[_OUTCOME.match(cell) for cell in cells] for cells in table[1:]]
     # Variables and other columns next to the outputs have no outcome in any row.
     outputs = sorted({at for found in outcomes for at, one in enumerate(found) if one})

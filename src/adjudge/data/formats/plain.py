@@ -28,7 +28,7 @@ from adjudge.data.columns import (
     named_columns,
     roles_of,
 )
-from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
+from adjudge.data.formats.delimited import Delimited, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.multi_select import split_options
 from adjudge.data.formats.opening import File, reading
@@ -227,14 +227,12 @@ def read_rows(
         return read_jsonl(file, options, columns)
     if file.path.suffix == ".parquet":
         raise BadData.at(file.name, "broken-file", "this is not a complete Parquet file")
-    delimiter = delimiter_of(file)
     names = None
     if options.header is False:
-        names = tuple(number_columns(len(Delimited(file, delimiter).header)))
+        names = tuple(number_columns(len(Delimited(file, file.delimiter).header)))
     return read_delimited(
         file,
         options,
-        delimiter=delimiter,
         names=names,
         columns=columns,
         guarded=True,

@@ -11,7 +11,6 @@ off again, as is our own apostrophe.
 
 from __future__ import annotations
 
-import csv
 import json
 from dataclasses import replace
 from typing import IO, Any
@@ -22,7 +21,7 @@ import pyarrow.compute as pc
 
 from adjudge.data._gold_table import gold_from_table
 from adjudge.data.columns import letters_of, roles_of
-from adjudge.data.formats.delimited import Delimited, delimiter_of, ragged, read_delimited
+from adjudge.data.formats.delimited import Delimited, ragged, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.ratings import need_pairs, queries, ratings, written_items
@@ -89,7 +88,7 @@ def _case_rows(file: File, options: Options) -> tuple[Any, Source, int]:
     source.skip_bad = options.skip_bad
     if not source.bad:
         return table, source, 0
-    shape = Delimited(file, delimiter_of(file))
+    shape = Delimited(file, file.delimiter)
     lone = [line for line, cells in shape.records() if len(cells) == 1]
     for line, cells in shape.records():
         if len(cells) not in (1, len(shape.header)) and not options.skip_bad:
@@ -123,8 +122,7 @@ def _is_book(file: File) -> bool:
     """Recognise a header of query, docid and names, over cells that are numbers or empty."""
     if sorted(letters_of(name) for name in file.columns[:2]) != ["docid", "query"]:
         return False
-    lines = file.text.splitlines(keepends=True)[:21]
-    rows = [cells for cells in csv.reader(lines, delimiter=file.delimiter) if cells]
+    rows = file.rows[:21]
     roles = roles_of(rows[0][2:])
     known = {"label", "gold"} & set(roles)
     plain = {"judge", "label"} <= set(roles) or (known and len(roles) == len(rows[0]) - 2)

@@ -123,14 +123,12 @@ def local_files(places: Iterable[str | Path]) -> Iterator[list[Path]]:
 
 
 @contextmanager
-def fetch_file(
-    place: str, scratch: Path | None = None, progress: Callable[[int, int], None] | None = None
-) -> Iterator[Path]:
-    """A file as a path on this machine: itself, or a copy in ``scratch`` for the block."""
+def fetch_file(place: str, progress: Callable[[int, int], None] | None = None) -> Iterator[Path]:
+    """A file as a path on this machine: itself, or a copy for the block."""
     if not is_uri(place):
         yield Path(place)
         return
-    with TemporaryDirectory(prefix="adjudge-", dir=scratch) as folder:
+    with TemporaryDirectory(prefix="adjudge-") as folder:
         copy = Path(folder) / (name_of(place) or "download")
         with _told(place), copy.open("wb") as file:
             if is_web(place):
