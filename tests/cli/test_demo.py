@@ -80,21 +80,12 @@ def test_files_are_kept_and_what_is_next_runs(
         assert adjudge(*shlex.split(line)[1:]).code == 0
 
 
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [
-        ("mine", "mine: there is 'judgments.csv' in this folder; wanted a new or an empty one"),
-        ("file", "file: is a file; wanted a folder to write"),
-        ("file/in", "file/in: cannot be made (Not a directory)"),
-    ],
-)
-def test_nothing_of_anybody_is_overwritten(
-    place: str, message: str, adjudge: Run, folder: Path
-) -> None:
+@pytest.mark.parametrize("place", ["mine", "file", "file/in"])
+def test_no_file_of_the_user_is_overwritten(place: str, adjudge: Run, folder: Path) -> None:
     (folder / "mine").mkdir()
     (folder / "mine" / "judgments.csv").write_text("mine")
     (folder / "file").write_text("mine")
     ended = adjudge("demo", "--folder", place)
-    assert (ended.code, ended.out, ended.err) == (2, "", f"error: {message}\n")
+    assert ended.fault == place
     assert (folder / "mine" / "judgments.csv").read_text() == "mine"
     assert (folder / "file").read_text() == "mine"

@@ -179,15 +179,9 @@ def _next(folder: Path | None) -> str:
     """What to run next."""
     from rich.markup import escape
 
-    if folder is None:
-        return (
-            "Next:  [bold]adjudge demo --folder demo[/] keeps these files;\n"
-            "       [bold]adjudge consensus YOUR-JUDGMENTS.csv -o labels.csv[/] does it for yours."
-        )
-    files = {file: escape(shlex.quote(str(folder / file))) for file in _FILES}
-    judgments = files["judgments.csv"]
-    return (
-        f"Next:  [bold]adjudge consensus {judgments} --gold {files['gold.csv']}[/]\n"
-        f"       [bold]adjudge judges {judgments}[/]\n"
-        f"       [bold]adjudge evaluate {judgments} --gold {files['truth.csv']}[/]"
-    )
+    commands = ["demo --folder demo", "consensus YOUR-JUDGMENTS.csv -o labels.csv"]
+    if folder is not None:
+        given, gold, truth = (shlex.quote(str(folder / name)) for name in _FILES[:3])
+        commands = [f"consensus {given} --gold {gold}", f"judges {given}"]
+        commands.append(f"evaluate {given} --gold {truth}")
+    return "Next:  " + "\n       ".join(f"[bold]adjudge {escape(one)}[/]" for one in commands)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
@@ -13,16 +14,13 @@ from adjudge.cli._console import detail, is_verbose, say
 from adjudge.cli._fitting import are_numbers, choose_model, fit_model, make_engine
 from adjudge.cli._numbers import fit_numbers
 from adjudge.cli._pairs import deliver_pair_judges, holds_comparisons, refuse
-from adjudge.cli._reading import Input, fetch_first, place_of, read_judgments
+from adjudge.cli._reading import fetch_first, place_of, read_judgments
 from adjudge.cli._results import Column, check_places, deliver, show_rows
 from adjudge.cli._summary import diagnose_fit, summarise
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, UnknownName
 
 if TYPE_CHECKING:
-    from adjudge.data.consensus import Consensus
-    from adjudge.data.gold import Gold
-    from adjudge.data.judgments import Judgments
     from adjudge.evaluation.diagnosis.diagnose import Diagnosis
     from adjudge.evaluation.diagnosis.families import FamilySummary
 
@@ -78,91 +76,56 @@ def run(
         if features is not None or show != "judges":
             asked = ("--features", features) if features else ("--show", show)
             raise BadSetting(*asked, "--bin N or --classes with it, since labels are numbers")
-        _deliver_numbers(read, known, fitting, top, out)
+        numbers = fit_numbers(read, known, fitting, make_engine(fitting.threads))
+        about: dict[str, Any] = {"model": "continuous", "settings": numbers.settings, "notes": numbers.notes}
+        about |= read.omissions
+        columns = ["judge", *(f"{n}:.4g as {n}" for n in numbers.judges.column_names[1:])]
+        title = "Judges: shift is what each adds, noise how far they scatter"
+        rows = _sort(numbers.judges)
+        shows = partial(_show_first, title, columns, rows, top)
+        deliver(numbers.judges, "judges", out, about=about, show=shows)
         return
     if features is not None:
-        table = _measure_features(read.judgments, read.every, features, fitting.seed)
-        deliver(
-            table,
-            "judges",
-            out,
-            about={"features": features, **read.omissions},
-            show=lambda: _show_features(table, top),
-        )
+        from adjudge.evaluation.diagnosis.judge_tables import feature_table
+
+        names = None if features == "all" else tuple(map(str.strip, features.split(",")))
+        table = feature_table(read.judgments, read.every, names=names, seed=fitting.seed)
+        about = {"features": features, **read.omissions}
+        deliver(table, "judges", out, about=about, show=partial(_show_features, table, top))
         return
+    from adjudge.evaluation.diagnosis.families import FamilySummary
+
     consensus = fit_model(model, read.judgments, known, fitting)
     found = diagnose_fit(consensus, read.every, pairs=show == "pairs")
-    table = _get_view(found, show, place_of(judgments), consensus)
-    deliver(
-        table,
-        show,
-        out,
-        about={
-            **summarise(consensus, read),
-            "diagnosis": found.notes,
-            "few_judges": None if found.few is None else asdict(found.few),
-        },
-        show=lambda: _show_view(found, show, table, top, consensus),
-    )
-
-
-def _deliver_numbers(
-    read: Input,
-    gold: Gold | None,
-    fitting: o.Fitting,
-    top: int,
-    out: o.Delivery,
-) -> None:
-    """What each judge adds to the numbers they give, and how far they scatter."""
-    found = fit_numbers(read, gold, fitting, make_engine(fitting.threads))
-    table = found.judges
-    title = "Judges: shift is what each adds, noise how far they scatter"
-    columns = ["judge", *(f"{name}:.4g as {name}" for name in table.column_names[1:])]
-    about = {"model": "continuous", "settings": found.settings, "notes": found.notes}
-    deliver(
-        table,
-        "judges",
-        out,
-        about={**about, **read.omissions},
-        show=lambda: _show_first(title, columns, _sort(table), top),
-    )
-
-
-def _get_view(found: Diagnosis, show: str, source: str, consensus: Consensus) -> Any:
-    """The table that is asked for."""
-    from adjudge.evaluation.diagnosis.families import FamilySummary
-
-    if show == "families":
-        return FamilySummary(consensus).table
+    families = FamilySummary(consensus)
     if show in ("drift", "history") and found.drift is None:
-        raise BadData(
-            f"there are no times, so --show {show} has nothing to look at; "
-            "a column 'time' would add them",
-            source=source,
-        )
-    return getattr(found, "confusions" if show == "mistakes" else show)
+        problem = f"there are no times for --show {show}; a column 'time' would add them"
+        raise BadData(problem, source=place_of(judgments))
+    views = {"mistakes": found.confusions, "families": families.table}
+    table = views[show] if show in views else getattr(found, show)
+    few = None if found.few is None else asdict(found.few)
+    about = {**summarise(consensus, read), "diagnosis": found.notes, "few_judges": few}
+    shows = partial(_show_view, found, show, table, top, families)
+    deliver(table, show, out, about=about, show=shows)
 
 
-def _show_view(found: Diagnosis, show: str, table: Any, count: int, consensus: Consensus) -> Any:
-    """The page of a view."""
-    from adjudge.evaluation.diagnosis.families import FamilySummary
+def _show_view(found: Diagnosis, show: str, table: Any, count: int, families: FamilySummary) -> Any:
+    """Return the tables of a view for people."""
+    from rich.console import Group
+    from rich.text import Text
 
     if show == "judges":
-        return _show_judges(found, count, FamilySummary(consensus))
-    if show == "families":
-        return _show_families(FamilySummary(consensus), table, count)
-    if show == "pairs" and not len(table):
-        return "No two judges agree more than expected."
-    title, columns = _TABLES[show]
-    return _show_first(title, columns, _sort(table) if show == "mistakes" else table, count)
-
-
-def _measure_features(judgments: Judgments, gold: Gold | None, names: str, seed: int) -> Any:
-    """The table of features, of all that the data allow or of those named."""
-    from adjudge.evaluation.diagnosis.judge_tables import feature_table
-
-    chosen = None if names == "all" else tuple(part.strip() for part in names.split(","))
-    return feature_table(judgments, gold, names=chosen, seed=seed)
+        return _show_judges(found, count, families)
+    none = {
+        "pairs": "No two judges agree more than expected.",
+        "families": "No judges are known to be one source.",
+    }
+    first: Any = none.get(show)
+    if len(table) or first is None:
+        title, columns = _TABLES[show]
+        first = _show_first(title, columns, _sort(table) if show == "mistakes" else table, count)
+    said = families.sentences if show == "families" else []
+    return Group(first, *map(Text, said))
 
 
 def _show_features(table: Any, count: int) -> Any:
@@ -205,17 +168,6 @@ def _show_judges(found: Diagnosis, count: int, families: FamilySummary) -> Any:
     reasons = [Text(f"{row['judge']}: {row['advice']}, {row['why']}") for row in shown]
     more = [Text("--verbose gives every reason")] if len(shown) < len(others) else []
     return Group(first, *reasons, *more)
-
-
-def _show_families(families: FamilySummary, table: Any, count: int) -> Any:
-    """Who counts as one judge, and who may be one source."""
-    from rich.console import Group
-    from rich.text import Text
-
-    said = [Text(sentence) for sentence in families.sentences]
-    if not len(table):
-        return Group("No judges are known to be one source.", *said)
-    return Group(_show_first(*_TABLES["families"], table, count), *said)
 
 
 def _show_first(title: str, columns: Iterable[Column], table: Any, count: int) -> Any:

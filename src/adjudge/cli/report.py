@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,8 +75,8 @@ def run(
         raise BadSetting("JUDGMENTS", None, "a file of judgments, or --list")
     place = output or Path("figures" if figure else "report.html")
     names = _check_figures(figure, place, file_type, theme) if figure else None
-    if names is None:
-        _check_name(place)
+    if names is None and place != STDOUT:
+        _check_file(place, ("html", "htm"))
     inputs = (*judgments, gold)
     check_places({"--output": place}, inputs=inputs, free=("--output",), printing=printing)
     if holds_comparisons(judgments, reading):
@@ -99,16 +100,6 @@ def run(
         print_json(_summarise(results, place))
     elif place != STDOUT and not printing.quiet:
         _show(results)
-
-
-def _check_name(output: Path) -> None:
-    """Refuse a name that no browser would open, or of a folder."""
-    if output == STDOUT:
-        return
-    if output.suffix.lower() not in (".html", ".htm"):
-        raise BadSetting("--output", str(output), "a name that ends in .html")
-    if output.is_dir():
-        raise BadData("is a folder; expected a file to write", source=str(output))
 
 
 def _gather(
@@ -249,12 +240,18 @@ def _check_figures(names: list[str], output: Path, file_type: str, theme: str) -
     if output.suffix.lower()[1:] in _KINDS:
         if len(chosen) != 1:
             raise BadSetting("--output", str(output), "one --figure for a file, or a folder")
-        if output.is_dir():
-            raise BadData("is a folder; expected a file to write", source=str(output))
+        _check_file(output, _KINDS)
     elif output.exists() and not output.is_dir():
-        expected = f"a folder, or a name that ends in {', '.join(f'.{name}' for name in _KINDS)}"
-        raise BadSetting("--output", str(output), expected)
+        raise BadSetting("--output", str(output), f"a folder, or a file: {', '.join(_KINDS)}")
     return chosen
+
+
+def _check_file(output: Path, kinds: Sequence[str]) -> None:
+    """Refuse a name of another kind, or of a folder."""
+    if output.suffix.lower()[1:] not in kinds:
+        raise BadSetting("--output", str(output), f"a name that ends in .{kinds[0]}")
+    if output.is_dir():
+        raise BadData("is a folder; expected a file to write", source=str(output))
 
 
 def _draw(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from adjudge.cli import _options as o
 from adjudge.cli import command, flag, option
-from adjudge.cli._console import is_piped, progress, say
+from adjudge.cli._console import detail, is_piped, progress, say, warn
 from adjudge.cli._results import (
     STDOUT,
     check_places,
@@ -306,12 +306,9 @@ def _tell(figures: dict[str, Any]) -> None:
         f"in {figures['seconds']:.1f} s ({speed:,.0f} per second)",
     )
     if figures["submit_p50"] is not None:
-        say(
-            f"  a page was stored in {1000 * figures['submit_p50']:.0f} ms (median), "
-            f"{1000 * figures['submit_p95']:.0f} ms (95th percentile)"
-        )
-    for name, what in (("sent_again", "sent again"), ("refused", "refused"), ("problems", "")):
+        p50, p95 = 1000 * figures["submit_p50"], 1000 * figures["submit_p95"]
+        detail(f"  a page was stored in {p50:.0f} ms (median), {p95:.0f} ms (95th percentile)")
+    faults = {"sent again: ": "sent_again", "refused: ": "refused", "x ": "problems"}
+    for what, name in faults.items():
         for code, number in figures[name].items():
-            say((f"  {number:,} {what}{': ' if what else 'x '}{code}", "yellow"))
-    if not any(figures[name] for name in ("sent_again", "refused", "problems")):
-        say("  no error")
+            warn(f"{number:,} {what}{code}")
