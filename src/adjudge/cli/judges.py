@@ -77,7 +77,11 @@ def run(
             asked = ("--features", features) if features else ("--show", show)
             raise BadSetting(*asked, "--bin N or --classes with it, since labels are numbers")
         numbers = fit_numbers(read, known, fitting, make_engine(fitting.threads))
-        about: dict[str, Any] = {"model": "continuous", "settings": numbers.settings, "notes": numbers.notes}
+        about: dict[str, Any] = {
+            "model": "continuous",
+            "settings": numbers.settings,
+            "notes": numbers.notes,
+        }
         about |= read.omissions
         columns = ["judge", *(f"{n}:.4g as {n}" for n in numbers.judges.column_names[1:])]
         title = "Judges: shift is what each adds, noise how far they scatter"
