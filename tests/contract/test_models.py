@@ -161,7 +161,7 @@ def test_order_of_items_judges_and_rows_changes_not_one_bit(name: str, data: st.
 @exact
 @few
 @given(data=st.data())
-def test_renaming_changes_nothing_but_how_ties_fall(name: str, data: st.DataObject) -> None:
+def test_renaming_changes_only_how_ties_are_broken(name: str, data: st.DataObject) -> None:
     table = data.draw(judgments())
     renamed = dataclasses.replace(
         table,
@@ -333,7 +333,9 @@ def test_gold_of_the_fit_stays_with_its_item_when_judgments_are_added() -> None:
 
 
 @names
-def test_memory_gives_a_new_judge_the_population_and_a_new_topic_the_whole(name: str) -> None:
+def test_memory_gives_a_new_judge_the_population_and_a_new_topic_the_overall_prevalence(
+    name: str,
+) -> None:
     made = binary_demo(name)
     highest = len(made.judgments.scale.labels) - 1
     fitted = quick(name, by_topic=True).fit(made.judgments)

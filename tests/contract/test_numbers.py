@@ -133,7 +133,7 @@ def test_fit_reads_many_numbers_as_the_command_line_does() -> None:
         adjudge.fit(table, start=adjudge.fit({"item": ["a"], "judge": ["x"], "label": ["1"]}))
 
 
-def test_an_earlier_fit_is_gone_on_from() -> None:
+def test_a_fit_continues_from_an_earlier_one() -> None:
     table = crowd()
     names = np.array(table.items.to_pylist())
     begun = Continuous().fit(table.select(items=np.isin(names, names[:360])))

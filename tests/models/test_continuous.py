@@ -26,7 +26,7 @@ def made(seed: int = 0) -> tuple[Judgments, np.ndarray, np.ndarray, np.ndarray]:
     return Judgments.from_table(table), truth, shift, noise
 
 
-def test_made_values_come_back_better_than_by_the_mean() -> None:
+def test_simulated_values_are_recovered_better_than_by_the_mean() -> None:
     judgments, truth, shift, noise = made()
     found = Continuous(bias="shift").fit(judgments)
     order = [int(name[1:]) for name in judgments.items.to_pylist()]

@@ -215,7 +215,7 @@ def test_what_is_believed_between_fits_is_as_sure_as_the_fit() -> None:
     assert abs(found - sure) < 0.5 * abs(plain - sure)
 
 
-def test_made_judges_are_more_than_as_many_who_err_together() -> None:
+def test_independent_judges_are_worth_more_than_as_many_who_err_together() -> None:
     judgments = panel(together=0.25)
     fit = ItemTypes().fit(judgments)
     knowledge = read_knowledge(fit, np.arange(judgments.judge_count))

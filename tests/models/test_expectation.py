@@ -104,7 +104,7 @@ def test_recovers_the_judges_it_was_made_from() -> None:
     assert (fit.choice == made.truth.align(made.judgments)).mean() > 0.97
 
 
-def test_semi_supervision_turns_an_adversarial_crowd_round() -> None:
+def test_gold_reverses_an_adversarial_crowd() -> None:
     crowd = Crowd(items=600, population=Population.parse("adversary:7,skilled:3"), gold=0.2)
     made = crowd.make(seed=5)
     truth = made.truth.align(made.judgments)
@@ -115,7 +115,7 @@ def test_semi_supervision_turns_an_adversarial_crowd_round() -> None:
     assert (guided == truth)[rest].mean() > 0.9
 
 
-def test_progress_is_told_every_iteration() -> None:
+def test_progress_is_reported_every_iteration() -> None:
     made = Crowd(items=50, population=Population.parse("skilled:5")).make(seed=1).judgments
     seen = []
     fit = DawidSkene(iterations=40).fit(made, progress=seen.append)

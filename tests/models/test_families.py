@@ -63,7 +63,7 @@ def test_strangers_are_no_family() -> None:
 
 
 @pytest.mark.parametrize("copies", [1, 4])
-def test_exact_copies_are_one_voice(copies: int) -> None:
+def test_exact_copies_count_as_one_judge(copies: int) -> None:
     found = found_in(panel(copies=copies))
     assert found.groups == ((0, *range(8, 8 + copies)),)
     assert found.share[0] == pytest.approx(1.0, abs=1e-6)

@@ -79,7 +79,7 @@ def test_all_gold_no_gold_one_judge_one_topic_and_a_topic_of_one_item(crowd) -> 
     assert HierarchicalRelevance(**SHORT).fit(table).prevalence.shape == (2, 2)
 
 
-def test_a_judge_who_gave_one_label_only_tells_nothing() -> None:
+def test_a_judge_who_gave_one_label_only_has_no_information() -> None:
     population = Population.parse("two-coin(8,2,8,2):10,lazy(1):1")
     made = Crowd(items=500, population=population, per_item=5).make(seed=1)
     fit = HierarchicalRelevance(**SHORT).fit(made.judgments)
@@ -118,13 +118,13 @@ def test_intervals_cover_nine_times_in_ten() -> None:
     assert 0.85 <= hits / count <= 0.95
 
 
-def test_switched_truths_are_put_back() -> None:
+def test_label_switching_is_aligned() -> None:
     assert _find_switch(np.array([[9, 1], [2, 8]])) is None
     assert _find_switch(np.array([[1, 9], [8, 2]])).tolist() == [1, 0]
     assert _find_switch(np.array([[1, 9, 0], [0, 1, 9], [9, 0, 1]])).tolist() == [1, 2, 0]
 
 
-def test_a_chain_started_in_the_mirror_is_put_back_and_counted(crowd) -> None:
+def test_a_chain_started_in_the_mirror_image_is_aligned_and_counted(crowd) -> None:
     table = crowd.judgments
     truth = crowd.truth.align(table)
     sampler = ThreadsEngine().sampler(
@@ -142,7 +142,7 @@ def test_a_chain_started_in_the_mirror_is_put_back_and_counted(crowd) -> None:
     assert np.mean([theta[:, 1, 1].mean() for theta in chain.confusion]) > 0.5
 
 
-def test_a_chain_that_is_told_to_stop_keeps_what_it_drew(crowd) -> None:
+def test_a_stopped_chain_keeps_its_draws(crowd) -> None:
     sampler = ThreadsEngine().sampler(
         crowd.judgments, None, seed=0, chains=1, pivot=np.zeros(400, dtype=np.int16)
     )

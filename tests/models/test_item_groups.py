@@ -41,5 +41,5 @@ def test_topics_that_are_given_are_taken() -> None:
         ["q1_", "q1_", "q1_", "q1_", "q2_", "q2_", "q2_", "q2_"],  # nothing after it
     ],
 )
-def test_other_names_tell_nothing(items: list[str]) -> None:
+def test_other_names_give_no_topics(items: list[str]) -> None:
     assert group_items(table(items)) is None

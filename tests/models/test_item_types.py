@@ -61,7 +61,7 @@ def test_copies_of_a_model_change_no_label_of_the_demo(copies: int) -> None:
     assert gap > 0.1  # copies that always agree look perfect to it
 
 
-def test_a_declared_family_has_one_voice_whatever_the_noise() -> None:
+def test_a_declared_family_counts_as_one_judge_whatever_the_noise() -> None:
     made = demo(seed=3)
     rng = np.random.default_rng(1)
     noisy = with_copies(made.judgments, "llm-judge-8b", 4, renamed="llm-judge-8b-run")
@@ -101,7 +101,7 @@ def test_it_is_not_surer_than_two_judges_can_make_it() -> None:
     assert ours["log_loss"].value < 1.0
 
 
-def test_a_warm_start_goes_on_from_where_the_fit_ended() -> None:
+def test_a_warm_start_continues_where_the_fit_ended() -> None:
     made = Crowd(items=600, population=Population.parse("two-coin:40")).make(2)
     first = ItemTypes().fit(made.judgments)
     again = ItemTypes().fit(made.judgments, start=first)
@@ -155,9 +155,9 @@ def test_coin_flippers_do_not_vouch_for_themselves(others: int, most: float) -> 
     assert np.mean(covered) >= 0.85
 
 
-def test_effective_judgments_are_no_more_than_voices() -> None:
+def test_effective_judgments_are_no_more_than_effective_judges() -> None:
     consensus = ItemTypes().fit(with_copies(demo(seed=3).judgments, "llm-judge-8b", 3))
-    effective = consensus.judgments.counts_per_item - 3  # four copies, one voice
+    effective = consensus.judgments.counts_per_item - 3  # four copies count as one judge
     assert consensus.effective is not None
     assert np.all(consensus.effective <= effective + 1e-3)
     assert consensus.labels["n_eff"].to_pylist() == consensus.effective.tolist()
@@ -187,24 +187,17 @@ def test_settings_out_of_range(setting: str, value: object) -> None:
     assert caught.value.value == value
 
 
-def test_fit_takes_a_file_a_table_or_judgments(tmp_path) -> None:
-    made = demo(seed=3)
-    table = made.judgments.to_table().select(["item", "judge", "label"])
+def test_fit_takes_a_file_a_table_a_name_or_a_model(tmp_path) -> None:
+    table = demo(seed=3).judgments.to_table().select(["item", "judge", "label"])
     path = tmp_path / "judgments.csv"
     table.to_pandas().to_csv(path, index=False)
-    one = adjudge.fit(path)
-    two = adjudge.fit(table)
-    three = adjudge.fit(made.judgments, model="item-types")
-    truth = dict(zip(made.truth.items.to_pylist(), made.truth.texts(), strict=True))
-    wanted = dict(zip(*(one.labels[name].to_pylist() for name in ("item", "label")), strict=True))
-    for other in (two, three):
-        labels = (other.labels[name].to_pylist() for name in ("item", "label"))
-        assert dict(zip(*labels, strict=True)) == wanted
-    some = dict(list(truth.items())[:50])
-    assert adjudge.fit(table, gold=some).known is not None
-    assert adjudge.fit(table, model="dawid-skene").model == "dawid-skene"
+    assert adjudge.fit(path).labels.equals(adjudge.fit(table, model="item-types").labels)
+    some = dict.fromkeys(table["item"].unique().to_pylist()[:50], "0")
     across = adjudge.fit(table, gold=some, model="dawid-skene", calibrate=True)
     assert "50 gold items calibrate the probabilities" in across.notes[-1]
+    given = adjudge.fit(table, model=DawidSkene(iterations=3))
+    named = adjudge.fit(table, model="dawid-skene", iterations=3)
+    assert np.array_equal(given.posterior, named.posterior)
     with pytest.raises(adjudge.UnknownName):
         adjudge.fit(table, model="item-type")
 
@@ -267,7 +260,7 @@ def test_a_second_judge_on_some_items_costs_no_labels(both: int) -> None:
     assert np.mean(right) > np.mean(plain) - 0.025
 
 
-def test_items_of_one_voice_do_not_change_what_is_believed_of_judges() -> None:
+def test_items_of_one_effective_judge_do_not_change_estimates_of_judges() -> None:
     """They tell nothing of who errs: rows of judges are those that the other items give."""
     made = Crowd(items=300, population=Population.parse("skilled(8,2):30")).make(4)
     rng = np.random.default_rng(5)
@@ -277,7 +270,7 @@ def test_items_of_one_voice_do_not_change_what_is_believed_of_judges() -> None:
     rows["item"] += [f"z{n:04}" for n in range(3000)]
     rows["judge"] += [names[n] for n in rng.integers(0, len(names), 3000)]
     rows["label"] += [rows["label"][n] for n in rng.integers(0, 600, 3000)]
-    # the same said again by the same judge is one voice as well
+    # the same label again by the same judge counts once as well
     for column in ("item", "judge", "label"):
         rows[column] += rows[column][-50:]
     more = ItemTypes().fit(Judgments.from_table(rows))
@@ -319,13 +312,6 @@ def test_rare_labels_are_told_from_doubtful_items(seed: int) -> None:
     ours, skene, vote = ((model.fit(made.judgments).choice == truth).mean() for model in models)
     assert ours >= skene  # which fits this crowd exactly
     assert ours > vote + 0.02
-
-
-def test_a_model_that_is_made_is_fitted() -> None:
-    made = demo().judgments
-    given = adjudge.fit(made, model=DawidSkene(iterations=3))
-    named = adjudge.fit(made, model="dawid-skene", iterations=3)
-    assert np.array_equal(given.posterior, named.posterior)
 
 
 # At the end: while memory is counted, all is slower.

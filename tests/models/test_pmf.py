@@ -114,7 +114,7 @@ def test_a_fit_that_is_cut_short_says_so() -> None:
     assert not factorise(matrix, few).converged
 
 
-def test_a_made_low_rank_matrix_is_found_again() -> None:
+def test_a_simulated_low_rank_matrix_is_recovered() -> None:
     noise = 0.3
     matrix = made_matrix(2000, 200, 3, 0.35, noise, seed=1)
     out = np.random.default_rng(5).random(len(matrix)) < 0.1
@@ -236,7 +236,7 @@ def test_one_label_only_is_a_unanimous_vote() -> None:
     assert Pmf().fit(table).posterior.tolist() == [[0.0, 1.0, 0.0]] * 2
 
 
-def test_a_silent_judge_and_an_empty_item_have_no_say() -> None:
+def test_a_judge_or_item_without_judgments_does_not_vote() -> None:
     table, _ = dense()
     more = table.with_items(pa.array(["new"]))
     wider = Judgments(

@@ -36,7 +36,7 @@ def test_an_order_by_hand() -> None:
     assert order_of(level, SCALE, parts) is None
 
 
-def test_what_nothing_connects_is_apart() -> None:
+def test_unconnected_parts_are_separate() -> None:
     rows = [("1", "x", "a", "t"), ("2", "y", "b", "t"), ("3", "z", "c", "u"), ("4", "w", "c", "v")]
     parts = separate(table(rows), by_topic=True, topics=3)
     assert parts.count == 3
@@ -56,7 +56,7 @@ def test_what_nothing_connects_is_apart() -> None:
     ],
     ids=["dawid-skene", "hybrid, em", "hybrid, gibbs"],
 )
-def test_no_run_keeps_truths_that_traded_places(model) -> None:
+def test_no_run_keeps_switched_labels(model) -> None:
     runs = [three_judges(5, seed).judgments for seed in range(1, 61)]
     stack = stack_runs(runs)
     fit = model.fit(stack)
@@ -73,7 +73,7 @@ def test_no_run_keeps_truths_that_traded_places(model) -> None:
 
 
 @pytest.mark.slow
-def test_one_fit_is_put_back_and_says_so() -> None:
+def test_one_fit_is_aligned_and_says_so() -> None:
     # From five items free matrices now and then end with truths in each other's places.
     switched = 0
     for seed in range(1, 121):

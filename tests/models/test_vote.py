@@ -94,7 +94,7 @@ def test_a_z_score_of_both_sides_by_hand(table: Judgments, gold: Gold) -> None:
         ZScore(BINARY, gamma=1.0, sides="high")
 
 
-def test_a_feature_of_a_weight_can_be_turned_round(table: Judgments, gold: Gold) -> None:
+def test_a_feature_of_a_weight_can_be_reversed(table: Judgments, gold: Gold) -> None:
     # 1 - accuracy: good 0 (the least weight there is), fair 1/4, poor 3/4, none 1/3 (the mean).
     turned = Vote(weight=f"1-{BINARY}").choose(table, gold).plain
     plain = Vote(weight=BINARY).choose(table, gold).plain
@@ -104,7 +104,7 @@ def test_a_feature_of_a_weight_can_be_turned_round(table: Judgments, gold: Gold)
     assert parse_weight(str(parse_weight(f"1-{BINARY}^2"))) == Product((f"1-{BINARY}",) * 2)
 
 
-def test_flipping_turns_a_contrary_judge_to_use(table: Judgments, gold: Gold) -> None:
+def test_flipping_uses_a_contrary_judge(table: Judgments, gold: Gold) -> None:
     fit = Vote(weight=Feature(BINARY), flip=True).fit(table, gold)
     rows = {row["judge"]: row for row in fit.judges.to_pylist()}
     assert rows["poor"]["flipped"]

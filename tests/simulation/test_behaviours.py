@@ -42,7 +42,7 @@ def told_that(actor: Ethical | LabelSpammer, right: str, times: int = 1) -> None
         actor.learn(Sheet("training", ("x",), LABELS), [wrong], [GoldFeedback(0, (right,), False)])
 
 
-def test_an_ethical_judge_without_anchoring_is_her_confusion_matrix() -> None:
+def test_an_ethical_judge_without_anchoring_follows_the_confusion_matrix() -> None:
     judge = Ethical(THETA, SIGHT, rng())
     told_that(judge, "c", 50)
     for truth, text in enumerate(SIGHT):
@@ -85,7 +85,7 @@ def test_a_spammer_gives_the_commonest_label_so_far() -> None:
     assert {LabelSpammer(rng(seed)).answer(work("x"))[0] for seed in range(30)} == set(LABELS)
 
 
-def test_colluders_agree_and_pass_on_the_golds_they_were_told() -> None:
+def test_colluders_agree_and_share_gold_answers() -> None:
     one = other = _Colluder(rng(1))  # members share their ring
     page = work(*[f"text {number}" for number in range(40)])
     given = one.answer(page)

@@ -171,7 +171,7 @@ def test_difficulty_mixes_the_rows_and_spares_honeypots() -> None:
     assert right[hard].mean() < right[~hard & ~easy[item]].mean() - 0.15
 
 
-def test_who_cannot_tell_goes_by_the_topic() -> None:
+def test_difficult_items_are_judged_by_the_topics_prevalence() -> None:
     crowd = Crowd(
         items=9000,
         population=Population(((Given(tuple(map(tuple, np.eye(3)))), 4),)),
@@ -213,7 +213,7 @@ def test_times_run_on_and_spammers_are_quick() -> None:
         assert start < time[0] - seconds[0] < start + 7 * 86_400
 
 
-def test_pick_never_takes_a_share_of_nought() -> None:
+def test_pick_never_takes_a_share_of_zero() -> None:
     # A tenth ten times sums to less than 1 in floats; the share of 0 after it must stay untaken.
     assert np.cumsum([0.1] * 10)[-1] < 1
     shares = np.array([[0.1] * 10 + [0.0], [0.0, 0.9, 0.1] + [0.0] * 8])

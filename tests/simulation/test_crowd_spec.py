@@ -107,7 +107,7 @@ def test_sight_knows_gold_and_makes_up_the_rest_for_everyone_alike() -> None:
     assert [make_truths(LABELS, {}, seed=4)[text] for text in texts] != [truths[t] for t in texts]
 
 
-def test_a_dropout_vanishes_with_the_sheet_in_her_hands() -> None:
+def test_a_dropout_leaves_with_an_open_sheet() -> None:
     client = OneRowDesk(sheets=9)
     leaves = MadeJudge(_Dropout(Clicker(np.random.default_rng(0)), 4))
     (ended,) = send_crowd(client, [leaves], ["dropout"], at_once=1)

@@ -114,14 +114,14 @@ def test_one_pair_by_one_judge() -> None:
         assert table["rank"] == [1, 2]
 
 
-def test_nobody_could_say() -> None:
+def test_only_cannot_say_is_refused() -> None:
     table = {"left": ["a"], "right": ["b"], "label": ["cannot say"]}
     with pytest.raises(BadData) as caught:
         BradleyTerry().fit(Comparisons.from_table(table))
     assert caught.value.expected == "comparisons"
 
 
-def test_contradictions_are_told_and_kept() -> None:
+def test_contradictions_are_reported_and_kept() -> None:
     table = {"left": ["a", "a", "b"], "right": ["b", "b", "c"], "label": ["left", "right", "left"]}
     table["judge"] = ["ann", "ann", "bob"]
     found = BradleyTerry().fit(Comparisons.from_table(table))
@@ -199,7 +199,7 @@ def test_answers_of_judges_are_counted_as_a_loop_would() -> None:
         assert row["first_chosen"] == pytest.approx(np.mean([out == 0 for *_, out in decided]))
 
 
-def test_copies_of_a_judge_have_one_voice() -> None:
+def test_copies_of_a_judge_count_as_one_judge() -> None:
     made = make_comparisons(np.linspace(-1, 1, 8), 900, right=np.full(5, 0.9), seed=3).comparisons
     last = made.select(made.judge == 4).to_table().to_pydict()
     more = [

@@ -231,7 +231,7 @@ def test_draws_of_many_items_spread_about_as_the_covariance(
     assert (drawn.spread.mean() < 1.05 * dense.spread.mean()).all()
 
 
-def test_copies_of_a_grader_have_one_voice() -> None:
+def test_copies_of_a_grader_count_as_one_judge() -> None:
     score, pairs = made(6)
     grades = make_grades(score, 4, 6)
     first = grades.judges.to_pylist().index("grader0")
