@@ -333,7 +333,7 @@ def test_gold_of_the_fit_stays_with_its_item_when_judgments_are_added() -> None:
 
 
 @names
-def test_memory_gives_a_new_judge_the_population_and_a_new_topic_the_overall_prevalence(
+def test_memory_gives_new_judges_and_topics_the_population(
     name: str,
 ) -> None:
     made = binary_demo(name)

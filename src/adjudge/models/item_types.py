@@ -47,9 +47,9 @@ from adjudge.models.model import (
     checkpoint_of,
     conclude,
     count_judgments,
-    families_among,
     pick,
     prepare,
+    prepare_others,
     put_gold,
 )
 from adjudge.models.settings import Fitted
@@ -375,18 +375,11 @@ class TypesMemory:
     def __call__(self, judgments: Judgments) -> Consensus:
         """Label other judgments with what was learnt."""
         fitted = self.fitted
-        if judgments.scale.labels != fitted.scale.labels:
-            judgments = judgments.with_scale(fitted.scale)
-        code = look_up(judgments.judges, fitted.judgments.judges)
         by_topic = self.model.by_topic and judgments.topics is not None
-        prepared = prepare(
-            judgments,
-            None,
-            self.engine,
-            by_topic=by_topic,
-            repeats=True,
-            families=families_among(fitted.families, code),
+        prepared, code = prepare_others(
+            fitted, judgments, self.engine, by_topic=by_topic, repeats=True
         )
+        judgments = prepared.judgments
         parameters, new = self.parameters(judgments)
         posterior = _read_items(prepared, parameters, self.reading)
         answer.blend(prepared, posterior, self.powers)

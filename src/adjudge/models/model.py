@@ -289,24 +289,15 @@ class Memory:
     def __call__(self, judgments: Judgments) -> Consensus:
         """The consensus of other judgments under what was learnt."""
         fitted = self.fitted
-        if judgments.scale.labels != fitted.scale.labels:
-            judgments = judgments.with_scale(fitted.scale)
-        confusion = fitted.confusion
-        code = look_up(judgments.judges, fitted.judgments.judges)
-        unseen = 0
+        prevalence, by_topic = self._prevalence(judgments)
+        prepared, code = prepare_others(
+            fitted, judgments, self.engine, by_topic=by_topic, shared=self._shared
+        )
+        confusion, unseen = fitted.confusion, 0
         if len(confusion) == fitted.judgments.judge_count and not self._shared:
             every = np.concatenate([confusion, self._population[None]])
             unseen = int((code < 0).sum())
             confusion = every[code]  # -1 is the last: the population
-        prevalence, by_topic = self._prevalence(judgments)
-        prepared = prepare(
-            judgments,
-            None,
-            self.engine,
-            by_topic=by_topic,
-            shared=self._shared,
-            families=families_among(fitted.families, code),
-        )
         parameters = Parameters(prevalence=prevalence, confusion=confusion)
         posterior = counts = None
         given = "the population's confusion"
@@ -346,7 +337,18 @@ class Memory:
         return every[look_up(judgments.topics, known)], True
 
 
-def families_among(
+def prepare_others(
+    fitted: Consensus, judgments: Judgments, engine: Engine, **how: bool
+) -> tuple[Prepared, NDArray[np.int32]]:  # (judge,)
+    """Load other judgments under the scale and families of a fit; the code of each judge in it."""
+    if judgments.scale.labels != fitted.scale.labels:
+        judgments = judgments.with_scale(fitted.scale)
+    code = look_up(judgments.judges, fitted.judgments.judges)
+    families = _families_among(fitted.families, code)
+    return prepare(judgments, None, engine, families=families, **how), code
+
+
+def _families_among(
     families: Families | None,
     code: NDArray[np.int32],  # (judge,) of the fit, -1 for a new one
 ) -> Families:
