@@ -15,6 +15,8 @@ from sites import LABELS, PASSWORD, REASON, Site
 from sites import Browser as PlainBrowser
 from sizes import FULL
 
+IMAGES = Path(__file__).resolve().parents[1] / "docs" / "collect" / "images"
+REFRESH = bool(os.environ.get("ADJUDGE_REFRESH"))  # of the pictures in the docs
 SHOTS = os.environ.get("ADJUDGE_SHOTS")  # a folder, where somebody wants to look at the pages
 PATIENCE = int(
     os.environ.get("ADJUDGE_PATIENCE", "120000")
@@ -138,6 +140,12 @@ def check(page: Page, name: str) -> None:
     if SHOTS:
         Path(SHOTS).mkdir(parents=True, exist_ok=True)
         page.screenshot(path=f"{SHOTS}/{name}.png", full_page=page.locator("#page").count() == 0)
+
+
+def picture(page: Page, name: str) -> None:
+    """The picture that the docs have, written again where somebody asks for it."""
+    if REFRESH:
+        page.screenshot(path=IMAGES / f"{name}.png")
 
 
 def check_again(page: Page, name: str) -> None:

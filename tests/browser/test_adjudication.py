@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from adjudge.collect.consensus import systems
 from sites import Site, small_project
 from sizes import FULL
-from visitors import Visitors, as_logged_in, check, send
+from visitors import Visitors, as_logged_in, check, picture, send
 
 ITEMS = 16
 
@@ -42,6 +42,7 @@ def test_items_are_adjudicated_by_keys_alone(site: Site, visitors: Visitors) -> 
     page.keyboard.press("2")
     expect(page.locator("#votes")).to_be_visible()
     check(page, "adjudicate")
+    picture(page, "adjudicate")
     began = time.monotonic()
     for number in range(ITEMS):
         decide(page, "1")
@@ -100,6 +101,7 @@ def test_systems_are_compared_by_the_labels(site: Site, visitors: Visitors) -> N
     first = page.locator("section tbody tr").first
     expect(first).to_contain_text("best")
     check(page, "systems")
+    picture(page, "systems")
 
 
 def run_of(items: list, good_first: bool, name: str) -> bytes:  # type: ignore[type-arg]

@@ -110,7 +110,7 @@ def report_arms(site: Site, visitors: Visitors) -> tuple[Page, str]:
     ada.get_by_text("Set the experiments").first.click()
     ada.get_by_label("Preset").select_option("feedback-or-none")
     ada.get_by_role("button", name="Use the preset").click()
-    expect(ada.get_by_text("The arms are set")).to_be_visible()
+    expect(ada.get_by_text("The experiments are set")).to_be_visible()
     for number in range(4):
         person = site.browser().join(slug).train(slug)
         for _ in range(4):

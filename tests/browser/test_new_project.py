@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import zipfile
 from pathlib import Path
@@ -16,10 +15,7 @@ from adjudge.collect.consensus import refit
 from adjudge.data.formats import read
 from sites import PASSWORD, Site
 from sizes import FULL
-from visitors import Visitors, check, check_again, follow, open_row, send
-
-IMAGES = Path(__file__).resolve().parents[2] / "docs" / "collect" / "images"
-REFRESH = bool(os.environ.get("ADJUDGE_REFRESH"))  # of the pictures in the docs
+from visitors import Visitors, check, check_again, follow, open_row, picture, send
 
 pytestmark = pytest.mark.slow
 
@@ -71,9 +67,8 @@ def look(page: Page, name: str) -> None:
     again = name.rpartition("-")[2] in ("new", "items", "consensus", "report", "export")
     (check_again if again else check)(page, name)
     shown = ("new", "begin", "open", "item", "report", "export")
-    if REFRESH and name.startswith("path-light") and name.rpartition("-")[2] in shown:
-        IMAGES.mkdir(exist_ok=True)
-        page.screenshot(path=IMAGES / f"first-{name.rpartition('-')[2]}.png")
+    if name.startswith("path-light") and name.rpartition("-")[2] in shown:
+        picture(page, f"first-{name.rpartition('-')[2]}")
 
 
 SCREENS: list[dict[str, Any]] = [
