@@ -172,6 +172,13 @@ def read_archive(body: bytes) -> dict[str, Any]:
 CORRECTED = re.compile(r"/(cost_to_finish|closed)$|/judges\b.*/seconds$")
 
 
+def _as_time(value: Any) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+
+
 def find_changes(before: Any, after: Any, place: str = "") -> list[str]:
     """Where data differ from what was recorded; an object may have more fields than it had."""
     if before in (ANY, after):
@@ -186,6 +193,8 @@ def find_changes(before: Any, after: Any, place: str = "") -> list[str]:
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         pairs = enumerate(zip(before, after, strict=True))
         return [c for at, (b, a) in pairs for c in find_changes(b, a, f"{place}/{at}")]
+    if _as_time(before) is not None and _as_time(before) == _as_time(after):
+        return []  # the same moment, spelt with +00:00 or Z
     try:
         same = math.isclose(float(before), float(after), rel_tol=1e-9, abs_tol=1e-12)
     except (TypeError, ValueError):
