@@ -211,8 +211,10 @@ def score_models(path: Path, seed: int) -> dict[str, dict[str, float]]:
     """Graded and binary accuracy of models with the same gold, over five folds."""
     data = graded_data(path)
     models: dict[str, Any] = {
-        "HybridConfusion": adjudge.HybridConfusion(method="em", seed=seed),
-        "HierarchicalConfusion": adjudge.HierarchicalConfusion(method="variational", seed=seed),
+        "HybridConfusion, EM": adjudge.HybridConfusion(method="em", seed=seed),
+        "HierarchicalConfusion, variational": adjudge.HierarchicalConfusion(
+            method="variational", seed=seed
+        ),
     }
     found = {}
     for name, model in models.items():
