@@ -20,6 +20,8 @@ from adjudge.data.scale import MISSING, Scale, as_number, canonical
 from adjudge.data.source import Fault, Source, count_of
 from adjudge.errors import Remedy, name_columns, shown
 
+_ITEM = (name_columns("item"),)  # where the item that was found cannot be one
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
@@ -47,10 +49,10 @@ def find_items(coded: Coded, where: dict[str, str], place: Source) -> Items:
     topics = topic = documents = None
     if "topic" in coded:
         codes, topics = coded["topic"]
-        topic, _ = one_each(item, codes, topics, where["topic"], place, names)
+        topic, _ = one_each(item, codes, topics, where["topic"], place, names, remedies=_ITEM)
     if "document" in coded and where["document"] != where["item"]:
         codes, every = coded["document"]
-        chosen, _ = one_each(item, codes, every, where["document"], place, names)
+        chosen, _ = one_each(item, codes, every, where["document"], place, names, remedies=_ITEM)
         documents = every.take(pa.array(chosen))
     return Items(item, names, topics, topic, documents)
 
@@ -84,6 +86,7 @@ def one_each(
     items: Names,
     *,
     kind: str = "item",
+    remedies: tuple[Remedy, ...] = (),
 ) -> tuple[Codes, NDArray[np.int64]]:  # (item,), (item,)
     """The one value each item has in a column, and the row that says it; two are an error."""
     first = np.full(len(items), -1, dtype=np.int64)
@@ -103,6 +106,8 @@ def one_each(
             column=column,
             value=names[value[row]],
             expected=names[chosen[item[row]]],
+            code="two-values",
+            remedies=remedies,
         )
     return chosen, first
 

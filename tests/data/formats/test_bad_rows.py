@@ -37,7 +37,7 @@ FILES = {  # a file with room for a faulty row
         ("7.qrels", "7 0 b", "line 3: wrong-width"),
         ("7.qrels", "7", "line 3: wrong-width"),
         ("7.qrels", "7 0 b high", "line 3, column grade: not-a-number"),
-        ("7.qrels", "7 0 a 2", "line 3, column grade: bad-data"),
+        ("7.qrels", "7 0 a 2", "line 3, column grade: two-values"),
         ("7.qrels", "7 0 b\0 1", "line 3, column document: bad-id"),
         ("stage2.tsv", "7\th\tw\tb\t-1\t2", "line 3, column LABEL: label-off-scale"),
         ("stage2.tsv", "7\th\tw\tb\tmaybe\t1", "line 3, column TRUTH: label-off-scale"),

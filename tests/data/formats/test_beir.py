@@ -83,7 +83,7 @@ def test_one_split_of_a_folder(folder: Path) -> None:
         (f"{_HEADER}q1\td1\t2\nq1\td2\n", "test.tsv, line 3: wrong-width"),
         (f"{_HEADER}q1\td1\thigh\n", "test.tsv, line 2, column score: not-a-whole-number"),
         (f"{_HEADER}\td1\t1\n", "test.tsv, line 2, column query-id: bad-id"),
-        (f"{_HEADER}q1\td1\t2\nq1\td1\t1\n", "test.tsv, line 3, column score: bad-data"),
+        (f"{_HEADER}q1\td1\t2\nq1\td1\t1\n", "test.tsv, line 3, column score: two-values"),
         ("query-id\tcorpus\tscore\nq1\td1\t2\n", "test.tsv, column corpus-id: missing-column"),
     ],
 )

@@ -153,7 +153,7 @@ def test_latin_1_where_it_is_named(tmp_path: Path) -> None:
         ),
         (
             "item,topic,judge,label\na,7,w,1\na,8,v,1\n",
-            "judgments.csv, line 3, column topic: bad-data",
+            "judgments.csv, line 3, column topic: two-values",
         ),
         (
             "item,judge,label\na,w,1\nb,w,\nc,w,2\nd,w,cat\ne,w,3\n",
@@ -211,7 +211,7 @@ def test_the_line_after_quoted_newlines(tmp_path: Path) -> None:
 
 def test_contradictory_gold_in_a_gold_file(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,gold\na,1\nb,\na,2\n", "gold.csv")
-    assert complaint(read, path) == "gold.csv, line 4, column gold: bad-data"
+    assert complaint(read, path) == "gold.csv, line 4, column gold: two-values"
 
 
 def test_parquet_cut_short(tmp_path: Path) -> None:

@@ -211,6 +211,15 @@ ASKED: dict[str, tuple[str, str, str]] = {  # text, code, a setting that solves 
         ),
         *("incomplete-item", "columns"),
     ),
+    "two queries per item": (
+        csv(
+            [
+                {"hit": f"h{n // 4}", "query": f"q{n // 2}", "worker": f"w{n % 4}", "label": n % 2}
+                for n in range(24)
+            ]
+        ),
+        *("two-values", "columns"),
+    ),
     "criteria in rows": (
         csv(
             [
