@@ -12,7 +12,7 @@ AdjudgeError
 ├── Refused          what a judge or requester asked for cannot be done now; carries a code
 └── Unavailable      the database is busy, full or gone; carries a code; worth another try later
 
-ReadingWarning (a UserWarning) tells what was read in a way that a person should know of.
+ReadingWarning (a UserWarning) reports what was left out, merged or guessed in reading.
 
 Every error has a stable ``code``, and its data as attributes, so that a caller never has to parse
 a sentence. ``remedies`` name what the user can set. ``str(error)`` names them as Python does; the
@@ -99,8 +99,8 @@ def _pairs(pairs: Iterable[tuple[str, str | None]]) -> str:
 def advise(sentence: str, remedies: Iterable[Remedy], spellings: Spellings = _PYTHON) -> str:
     """A sentence followed by the remedies that a front end has, in its own words."""
     known = [one for one in remedies if one.setting in spellings]
-    told = (f"{spellings[one.setting](one.value)} {one.effect}" for one in known)
-    return "; ".join([sentence, *told])
+    actions = (f"{spellings[one.setting](one.value)} {one.effect}" for one in known)
+    return "; ".join([sentence, *actions])
 
 
 class Note(str):
@@ -190,7 +190,7 @@ class BadData(AdjudgeError):
 
     @property
     def place(self) -> str:
-        """Where it stands: file, line (or record, or row) and column, where known."""
+        """The place: file, line (or record, or row) and column, where known."""
         parts = [self.source] if self.source else []
         if self.record is not None:
             parts.append(self.record)

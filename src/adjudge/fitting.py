@@ -131,7 +131,7 @@ def _read(
 def _build(
     model: str | Model | Continuous | None, settings: dict[str, Any], table: Judgments
 ) -> Any:
-    """Return the model with its settings, calibrated by gold unless that is not wanted."""
+    """Return the model with its settings, calibrated by gold unless that is turned off."""
     reading = signature(Judgments.from_table).parameters
     for setting, value in settings.items():
         if setting in reading:
@@ -142,18 +142,18 @@ def _build(
         model = Continuous.name
     if isinstance(model, str | None) and model == Continuous.name:
         return build_model(model, **settings)
-    wanted = settings.pop("calibrate", None)
-    if wanted not in (None, True, False):
-        raise BadSetting("calibrate", wanted, "True or False")
+    calibrate = settings.pop("calibrate", None)
+    if calibrate not in (None, True, False):
+        raise BadSetting("calibrate", calibrate, "True or False")
     if model is None or isinstance(model, str):
-        return with_calibration(build_model(model or DEFAULT, **settings), wanted)
+        return with_calibration(build_model(model or DEFAULT, **settings), calibrate)
     if not hasattr(model, "fit"):
         raise BadSetting("model", model, "a name, or an instance such as DawidSkene()")
     if settings:
         name, value = next(iter(settings.items()))
         kind = type(model).__name__
         raise BadSetting(name, value, f"settings in the model: {kind}({name}={value!r})")
-    return model if isinstance(model, Continuous) else with_calibration(model, wanted)
+    return model if isinstance(model, Continuous) else with_calibration(model, calibrate)
 
 
 def _earlier(start: object, model: Any) -> Consensus:

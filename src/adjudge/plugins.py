@@ -1,6 +1,6 @@
 """Models and formats that other packages bring, by entry points.
 
-A package names them in its ``pyproject.toml``; installed beside adjudge, they are found by name
+A package names them in its ``pyproject.toml``; installed next to adjudge, they are found by name
 like its own::
 
     [project.entry-points."adjudge.models"]

@@ -82,8 +82,8 @@ def even_cuts(offsets: NDArray[np.int64], count: int) -> list[int]:
     items = len(offsets) - 1
     if items == 0:
         return [0, 0]
-    wanted = np.linspace(0, offsets[-1], count + 1)[1:-1]
-    cuts = np.searchsorted(offsets, wanted)
+    bounds = np.linspace(0, offsets[-1], count + 1)[1:-1]
+    cuts = np.searchsorted(offsets, bounds)
     return sorted({0, *np.clip(cuts, 0, items).tolist(), items})
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints: where a fit stands, written every few sweeps, so that it can go on after a loss.
+"""Checkpoints: the state of a fit, written every few sweeps, so that it can go on after a loss.
 
 A checkpoint is a folder with a file for each loop of the fit: one for expectation-maximisation, one
 for each chain. A fit that goes on from it takes the same path, bit by bit, that it would have taken
@@ -59,9 +59,9 @@ class Checkpoint:
         part, place = self.folder / f".{name}.part", self.folder / f"{name}.npz"
         part.write_text(json.dumps(self.about), encoding="utf-8")
         part.replace(self.folder / _ABOUT)  # chains write it too, at the same time
-        told = json.dumps({"about": self.about, "state": state})
+        record = json.dumps({"about": self.about, "state": state})
         with part.open("wb") as file:
-            everything: Any = {"told": np.array(told), **arrays}
+            everything: Any = {"record": np.array(record), **arrays}
             np.savez(file, **everything)
             file.flush()
             os.fsync(file.fileno())
@@ -73,26 +73,26 @@ class Checkpoint:
         if not self.resume or not (self.folder / _ABOUT).is_file():
             return None
         try:
-            told = json.loads((self.folder / _ABOUT).read_text(encoding="utf-8"))
-            self._check(told)
+            record = json.loads((self.folder / _ABOUT).read_text(encoding="utf-8"))
+            self._check(record)
             if not place.is_file():
                 return None
             with place.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 arrays = {key: file[key] for key in file.files}
-            told = json.loads(str(arrays.pop("told")))
-            self._check(told["about"])
+            record = json.loads(str(arrays.pop("record")))
+            self._check(record["about"])
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as fault:
             raise BadData(
                 f"is cut short, or no checkpoint ({type(fault).__name__})", source=str(place)
             ) from None
-        return arrays, told["state"]
+        return arrays, record["state"]
 
-    def _check(self, told: Mapping[str, Any]) -> None:
+    def _check(self, record: Mapping[str, Any]) -> None:
         """Refuse a checkpoint of another fit, with the first thing that differs."""
         for key, mine in self.about.items():
-            if told.get(key) != mine:
+            if record.get(key) != mine:
                 raise BadData(
-                    f"is of another fit: {key} was {told.get(key)}, and is {mine}",
+                    f"is of another fit: {key} was {record.get(key)}, and is {mine}",
                     source=str(self.folder),
                     expected="the checkpoint of this fit",
                 )

@@ -55,7 +55,7 @@ class Task(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tally:
-    """What a draw of every item's truth leaves: whole counts under the truths drawn."""
+    """What a draw of every item's truth leaves: integer counts under the truths drawn."""
 
     counts: NDArray[np.int64]  # (judge, label, truth)
     classes: NDArray[np.int64]  # (topic, truth), or one row

@@ -62,8 +62,8 @@ class _Expect:
         kernel: Any
         inputs: Any
         if tables is None:
-            stands = part.judgments.scale.stands.T.astype(np.int64).reshape(-1)
-            kernel, inputs = kernels.expectation(truths, voting=True), (stands, stands)
+            credit = part.judgments.scale.stands.T.astype(np.int64).reshape(-1)
+            kernel, inputs = kernels.expectation(truths, voting=True), (credit, credit)
         else:
             kernel, inputs = kernels.expectation(truths), (tables.prior, tables.ratio)
             if tables.of_types:

@@ -53,7 +53,7 @@ class _Order:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Now:
-    """Where a chain stands: the truths of its last sweep, and counts under them."""
+    """The state of a chain: the truths of its last sweep, and counts under them."""
 
     last: NDArray[np.int16]  # (item,)
     counts: NDArray[np.int64]  # (judge, label, truth)
@@ -164,7 +164,7 @@ class ThreadsSampler:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadsEngine:
-    """Sweeps by threads of this process: as many as there are cores, unless told otherwise."""
+    """Sweeps by threads of this process: as many as there are cores, unless given."""
 
     threads: int = field(default_factory=usable_cores)
     checkpoint: Checkpoint | None = None

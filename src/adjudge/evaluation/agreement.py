@@ -124,7 +124,7 @@ def _krippendorff_alpha(
 
 
 def _places(used: Floats, metric: _Metric, values: Floats | None) -> Floats:  # (resample, label)
-    """Where each label stands on a line, so that distances are differences; about their middle."""
+    """The place of each label on a line, so that distances are differences; about their middle."""
     if metric == "ordinal":
         total = np.maximum(used.sum(axis=1, keepdims=True), 1.0)
         return np.asarray((np.cumsum(used, axis=1) - used / 2) / total - 0.5)

@@ -98,11 +98,11 @@ def columns_of(
     rows: Sequence[Any],
     *,
     text: Iterable[str] = (),
-    whole: Iterable[str] = (),
+    integers: Iterable[str] = (),
     real: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Return attributes of the rows as Arrow columns; NaN becomes null."""
-    kinds = ((text, pa.large_string()), (whole, pa.int64()), (real, pa.float64()))
+    kinds = ((text, pa.large_string()), (integers, pa.int64()), (real, pa.float64()))
     return {
         name: pa.array([getattr(row, name) for row in rows], kind, from_pandas=True)
         for names, kind in kinds

@@ -23,7 +23,7 @@ class Theme:
     """The colours of one mode; no two are the same, so that each is found again in a drawing."""
 
     paper: str
-    raised: str  # of what stands on the paper: cards, heads of tables
+    raised: str  # of raised parts: cards, heads of tables
     ink: str
     soft: str  # of words that matter less
     line: str

@@ -50,7 +50,7 @@ _Floats = NDArray[np.float64]
 _Rows = tuple[NDArray[np.int64], _Floats, NDArray[np.int64], NDArray[np.int64]]
 _FEWEST = 2
 _CALIBRATED = 50  # gold items from which beliefs are known to mean what they say
-_SURE = 0.125  # of an item's range that then counts beside its spread
+_SURE = 0.125  # of an item's range that then counts next to its spread
 _CLOSE = 1e-9
 _OTHERS = 0.2  # of the chances that documents in no place that counts have at least
 

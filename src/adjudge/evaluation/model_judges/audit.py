@@ -110,7 +110,7 @@ class Audit(Result):
         columns = columns_of(
             rows,
             text=("judge", "verdict", "reason", "model", "prompt", "version"),
-            whole=("judgments", "items", "gold"),
+            integers=("judgments", "items", "gold"),
         )
         for name in rows[0].scores:
             scores = [one.scores[name] for one in rows]

@@ -105,8 +105,8 @@ def measure_worth(judgments: Judgments, gold: Gold | None, *, seed: int = 0) -> 
     consensus = build_model(DEFAULT, seed=seed).fit(judgments)
     families = consensus.families or Families.none(judgments.judge_count)
     dependence = measure_dependence(judgments, known, families)
-    voices = FamilySummary(consensus)
-    many = float(families.voices()) if voices.judgments > 1 else 1.0
+    effective = FamilySummary(consensus)
+    many = float(families.voices()) if effective.judgments > 1 else 1.0
     ends = [many] * 3
     if dependence is not None:
         rates = dependence.correlation, dependence.high, dependence.low

@@ -257,7 +257,7 @@ def judge_clouds(consensus: Consensus, draws: Draws, *, samples: int = 300) -> A
 
 
 def _choose_judges(
-    counts: NDArray[np.int64], wanted: int = _PANELS
+    counts: NDArray[np.int64], panels: int = _PANELS
 ) -> NDArray[np.int64]:  # (judge,) -> (chosen,)
     """Judges from the fewest to the most judgments, spaced evenly on a scale of ratios.
 
@@ -265,12 +265,12 @@ def _choose_judges(
     """
     order = np.argsort(counts, kind="stable")
     order = order[counts[order] > 0]
-    if len(order) <= wanted:
+    if len(order) <= panels:
         return np.asarray(order)
     ratio = np.log(counts[order].astype(np.float64))
     free = np.ones(len(order), dtype=np.bool_)
     free[-2:] = False
-    for goal in np.linspace(ratio[0], ratio[-1], wanted)[:-2]:
+    for goal in np.linspace(ratio[0], ratio[-1], panels)[:-2]:
         free[int(np.argmin(np.where(free, np.abs(ratio - goal), np.inf)))] = False
     return np.asarray(order[~free])
 

@@ -244,10 +244,10 @@ def judge_item_matrix(judgments: Judgments, *, judges: int = _JUDGES, items: int
     return add_title(chart, "Judges and items", which)
 
 
-def _most(counts: NDArray[np.int64], wanted: int) -> NDArray[np.bool_]:
+def _most(counts: NDArray[np.int64], limit: int) -> NDArray[np.bool_]:
     """Which entries have the highest counts."""
     chosen = np.zeros(len(counts), dtype=np.bool_)
-    chosen[np.argsort(-counts, kind="stable")[:wanted]] = True
+    chosen[np.argsort(-counts, kind="stable")[:limit]] = True
     return chosen & (counts > 0)
 
 

@@ -101,9 +101,9 @@ def advice_channels(advice: Iterable[str], **colour: Any) -> dict[str, Any]:
     }
 
 
-def spread_places(count: int, wanted: int) -> Any:
+def spread_places(count: int, limit: int) -> Any:
     """Places of so many entries, evenly spread over all there are."""
-    return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))
+    return np.unique(np.linspace(0, count - 1, min(count, limit)).astype(np.int64))
 
 
 def pick_label(names: list[str]) -> str:
