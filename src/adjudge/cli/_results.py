@@ -300,8 +300,3 @@ def number(value: float | None, digits: int = 3) -> str:
     if value is None or not math.isfinite(value):
         return "-"
     return f"{value:.{digits}f}"
-
-
-def interval(low: float | None, high: float | None) -> str:
-    """An interval for people: 0.71 to 0.79."""
-    return _write_interval(low, high, ".2f")
