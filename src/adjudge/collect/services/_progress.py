@@ -50,7 +50,7 @@ from adjudge.evaluation.scores import wilson
 _APART = text("judgments.gold IS NULL AND (judgments.other OR judgments.standing = 'untrusted')")
 _PASSED = text("log.event = 'training-passed'")
 _COUNTED_ON = (
-    *("id", "stage", "arm", "earned", "pages", "worked", "last"),
+    *("id", "stage", "arm", "earned", "pages", "worked", "last", "fresh_from"),
     *("attempt", "training_seen", "seen", "right"),
 )
 _CENT = Decimal("0.01")
@@ -77,7 +77,7 @@ def measure_progress(request: Request) -> Progress:
     people = _read_judges(request)
     savings, budget = _measure_savings(request), read_budget(request)
     lacking = _count_lacking(kept, savings)
-    seen, right = _count_gold_before(request)
+    seen, right = _count_gold_before(request, people)
     seen, right = seen + sum(row.seen for row in people), right + sum(row.right for row in people)
     held = (
         select(func.count())
@@ -120,7 +120,7 @@ def measure_progress(request: Request) -> Progress:
 def measure_activity(request: Request) -> ProjectActivity:
     """What the list of projects says of one, as ``measure_progress`` does."""
     people = _read_judges(request)
-    seen, right = _count_gold_before(request)
+    seen, right = _count_gold_before(request, people)
     last = max((row.last for row in people if row.last), default=None)
     return ProjectActivity(
         cost=to_money(sum(pay_of(row, request.project.policy_of(row.arm)) for row in people)),
@@ -207,8 +207,10 @@ def _count_of_blocked(request: Request) -> Sequence[StoredRow]:
     ).all()
 
 
-def _count_gold_before(request: Request) -> tuple[int, int]:
-    """Screening answers before a fresh start, which judges do not count any more: all, right."""
+def _count_gold_before(request: Request, people: Sequence[StoredRow]) -> tuple[int, int]:
+    """Screening answers before a fresh start, which judges no longer count: all, right."""
+    if not any(row.fresh_from for row in people):
+        return 0, 0
     seen, right = request.on.execute(
         select(func.count(judgments.c.right), func.count(case((judgments.c.right, 1))))
         .select_from(judges)

@@ -26,12 +26,20 @@ from adjudge.data.scale import Scale
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
-    from adjudge.collect.importing import Preview, Upload
+    from adjudge.collect.importing import ImportLimits, Preview, Upload
     from adjudge.collect.services.requester import RequesterServices
 
 
 _AT_ONCE = 2  # processes that read; other uploads wait for their turn
 _MOST_WAITING = 8  # that wait, each with its files in memory
+
+
+def limits_of(request: Request) -> ImportLimits:
+    """How much an upload may hold."""
+    from adjudge.collect.importing import ImportLimits
+
+    settings = state_of(request).settings
+    return ImportLimits(bytes=settings.upload_bytes, rows=settings.upload_rows)
 
 
 def read(
@@ -43,15 +51,14 @@ def read(
 ) -> Preview:
     """Return what files hold, and all that is wrong with them; ``more`` is for the reader."""
     # Late: readers are heavy, and most requests need none.
-    from adjudge.collect.importing import ImportLimits, Upload, beside
+    from adjudge.collect.importing import Upload, beside
     from adjudge.collect.importing import read as read_here
 
-    state = state_of(request)
-    limits = ImportLimits(bytes=state.settings.upload_bytes, rows=state.settings.upload_rows)
+    limits = limits_of(request)
     uploads = [Upload(name=name, body=body) for name, body in files]
     options = {"scale": scale, "known": known, "limits": limits, **more}
     if beside.is_large(uploads, limits):
-        return from_thread.run(state.readers.read, request, uploads, options)
+        return from_thread.run(state_of(request).readers.read, request, uploads, options)
     return read_here(uploads, **options)
 
 

@@ -65,7 +65,7 @@ def _items(request: Request, project: str, who: Who) -> Response:
         search=search,
         page=page,
         pages=-(-total // _SIZE),
-        reviewers=_find_reviewers(who, project),
+        reviewers=_find_reviewers(who, project) if found else {},
         assigned=_read_assigned(who, project),
     )
 
@@ -240,11 +240,8 @@ def _settle(project: str, contest: int, form: SentForm, who: Who) -> str:
 @router.get("/settings/gold/design")
 def _design(request: Request, project: str, who: Who) -> Response:
     """How much gold is needed, what there is, and how it could be split."""
-    return _show_design(who, project, asked_number(request, "judges"))
-
-
-def _show_design(who: LoggedIn, project: str, judges: int | None = None) -> Response:
-    judges = None if judges is None else min(max(judges, 1), _MOST_JUDGES)
+    asked = asked_number(request, "judges")
+    judges = None if asked is None else min(max(asked, 1), _MOST_JUDGES)
     policy, _ = who.services.projects.get_policy(project)
     return who.show_project(
         "Gold",
@@ -278,10 +275,10 @@ def _split(project: str, form: SentForm, who: Who) -> Response | str:
             store=store,
         )
     except (BadSetting, Refused) as fault:
-        return _show_design(who.again(fault, given=given), project)
+        return _design(who.request, project, who.again(fault, given=given))
     if store:
         return f"/projects/{project}/settings/gold/design?done=designed"
-    return _show_design(who.showing(given=given, preview=made), project)
+    return _design(who.request, project, who.showing(given=given, preview=made))
 
 
 def _mix(chosen: str, shares: dict[str, str]) -> Mix:

@@ -234,14 +234,12 @@ def _act(request: Request, project: str, form: SentForm, who: Who) -> Response |
 
 def _act_on(who: LoggedIn, project: str, form: Form, chosen: list[str]) -> Response | str:
     services = who.services.judges
-    act, text = form.need("do", most=20), form.text("text", most=2_000)
+    act, text = form.choice("do", ("message", "block", "unblock")), form.text("text", most=2_000)
     if not chosen or len(chosen) > _MOST_AT_ONCE:
         raise Refused("bad-form", f"tick 1 to {_MOST_AT_ONCE:,} judges; {len(chosen):,} are")
     if act == "message":
         services.send_message(project, chosen, text)
         return f"/projects/{project}/judges?done=messaged"
-    if act not in ("block", "unblock"):
-        raise Refused("bad-form", f"do: expected block, unblock or message; got {act!r}")
     known = {row.judge for row in services.get_all(project)}
     for judge in chosen:  # all of them are there before the first is touched
         if judge not in known:

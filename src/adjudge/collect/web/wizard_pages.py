@@ -24,7 +24,7 @@ from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.errors import AdjudgeError, BadSetting, Refused
 
 if TYPE_CHECKING:
-    from adjudge.collect.importing import ImportLimits, Preview
+    from adjudge.collect.importing import Preview
 
 
 STARTING_SCALE = Scale(
@@ -239,7 +239,7 @@ def _restore(who: LoggedIn, name: str, file: str, body: bytes) -> Response | str
     from adjudge.collect.services.archive import read_archive
 
     try:
-        project = read_archive(Upload(name=file, body=body), _limits(who))
+        project = read_archive(Upload(name=file, body=body), _uploading.limits_of(who.request))
         made = who.services.projects.create(replace(project, name=name or project.name))
     except AdjudgeError as fault:
         return _new(who.again(fault, name=name))
@@ -278,15 +278,7 @@ def _columns(who: LoggedIn, files: list[tuple[str, bytes]], by_hand: dict[str, s
     from adjudge.collect.importing.tables import find_columns
 
     uploads = [Upload(name=name, body=body) for name, body in files]
-    return find_columns(uploads, by_hand, _limits(who))
-
-
-def _limits(who: LoggedIn) -> ImportLimits:
-    """How much an upload may hold."""
-    from adjudge.collect.importing import ImportLimits
-
-    settings = state_of(who.request).settings
-    return ImportLimits(bytes=settings.upload_bytes, rows=settings.upload_rows)
+    return find_columns(uploads, by_hand, _uploading.limits_of(who.request))
 
 
 @router.get("/projects/{project}/begin")
