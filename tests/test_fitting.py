@@ -137,11 +137,6 @@ def test_the_setting_at_fault_is_named(
     assert caught.value.setting == setting
 
 
-def test_settings_of_reading_need_something_to_read(frame: pd.DataFrame) -> None:
-    with pytest.raises(BadSetting, check=lambda fault: fault.setting == "skip_bad"):
-        adjudge.fit(adjudge.Judgments.from_table(frame), skip_bad=True)
-
-
 @pytest.mark.parametrize("name", ["dawid-skene", "single-confusion", "item-types"])
 def test_an_earlier_fit_is_continued(name: str, frame: pd.DataFrame) -> None:
     first = adjudge.fit(frame, model=name)
@@ -156,7 +151,3 @@ def test_a_fit_on_other_labels_is_not_continued(frame: pd.DataFrame) -> None:
     other = adjudge.fit(frame.assign(label=frame["label"] + 1), model="dawid-skene")
     with pytest.raises(BadSetting, check=lambda fault: fault.setting == "start"):
         adjudge.fit(frame, model="dawid-skene", start=other)
-
-
-def test_the_continuous_model_has_a_name() -> None:
-    assert adjudge.model("continuous", iterations=3).iterations == 3

@@ -48,10 +48,3 @@ def test_nothing_is_imported_before_it_is_used(made) -> None:
 def test_what_is_not_written_down_is_not_there(made, name: str) -> None:
     with pytest.raises(AttributeError, match=f"module 'made_lazily' has no attribute '{name}'"):
         getattr(made, name)
-
-
-def test_a_star_brings_all_of_them(made) -> None:
-    held: dict[str, object] = {}
-    exec("from made_lazily import *", held)
-    assert {"one", "Two"} <= set(held)
-    assert "three" not in held

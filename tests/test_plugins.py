@@ -93,8 +93,3 @@ def test_a_broken_one_is_told_and_left_out(ended: dict[str, Ended]) -> None:
         "vote (adjudge_example:x, entry point adjudge.models) is left out: the name is taken"
         in done.err
     )
-
-
-def test_contributing_shows_the_model_of_the_example() -> None:
-    code = (EXAMPLE / "src" / "adjudge_example" / "one_step.py").read_text()
-    assert code.strip() in (ROOT / "CONTRIBUTING.md").read_text()

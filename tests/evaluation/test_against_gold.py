@@ -5,8 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn import metrics
@@ -14,7 +12,6 @@ from sklearn import metrics
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
-from adjudge.errors import BadSetting
 from adjudge.evaluation.against_gold import Evaluation, evaluate
 from adjudge.models.majority_vote import MajorityVote
 
@@ -181,22 +178,6 @@ def test_clipped_probabilities_are_reported() -> None:
     assert "below 0.01" in found.notes[-1]
 
 
-@pytest.mark.parametrize(
-    ("settings", "setting"),
-    [
-        ({"clip": 0.0}, "clip"),
-        ({"bins": 0}, "bins"),
-        ({"level": 2}, "level"),
-        ({"resamples": -1}, "resamples"),
-    ],
-)
-def test_bad_settings(settings: dict[str, Any], setting: str) -> None:
-    table, gold = panel(5)
-    with pytest.raises(BadSetting) as error:
-        evaluate(table, gold, **settings)
-    assert error.value.setting == setting
-
-
 # --- a consensus, and tables of it ---
 
 
@@ -257,15 +238,6 @@ def test_items_that_nobody_judged_or_that_no_judge_was_left_for(
         "nobody judged 1 of them",
         "no judge was left for 2 of them: the plain vote counts",
     )
-
-
-def test_any_kind_of_table_will_do(judged: tuple[Judgments, Gold]) -> None:
-    judgments, gold = judged
-    table = MajorityVote().fit(judgments).labels
-    wanted = evaluate(table, gold, GRADES).to_table()
-    frame: pd.DataFrame = table.to_pandas()
-    assert evaluate(frame, gold, GRADES).to_table().equals(wanted)
-    assert evaluate(pl.from_arrow(table), gold, GRADES).to_table().equals(wanted)
 
 
 def test_a_scale_with_fewer_truths_collapses_the_labels() -> None:

@@ -13,7 +13,7 @@ import adjudge
 from adjudge import Gold, Judgments, MajorityVote
 from adjudge.data.scale import Scale
 from adjudge.evaluation import compare_with_vote, evaluate
-from adjudge.evaluation.against_gold import MoreGold, VoteComparison, _smoothed_vote_share
+from adjudge.evaluation.against_gold import MoreGold, _smoothed_vote_share
 from adjudge.evaluation.scores import wilson
 from gold_panels import drawn, simulate_panel
 
@@ -55,11 +55,6 @@ def test_a_model_is_next_to_the_vote_on_the_same_items() -> None:
         "Its probabilities are worse than the plain vote's: log loss 4.740 on 3 gold items, where "
         "the vote share (half a judgment added to each label) has 0.903."
     )
-
-
-def test_a_model_that_is_better_says_nothing() -> None:
-    assert VoteComparison(items=5, model=0.4, vote=0.5).warning is None
-    assert VoteComparison(items=5, model=0.5, vote=0.5).warning is None
 
 
 def test_nothing_is_compared_where_it_would_not_be_fair() -> None:

@@ -16,7 +16,6 @@ from adjudge.evaluation.against_gold import _calibration, _confusion
 from adjudge.evaluation.measures import MEASURES, Cells, Measure, ScoredItems
 
 GRADES = Scale.parse("0<1<2")
-EMPTY = np.zeros(0, np.int16)
 
 
 def drawn(seed: int, items: int = 40, scale: Scale = GRADES) -> ScoredItems:
@@ -94,21 +93,6 @@ def test_order_by_chance_changes_no_score() -> None:
         assert measure.of(ranked, None) == pytest.approx(measure.of(sample, None))
     only = ScoredItems(GRADES, sample.truth, sample.choice)
     assert only.by_chance() is only
-
-
-def test_what_a_sample_lacks() -> None:
-    nominal = Scale.parse("cat,dog,owl")
-    codes = np.array([0, 1], np.int16)
-    plain = ScoredItems(nominal, codes, codes)
-    reasons = {measure.name: measure.lacks(plain) for measure in MEASURES}
-    assert reasons["accuracy"] is None
-    assert reasons["graded_accuracy"] == "the scale is nominal: its labels are no grades"
-    assert reasons["f1"] == (
-        "the scale has no binary collapse: which labels are relevant is not known"
-    )
-    assert reasons["brier"] == "there are no probabilities, only labels"
-    empty = ScoredItems(GRADES, EMPTY, EMPTY)
-    assert {measure.lacks(empty) for measure in MEASURES} == {"no gold item has a label"}
 
 
 Arrays = tuple[NDArray[np.int16], NDArray[np.int16], NDArray[np.float64]]
@@ -279,14 +263,6 @@ def test_log_loss_is_clipped_and_says_so() -> None:
     truth = np.array([0, 0, 0])
     expected = (-math.log(0.01) - math.log(0.99) + math.log(2)) / 3
     assert scores.log_loss(truth, posterior, clip=0.01) == pytest.approx(expected)
-
-
-def test_confusion_as_a_table() -> None:
-    matrix = _confusion(np.array([0, 0, 1]), np.eye(2)[[0, 1, 1]], ("no", "yes"))
-    assert matrix.to_table().to_pylist() == [
-        {"gold": "no", "label_no": 1.0, "label_yes": 1.0},
-        {"gold": "yes", "label_no": 0.0, "label_yes": 1.0},
-    ]
 
 
 # --- degenerate ---

@@ -12,8 +12,6 @@ from threadpoolctl import threadpool_limits
 from adjudge import DawidSkene, Gold, ItemTypes, Judgments, MajorityVote
 from adjudge.evaluation.against_gold import evaluate
 from adjudge.evaluation.crossvalidation import cross_validate
-from adjudge.models._calibration import calibrate_by
-from adjudge.models._families import EffectiveJudges
 from adjudge.models.calibrated import fit_calibrated
 
 
@@ -146,18 +144,6 @@ def test_little_gold_changes_little() -> None:
     told = ItemTypes().fit(table, gold_of(truth, range(2)))
     rest = np.array([int(name[1:]) >= 2 for name in plain.judgments.items.to_pylist()])
     assert np.abs(told.posterior[rest] - plain.posterior[rest]).mean() < 0.1
-
-
-def test_nothing_to_learn_from() -> None:
-    table, _ = crowd(items=20)
-    none = np.full(table.item_count, -1, dtype=np.int16)
-    count = table.judge_count
-    effective = EffectiveJudges(
-        np.arange(count, dtype=np.int32), np.ones(count), count, table.counts_per_judge
-    )
-    posterior = np.full((table.item_count, 2), 0.5)
-    confusion = np.full((count, 2, 2), 0.5)
-    assert calibrate_by(none, table, effective, posterior, confusion) is None
 
 
 def topics(seed: int = 0) -> tuple[Judgments, dict[str, int]]:

@@ -25,7 +25,6 @@ from adjudge.models.dependence import (
     measure_dependence,
 )
 from adjudge.models.item_types import ItemTypes
-from adjudge.simulation import demo
 from adjudge.simulation.planning import plan
 
 
@@ -191,11 +190,6 @@ def test_fifty_gold_items_measure_a_real_panel(shared_data: Path, name: str) -> 
     assert 0.5 < count_effective(judges, blind.correlation) / wanted < 2
     measured = measure_dependence(judgments, known, none)
     assert blind.low < measured.correlation < blind.high
-
-
-def test_a_fit_that_takes_judges_for_independent_has_no_correlation() -> None:
-    fit = DawidSkene().fit(demo().judgments)
-    assert read_knowledge(fit, np.arange(fit.judgments.judge_count)).correlation == 0.0
 
 
 def test_what_is_believed_between_fits_is_as_sure_as_the_fit() -> None:

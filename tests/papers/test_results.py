@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 import pytest
 
-from adjudge import BadData, BadSetting
+from adjudge import BadSetting
 from papers import results
 from papers.__main__ import PAPERS, main
 from papers.data import find_file, read_trec_2011, split_gold
@@ -103,13 +103,6 @@ def test_a_page_and_its_files(toy: results.Replication, tmp_path: Path) -> None:
     assert "| [A toy](toy.md) | 1 of 2 | 1 | 0 | 1 | 1 | 12 |" in index
 
 
-def test_small_runs_have_no_verdicts(toy: results.Replication) -> None:
-    text = results.render("toy", "Made.", toy, verdicts=False)
-    assert "| It rises (page 4) | 2 | 1 [0.5, 2] |\n" in text
-    assert "holds" not in text
-    assert "agree" not in text
-
-
 def cell(values: list[float], published: float = math.nan, **more: object) -> object:
     runs = [{"a": {"x": value}} for value in values]
     return next(results.compare(runs, {"a": {"x": published}}, **more).itertuples())  # type: ignore[arg-type]
@@ -143,17 +136,6 @@ def test_what_settings_were_chosen_to_meet_is_not_counted() -> None:
     assert results.count_cells([results.compare(runs, told, apart={"rank": "a rank"})]) == (1, 1)
     assert results.count_cells([results.compare(runs, told, apart="chosen")]) == (0, 0)
     assert results.Printed("0.750").decimals == 3
-
-
-def test_missing_data_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(BadData) as error:
-        find_file("trec-rf10", tmp_path)
-    assert error.value.source == str(tmp_path / "trec-rf10" / "judgments.tsv")
-    file = tmp_path / "web-relevance" / "judgments.csv"
-    file.parent.mkdir()
-    file.touch()
-    monkeypatch.setenv("ADJUDGE_DATA", str(tmp_path))
-    assert find_file("web-relevance") == file
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from adjudge import HybridConfusion, Judgments
-from adjudge.evaluation.diagnosis.advice import ADVICE
 from adjudge.report import Results, gather
 from adjudge.report import _embedding as embedding
 from adjudge.report._embedding import _SHARES, embed_results, pack
@@ -80,20 +77,3 @@ def test_times_make_histories() -> None:
     assert arrays["historyCount"].sum() == 120
     assert arrays["history_begin"].min() == 1_700_000_000
     assert arrays["history_end"].max() == 1_700_000_000 + 60 * 39
-
-
-def test_advice_is_named_as_in_the_diagnosis(sampled: Results) -> None:
-    assert set(sampled.diagnosis.judges["advice"].to_pylist()) <= set(ADVICE)
-
-
-def test_fields_are_kept_while_there_is_room(
-    sampled: Results, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    judgments = sampled.consensus.judgments
-    fields = pa.table(
-        {"query": ["q"] * judgments.item_count, "body": ["b" * 100] * judgments.item_count}
-    )
-    with_fields = replace(sampled.consensus, judgments=replace(judgments, fields=fields))
-    monkeypatch.setattr(embedding, "_FIELDS", judgments.item_count * 50)
-    texts, _ = embed_results(replace(sampled, consensus=with_fields))
-    assert list(texts["fields"]) == ["query"]

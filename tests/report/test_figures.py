@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.errors import BadData, UnknownName
+from adjudge.errors import BadData
 from adjudge.report import FIGURES, Results, draw
 
 
@@ -52,8 +52,3 @@ def test_what_cannot_be_drawn_says_what_it_needs(fitted: Results, name: str, nee
     with pytest.raises(BadData) as caught:
         draw(name, fitted)
     assert str(caught.value) == f"the figure {name} needs {needs}"
-
-
-def test_a_figure_that_is_not(fitted: Results) -> None:
-    with pytest.raises(UnknownName, match="did you mean 'confusion'"):
-        draw("confusions", fitted)

@@ -42,10 +42,6 @@ def test_the_verdict_follows_accuracy_on_gold(accuracy: float, tone: str, ending
     assert [tile.what for tile in found.tiles[:3]] == ["labels", "right", "judges"]
 
 
-def test_the_vote_is_as_good_as_itself() -> None:
-    assert "about as many as by majority vote" in make_headline(gathered(0.7)).verdict
-
-
 def test_without_gold_the_first_action_is_to_get_some() -> None:
     found = make_headline(gathered(0.8, gold=False))
     assert found.tone == "plain"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adjudge import Gold, HierarchicalConfusion, HybridConfusion, Judgments, MajorityVote, Scale
+from adjudge import Gold, Judgments, MajorityVote, Scale
 from adjudge.evaluation.against_gold import _calibration
 from adjudge.report import Results
 from adjudge.report.plots.chains import (
@@ -25,9 +25,7 @@ from adjudge.report.plots.chains import (
 from adjudge.report.plots.judges import (
     _choose_judges,
     _draw_rates,
-    accuracy_by_judgments,
     confusion_map,
-    drawn_rows,
     judge_clouds,
     sensitivity_specificity,
 )
@@ -39,7 +37,6 @@ from adjudge.report.plots.labels import (
     judge_item_matrix,
     voted_relevance,
 )
-from adjudge.simulation import demo
 from charts import spec_with_data
 
 
@@ -60,13 +57,6 @@ def test_a_point_for_each_bin_that_holds_items() -> None:
     # S = .1 and .8, V = .495 and .19, z = .142 and 1.835: .1 x .113 - 1.407 x .395 = -.544 and
     # .8 x .934 - .872 x .074 = .682, over 6 items: luck explains the first and not the second.
     assert "calibration error 0.023, bias corrected" in spec["title"]["subtitle"][0]
-
-
-def test_no_error_is_less_than_none() -> None:
-    found = _calibration(np.full(10, 0.9), np.arange(10) > 0)
-    assert found.corrected < 0
-    spec = spec_with_data(calibration_plot(found))
-    assert "calibration error 0.000, bias corrected" in spec["title"]["subtitle"][0]
 
 
 def test_the_curve_of_accuracy() -> None:
@@ -174,13 +164,6 @@ def test_the_busiest_judges_and_items_by_their_means(
     assert {("a", "x", "2"), ("a", "y", "1")} <= {(r["item"], r["judge"], r["label"]) for r in rows}
 
 
-def test_the_chart_names_judge_item_and_label() -> None:
-    spec = spec_with_data(judge_item_matrix(Judgments.from_table(TABLE)))
-    rows = spec["data"]["values"]
-    assert {"column": 2, "row": 1, "label": "2", "judge": "x", "item": "a"} in rows
-    assert spec["title"]["subtitle"] == ["4 judges and 4 items"]
-
-
 MEAN = np.array([[0.75, 0.25, 0.0], [0.125, 0.875, np.nan]])
 SD = np.array([[0.1, 0.05, 0.0], [0.25, 0.5, np.nan]])
 
@@ -220,11 +203,6 @@ def layers(chart: Any) -> dict[str, Any]:
     return {layer.get("name", str(place)): layer for place, layer in enumerate(parts)}
 
 
-def test_busiest_first_and_only_those_with_rates() -> None:
-    assert drawn_rows(JUDGES, "specificity", "sensitivity").tolist() == [1, 0]
-    assert drawn_rows(JUDGES, "accuracy").tolist() == [1, 3, 0]
-
-
 def test_points_stand_where_the_rates_are_and_the_line_where_they_sum_to_one() -> None:
     found = layers(sensitivity_specificity(JUDGES))
     points = found["judges"]["data"]["values"]
@@ -248,18 +226,6 @@ def test_points_stand_where_the_rates_are_and_the_line_where_they_sum_to_one() -
     assert all(row["specificity"] + row["sensitivity"] == 1 for row in ends["data"]["values"])
     assert found["judges"]["encoding"]["size"]["field"] == "judgments"
     assert found["judges"]["encoding"]["color"]["scale"]["domain"] == ["watch", "drop"]
-
-
-def test_without_advice_there_is_no_legend_of_it() -> None:
-    found = layers(sensitivity_specificity(JUDGES.drop_columns(["advice"])))
-    assert "color" not in found["judges"]["encoding"]
-
-
-def test_few_judges_have_their_intervals_drawn_and_many_do_not() -> None:
-    assert "with 90% intervals" in str(spec_with_data(accuracy_by_judgments(JUDGES))["title"])
-    many = pa.concat_tables([JUDGES] * 60)
-    spec = spec_with_data(accuracy_by_judgments(many))
-    assert spec["title"]["subtitle"] == ["180 judges"]
 
 
 def test_judges_go_from_few_to_many_judgments_and_have_the_two_busiest() -> None:
@@ -326,12 +292,6 @@ def test_the_hyper_parameters_are_looked_at(sampled: Results) -> None:
     assert len(spec_with_data(rank_plot(draws))["concat"]) == 6
 
 
-def test_without_hyper_parameters_the_shares_of_the_truths() -> None:
-    consensus = HybridConfusion(chains=1, warmup=10, draws=10, thin=1).fit(demo(3).judgments)
-    assert consensus.draws is not None
-    assert list(parameters_of(consensus.draws)) == ["share of 0", "share of 1", "share of 2"]
-
-
 def test_steps_of_a_fit() -> None:
     rows = spec_with_data(likelihood_trace((-9.0, -5.0, -4.5)))["data"]["values"]
     assert rows == [
@@ -355,12 +315,3 @@ def test_the_published_three(sampled: Results) -> None:
         np.testing.assert_allclose(prior.kappa, draws.hyper[f"kappa_{name}"].reshape(-1))
     panels = spec_with_data(hyper_priors(draws))["concat"]
     assert [len(panel["data"]["values"]) for panel in panels] == [120, 120, 120]
-
-
-def test_any_number_of_truths() -> None:
-    consensus = HierarchicalConfusion(chains=1, warmup=20, draws=30).fit(demo(3).judgments)
-    assert consensus.draws is not None
-    priors = learnt_priors(consensus.draws, samples=30)
-    names = [prior.name for prior in priors]
-    assert names[:3] == ["right on 0", "right on 1", "right on 2"]
-    np.testing.assert_allclose(priors[1].phi, consensus.draws.hyper["phi"][0, :, 1, 1])

@@ -4,14 +4,11 @@ from dataclasses import asdict
 
 import pytest
 
-from adjudge.errors import UnknownName
 from adjudge.report.theme import (
     DARK,
     LIGHT,
     THEMES,
     Theme,
-    _variables,
-    find_theme,
     recolour,
     themed_svg,
 )
@@ -40,11 +37,6 @@ def test_words_in_every_colour_can_be_read(theme: Theme, name: str) -> None:
         assert contrast(colour, theme.raised) >= 4.5
 
 
-@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
-def test_no_two_colours_are_the_same(theme: Theme) -> None:
-    assert len(set(asdict(theme).values())) == len(asdict(theme))
-
-
 def test_a_chart_turns_dark_but_its_data_do_not() -> None:
     spec = {
         "mark": {"color": LIGHT.blue},
@@ -71,13 +63,3 @@ def test_a_drawing_gets_variables_and_fewer_digits_and_keeps_its_words() -> None
         '<g fill="var(--blue)" stroke="#123456"><path transform="translate(12.35,-0.5)"/>'
         f'<rect fill="var(--paper)"/><text>fill=&quot;{LIGHT.blue}&quot;</text></g>'
     )
-
-
-def test_every_colour_is_a_variable() -> None:
-    assert _variables(LIGHT).startswith(f"--paper:{LIGHT.paper};")
-    assert all(f"--{name}:{value};" in _variables(DARK) for name, value in asdict(DARK).items())
-
-
-def test_a_theme_that_is_not() -> None:
-    with pytest.raises(UnknownName, match="there is no theme 'drak'; did you mean 'dark'"):
-        find_theme("drak")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-import sqlite3
 import time
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ import httpx
 import pytest
 
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.store.database import utc_now
 from sites import PASSWORD, Browser, Site, served
 
 
@@ -72,25 +69,6 @@ def test_a_form_replayed_with_other_answers_changes_nothing(
     assert site.services.judges.get_all(slug)[0].judged == before.judged
 
 
-def test_a_form_for_a_page_that_was_given_back(site: Site, slug: str, judge: Browser) -> None:
-    judge.answer(slug).go_on(slug)
-    before = stored(site, slug)
-    path, given = f"/j/{slug}/pages/{judge.page}", judge.answers()
-    judge.post(f"/j/{slug}/finish")
-    response = judge.client.post(path, data={"proof": judge.proof, **given})
-    assert response.status_code == 410
-    assert stored(site, slug) == before
-
-
-def test_a_form_whose_time_was_over_is_kept(site: Site, slug: str, judge: Browser) -> None:
-    path, given = f"/j/{slug}/pages/{judge.page}", judge.answers()
-    site.parts.judging._clock = lambda: utc_now() + timedelta(hours=2)
-    assert site.parts.judging.sweep() == 1
-    judge.get(f"/j/{slug}")  # the same page comes back
-    judge.post(path, **given)
-    assert stored(site, slug) > 0
-
-
 def test_a_form_sent_by_another_judge(site: Site, slug: str, judge: Browser) -> None:
     other = site.browser().join(slug).train(slug)
     other.post(f"/j/{slug}/pages/{judge.page}", **judge.answers(), expect=404)
@@ -136,33 +114,10 @@ def test_a_method_that_is_not_possible(site: Site) -> None:
     assert "DELETE is not possible at this address" in response.text
 
 
-def test_an_upload_of_50_megabytes(site: Site) -> None:
-    ada = site.set_up()
-    ada.get("/projects/new")
-    body = b"item,query,title\n" + b"x" * 50_000_000
-    ada.post(
-        "/projects/upload", name="x", labels="a,b", files={"files": ("x.csv", body)}, expect=413
-    )
-    assert "larger than 20,100,000 bytes" in ada.words
-    assert not site.services.projects.get_all()
-
-
 def test_a_form_of_many_megabytes_where_no_file_is_wanted(site: Site) -> None:
     browser = site.browser()
     browser.get("/login")
     browser.post("/login", name="x" * 3_000_000, password="y", expect=413)
-
-
-def test_errors_of_files_are_shown_by_line_and_nothing_is_stored(site: Site) -> None:
-    ada = site.set_up()
-    ada.get("/projects/new")
-    rows = b"item,query,title,gold\ni1,q,t,a\ni1,q,t,b\ni2,q,t,wrong\n"
-    files = {"files": ("mine.csv", rows)}
-    ada.post("/projects/upload", name="x", labels="a,b", files=files, expect=422)
-    assert "2 errors; nothing was stored." in ada.words
-    assert "mine.csv, line 3" in ada.words
-    assert "mine.csv, line 4, column gold: 'wrong' is not on the scale a, b" in ada.words
-    assert not site.services.projects.get_all()
 
 
 def test_control_characters_do_no_harm(site: Site, slug: str, judge: Browser) -> None:
@@ -187,31 +142,6 @@ def test_a_body_that_is_no_form(site: Site, judge: Browser, slug: str) -> None:
 
 
 # -- the database
-
-
-@pytest.fixture
-def impatient(tmp_path: Path):  # type: ignore[no-untyped-def]
-    with served(tmp_path, database_wait=0.3) as running:
-        yield running
-
-
-def test_a_database_that_is_locked(
-    impatient: Site, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    site = impatient
-    slug = site.open_project()
-    judge = site.browser().join(slug).train(slug)
-    path, given = f"/j/{slug}/pages/{judge.page}", judge.answers()
-    other = sqlite3.connect(tmp_path / "site.db", isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
-    response = judge.post(path, **given, expect=503)
-    assert "The database is busy; nothing was stored" in judge.words
-    assert response.headers["retry-after"] == "5"
-    assert any(record.getMessage() == "database-busy" for record in caplog.records)
-    other.execute("ROLLBACK")
-    other.close()
-    judge.post(path, **given)
-    assert stored(site, slug) > 0
 
 
 def test_two_servers_on_one_file(tmp_path: Path) -> None:

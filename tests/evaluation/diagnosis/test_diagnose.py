@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from adjudge import MODELS, HybridConfusion, Judgments, Scale
 from adjudge.data.formats import read
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
-from adjudge.evaluation import Limits, diagnose
+from adjudge.evaluation import diagnose
 from adjudge.evaluation.diagnosis.advice import ADVICE
-from adjudge.models.model import Step
 from adjudge.simulation import Crowd, Population, demo
 from strategies import gold_for, judgments
 
@@ -112,23 +111,6 @@ def test_names_and_order_of_judges_change_nothing() -> None:
     assert one.items.equals(two.items)
     assert one.common.equals(two.common)
     assert one.population.mean == pytest.approx(two.population.mean)
-
-
-def test_progress_limits_and_notes() -> None:
-    steps: list[Step] = []
-    consensus = EM.fit(demo().judgments)
-    found = diagnose(consensus, pairs=False, limits=Limits(least=1000), progress=steps.append)
-    assert [(step.done, step.note) for step in steps] == [
-        *((0, "judges"), (1, "drift"), (2, "pairs"), (3, "items"), (4, "")),
-    ]
-    assert set(found.judges["advice"].to_pylist()) == {"watch"}
-    assert found.pairs is None
-    assert found.limits.least == 1000
-    assert any("a column 'time' adds it" in note for note in _untimed().notes)
-
-
-def _untimed():  # type: ignore[no-untyped-def]
-    return diagnose(EM.fit(replace(demo().judgments, time=None, seconds=None)))
 
 
 @pytest.fixture(scope="module")

@@ -69,10 +69,3 @@ def test_declared_and_suspected_groups() -> None:
     assert f"--family '{pattern}'" in said[-2]
     declared = vote.judgments.with_family_rule(pattern).family
     assert np.flatnonzero(declared == 0).tolist() == [5, 6, 7]
-
-
-def test_a_model_without_families_has_no_sentences() -> None:
-    vote = replace(MajorityVote().fit(demo().judgments), families=None)
-    assert FamilySummary(vote).sentences == []
-    assert FamilySummary(vote).to_json()["voices"] is None
-    assert np.isfinite(FamilySummary(vote).judgments)

@@ -10,7 +10,6 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from adjudge import Gold, HybridConfusion, Judgments, MajorityVote, Scale
-from adjudge.errors import BadSetting
 from adjudge.evaluation.diagnosis._confusions import find_commonest, measure_confusions
 from adjudge.evaluation.diagnosis._evidence import Skill
 from adjudge.evaluation.diagnosis.advice import ADVICE, Limits
@@ -117,18 +116,6 @@ def test_the_table_has_what_was_promised() -> None:
     assert card["gold_low"] < card["gold_accuracy"] < card["gold_high"]
     assert card["honeypot_judgments"] == len(mine) - len(graded)
     assert [note.split(":")[0] for note in notes] == ["no draws"]
-
-
-def test_columns_follow_what_the_data_allow() -> None:
-    rows = {"item": ["a", "a", "b"], "judge": ["x", "y", "x"], "label": ["cat", "dog", "cat"]}
-    table = feature_table(Judgments.from_table(rows))
-    assert table.column_names == [
-        *("judge", "judgments", "graded-accuracy-majority", "graded-accuracy-majority_count"),
-        *("graded-accuracy-majority_low", "graded-accuracy-majority_high"),
-        *("label-typicality", "label-typicality_count", "kappa-majority", "bits"),
-        *("share_cat", "share_dog"),
-    ]
-    assert table["share_cat"].to_pylist() == [1, 0]
 
 
 def test_kappa_with_the_majority_is_cohens() -> None:
@@ -253,20 +240,3 @@ def test_who_is_flagged_is_watched_at_best(advice: str) -> None:
     worst = "drop" if advice == "drop" else "watch"
     assert Limits.heed_flags(advice, "why", ("fast",)) == (worst, "fast; why")
     assert Limits.heed_flags(advice, "why", ()) == (advice, "why")
-
-
-@pytest.mark.parametrize(
-    ("settings", "setting"),
-    [
-        ({"least": -1}, "least"),
-        ({"useful": 1.5}, "useful"),
-        ({"excess": -0.1}, "excess"),
-        ({"single": 2}, "single"),
-        ({"doubt": 0.8}, "doubt"),
-        ({"bias": float("nan")}, "bias"),
-    ],
-)
-def test_limits_that_cannot_be(settings: dict[str, Any], setting: str) -> None:
-    with pytest.raises(BadSetting) as error:
-        Limits(**settings)
-    assert error.value.setting == setting

@@ -227,24 +227,6 @@ def test_bad_input_is_refused(gold: dict[str, str], target: str, code: str) -> N
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("estimator", "magic"),
-        ("over", "judges"),
-        ("strata", "moon"),
-        ("level", 1.0),
-        ("folds", 1),
-        ("sampled", "perhaps"),
-        ("unjudged", "guessed"),
-    ],
-)
-def test_settings_that_cannot_be(setting: str, value: Any) -> None:
-    with pytest.raises(BadSetting) as caught:
-        Plan(**{setting: value})
-    assert caught.value.setting == setting
-
-
 def test_the_fit_without_gold_is_all_it_needs(panel: Panel) -> None:
     """A gold item's own gold has no part in what is believed of it."""
     judgments, gold, fit = panel

@@ -8,7 +8,6 @@ from scipy.optimize import minimize
 
 from adjudge import Judgments, Run
 from adjudge.data.consensus import Consensus
-from adjudge.errors import BadSetting
 from adjudge.evaluation.estimation._rankings import RankingTarget, by_kind, levels_of
 from adjudge.evaluation.estimation._sampling import Sample, sample_of
 from adjudge.evaluation.estimation.estimate import Plan
@@ -87,19 +86,6 @@ def test_judged_at_k_counts_what_nobody_judged() -> None:
         target = Plan(unjudged=way).target("P@2", consensus, [run])  # type: ignore[arg-type]
         assert isinstance(target, RankingTarget)
         assert target.judged == {"r": 0.5}
-
-
-def test_a_measure_without_a_run_and_one_too_many(panel: Panel) -> None:
-    runs = panel[2]
-    for name, given, setting in (
-        ("nDCG@10", [], "runs"),
-        ("nDCG@10", [runs[0]] * 3, "runs"),
-        ("share:1", runs, "runs"),
-        ("ERR@10", runs, "target"),
-    ):
-        with pytest.raises(BadSetting) as caught:
-            Plan().target(name, panel[0], given)
-        assert caught.value.setting == setting
 
 
 TOPICS = 40

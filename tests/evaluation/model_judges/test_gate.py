@@ -64,15 +64,6 @@ def test_a_measure_says_how_much_gold_it_needs(name: str, reason: str) -> None:
     assert rates([[8, 2], [1, 9]]).measure(name).reason == reason
 
 
-def test_measures_and_labels_that_do_not_exist() -> None:
-    for name in ("f1", "recall", "kappa:1", "recall:7"):
-        with pytest.raises(UnknownName):
-            rates([[80, 20], [10, 90]]).measure(name)
-    with pytest.raises(BadSetting):
-        rates([[30, 20], [10, 40]], "cat,dog").measure("tnr")
-    assert not rates([[30, 1, 1], [1, 30, 1], [1, 1, 30]], "a,b,c").measure("over-rating").defined
-
-
 def test_who_agrees_with_whom_by_hand() -> None:
     """Ann and bob say 1 1; m's two prompts 1 0 and 1 1; n 0 0."""
     judges = {"ann": "11", "bob": "11", "m-a": "10", "m-b": "11", "n": "00"}
@@ -194,15 +185,6 @@ def test_a_card_is_read_as_it_was_written(tmp_path: Path) -> None:
     with pytest.raises(BadData) as caught:
         Card.read(tmp_path / "old.json")
     assert caught.value.code == "not-a-card"
-
-
-def test_a_card_of_several_judges_needs_a_name() -> None:
-    first, truth = simulate(0)
-    second, _ = simulate(1, model="llama")
-    found = audit(pa.concat_tables([first, second]), gold_of(first, truth, 100), resamples=0)
-    with pytest.raises(BadData):
-        Card.of(found)
-    assert Card.of(found, "llama").judge == "llama"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from adjudge.data.runs import Run
 from adjudge.data.scale import Scale
 from adjudge.evaluation._pool import build_pool
 from adjudge.evaluation._retrieval import parse_measures
-from adjudge.evaluation.ranking._draws import Doubt, Influence, average_confusion, entropy
+from adjudge.evaluation.ranking._draws import Doubt, Influence
 from adjudge.evaluation.ranking.rank import rank_systems
 from adjudge.simulation import Crowd, Population
 from rankings import system
@@ -20,11 +20,6 @@ from rankings import system
 
 def bits(p: float) -> float:
     return float(-(p * np.log2(p) + (1 - p) * np.log2(1 - p)))
-
-
-def test_entropy() -> None:
-    found = entropy(np.array([0.5, 0.25, 0.0, 1.0]))
-    assert found == pytest.approx([1.0, 0.811278, 0.0, 0.0], abs=1e-6)
 
 
 def test_doubt_about_pairs() -> None:
@@ -101,14 +96,6 @@ def test_a_document_that_both_systems_rank_alike_gains_nothing() -> None:
     # Only the first document of a topic bears on P@1, so no other is worth a judgment.
     tops = {run.documents[int(at)].as_py() for run in (first, second) for at in run.offsets[:-1]}
     assert set(ranking.next_items["document"].to_pylist()) <= tops
-
-
-def test_the_average_judge() -> None:
-    people = Population.parse("skilled(80,20):100", judges=10)
-    simulated = Crowd(items=400, population=people, per_item=5).make(seed=2)
-    found = average_confusion(DawidSkene().fit(simulated.judgments, simulated.truth))
-    assert found.sum(axis=1) == pytest.approx([1, 1])
-    assert np.diagonal(found) == pytest.approx([0.8, 0.8], abs=0.05)
 
 
 def test_judging_what_is_suggested_takes_more_doubt_away_than_judging_what_is_doubtful() -> None:

@@ -13,7 +13,6 @@ from adjudge import DawidSkene, HierarchicalConfusion, HybridConfusion, ItemType
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
 from adjudge.data.runs import Run
-from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation import rank_systems
 from adjudge.simulation import Crowd, Population
 from rankings import as_dicts, system
@@ -295,22 +294,3 @@ def test_one_system_has_an_interval_and_no_pair() -> None:
     assert len(ranking.systems) == 2
     assert len(ranking.pairs) == 0
     assert len(ranking.next_items) == 0
-
-
-@pytest.mark.parametrize(
-    ("settings", "setting"),
-    [
-        ({"over": "judges"}, "over"),
-        ({"draws": 1}, "draws"),
-        ({"level": 1.0}, "level"),
-    ],
-)
-def test_a_bad_setting(settings: dict[str, object], setting: str) -> None:
-    with pytest.raises(BadSetting) as raised:
-        rank_systems(known([0.5] * 4), [run_of("a", "r")], **settings)  # type: ignore[arg-type]
-    assert raised.value.setting == setting
-
-
-def test_no_run() -> None:
-    with pytest.raises(BadData, match="there is no run"):
-        rank_systems(known([0.5] * 4), [])
