@@ -89,7 +89,7 @@ def test_a_missing_extra_is_one_sentence(ended: dict[str, tuple[Any, str]], comm
     }
 
 
-def test_python_is_told_too(ended: dict[str, tuple[Any, str]]) -> None:
+def test_python_gets_the_same_hint(ended: dict[str, tuple[Any, str]]) -> None:
     kinds, _ = ended[WRITING]
     assert kinds[0] == "MissingExtra"
     assert issubclass(MissingExtra, AdjudgeError)

@@ -84,7 +84,7 @@ def test_a_model_and_a_format_are_found_by_name(installed: Path, ended: dict[str
     assert sorted(back.splitlines()) == sorted(PIPES.splitlines())
 
 
-def test_a_broken_one_is_told_and_left_out(ended: dict[str, Ended]) -> None:
+def test_a_broken_plugin_is_reported_and_left_out(ended: dict[str, Ended]) -> None:
     done = ended["models"]
     assert done.code == 0
     assert "one-step" in done.out

@@ -144,7 +144,7 @@ def made_line(**more: Any) -> dict[str, Any]:
     }
 
 
-def test_a_regression_is_told_whatever_the_machine(modules: Any, tmp_path: Path) -> None:
+def test_a_regression_is_reported_on_any_machine(modules: Any, tmp_path: Path) -> None:
     history = modules.history
     history.append(tmp_path, [made_line(cpu=9.0), made_line()])
     before = history.newest(tmp_path)

@@ -35,9 +35,7 @@ def chart(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize(
     ("scheme", "paper"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 23, 27)")]
 )
-def test_a_chart_is_drawn_and_tells_at_the_pointer(
-    opened: Any, chart: str, scheme: str, paper: str
-) -> None:
+def test_a_chart_is_drawn_with_tooltips(opened: Any, chart: str, scheme: str, paper: str) -> None:
     watched = opened(chart, scheme=scheme)
     page = watched.page
     expect(page.locator("#chart svg")).to_be_visible()

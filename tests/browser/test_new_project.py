@@ -190,7 +190,7 @@ def back(path: Path) -> dict[str, int]:
     return grades
 
 
-def test_a_file_that_is_too_large_is_told_before_it_is_sent(
+def test_a_file_that_is_too_large_is_reported_before_it_is_sent(
     site: Site, visitors: Visitors, tmp_path: Path
 ) -> None:
     ada = logged_in(site, visitors)

@@ -117,7 +117,7 @@ def faults(page: Page) -> list[str]:
     return find_faults(page, {"exclude": [[".chart svg"]]})
 
 
-def test_it_opens_without_a_word_and_asks_nobody(report: str, shown: Watched) -> None:
+def test_it_opens_without_warnings_and_sends_no_request(report: str, shown: Watched) -> None:
     page = shown.page
     page.locator("#judges").scroll_into_view_if_needed()
     page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
@@ -298,7 +298,7 @@ def test_twenty_thousand_items_and_eight_hundred_judges(opened: Any, tmp_path: P
         expect(head).to_have_attribute("aria-sort", re.compile("ascending|descending"))
 
 
-def test_a_ranking_of_pairs_is_whole_on_a_common_screen(opened: Any, tmp_path: Path) -> None:
+def test_a_ranking_of_pairs_fits_a_common_screen(opened: Any, tmp_path: Path) -> None:
     names = [f"Open-Assistant StableLM SFT-{number} (7B)" for number in range(8)]
     made = make_comparisons(np.linspace(-3, 3, 8), 20_000, right=np.ones(2), tied=0.5)
     compared = replace(made.comparisons, items=as_names(names))

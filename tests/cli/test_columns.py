@@ -61,7 +61,7 @@ def test_synonyms(adjudge: Run, folder: Path, header: str, label: str) -> None:
 
 
 @pytest.mark.parametrize("query", ["Search query", "search_term", "keyword", "user query"])
-def test_a_query_beside_documents_is_their_topic(adjudge: Run, folder: Path, query: str) -> None:
+def test_a_query_with_documents_is_their_topic(adjudge: Run, folder: Path, query: str) -> None:
     rows = [f"{q},p1,{j},{g}\n" for q, g in (("shoes", 1), ("lamp", 0)) for j in ("ann", "bob")]
     (folder / "s.csv").write_text(f"{query},product id,rater,relevance\n" + "".join(rows))
     about = looked(adjudge, "s.csv")
@@ -82,7 +82,7 @@ def test_documents_judged_again_may_want_their_topic(adjudge: Run, folder: Path)
     assert told not in str(looked(adjudge, "s.csv")["notes"])
 
 
-def test_no_header_asks_where_it_cannot_tell(adjudge: Run, folder: Path) -> None:
+def test_no_header_asks_where_columns_are_ambiguous(adjudge: Run, folder: Path) -> None:
     rows = "".join(f"a{n % 6},b{n // 6},{n % 2}\n" for n in range(36))
     (folder / "n.csv").write_text(rows)
     ended = adjudge("look", "n.csv")

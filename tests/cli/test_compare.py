@@ -47,18 +47,6 @@ def test_calibration_by_gold_is_said_and_can_be_left_out(adjudge: Run, demo_fold
     assert all(losses[0][name] < losses[1][name] for name in models.split(","))
 
 
-def test_a_table_for_people(at_terminal: Run, demo_folder: Path) -> None:
-    gold = ("--gold", demo_folder / "truth.csv")
-    two = ("--models", "majority-vote,hybrid-confusion:em")
-    ended = at_terminal("compare", demo_folder / "judgments.csv", *gold, *two)
-    assert "Models, best first" in ended.out
-    assert any(
-        line.split()[:5] == ["hybrid-confusion:em", "0.313", "(1)", "0.892", "(1)"]
-        for line in ended.out.splitlines()
-    )
-    assert max(map(len, ended.out.splitlines())) <= 80
-
-
 @pytest.mark.parametrize("way", ["none", "held out"])
 def test_without_gold_judgments_are_held_out(way: str, adjudge: Run, demo_folder: Path) -> None:
     more = () if way == "none" else ("--gold", demo_folder / "gold.csv", "--held-out")
@@ -76,7 +64,7 @@ def test_without_gold_judgments_are_held_out(way: str, adjudge: Run, demo_folder
     assert "Only gold shows" in ended.err
 
 
-def test_gold_that_stands_in_the_file_is_taken(adjudge: Run, folder: Path) -> None:
+def test_gold_in_the_file_is_used(adjudge: Run, folder: Path) -> None:
     lines = ["item,judge,label,gold"]
     lines += [f"i{n},j{j},{(n + (j == n % 5)) % 2},{n % 2}" for n in range(40) for j in range(4)]
     (folder / "with.csv").write_text("\n".join(lines) + "\n")
@@ -127,23 +115,6 @@ def test_a_pipe_gets_the_folds_of_a_filter_and_a_person_the_outcome(
     assert "(without the filter 0." in ended.err
 
 
-def test_json_holds_the_threshold(adjudge: Run, demo_folder: Path) -> None:
-    args = ("compare", demo_folder / "judgments.csv", "--gold", demo_folder / "truth.csv")
-    found = adjudge(
-        *args, "--filter", "accuracy", "--binary", "--measure", "binary", "--flip", "--json"
-    ).json
-    assert 0.60 <= found["alpha"] <= 0.99
-    assert found["accuracy"] >= found["without_filter"] - 0.05
-
-
-def test_weights_are_taken(adjudge: Run, demo_folder: Path) -> None:
-    args = ("compare", demo_folder / "judgments.csv", "--gold", demo_folder / "truth.csv", "-q")
-    plain = adjudge(*args, "--filter", "zscore:graded-accuracy-gold", "--json").json
-    heavy = ("--weight", "graded-accuracy-gold^3", "--shrink", "5")
-    weighted = adjudge(*args, "--filter", "zscore:graded-accuracy-gold", *heavy, "--json").json
-    assert weighted["without_filter"] > plain["without_filter"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
@@ -157,9 +128,3 @@ def test_weights_are_taken(adjudge: Run, demo_folder: Path) -> None:
 )
 def test_bad_input_of_a_filter(arguments: str, fault: str, adjudge: Run, demo_folder: Path) -> None:
     assert adjudge("compare", demo_folder / "judgments.csv", *arguments.split()).fault == fault
-
-
-def test_a_misspelt_feature_gets_the_nearest(adjudge: Run, demo_folder: Path) -> None:
-    ended = adjudge("compare", demo_folder / "judgments.csv", "--filter", "zscore:honeypot-acuracy")
-    assert ended.code == 2
-    assert "did you mean 'honeypot-accuracy'?" in ended.err

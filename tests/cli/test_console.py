@@ -79,7 +79,7 @@ def test_progress_appears_without_a_step_and_goes_away(errors: Errors) -> None:
     assert errors.read().endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # cursor shown, line cleared
 
 
-def test_progress_tells_of_steps(errors: Errors) -> None:
+def test_progress_reports_steps(errors: Errors) -> None:
     errors.open()
     with console.progress("fitting", patience=0.01) as on_step:
         assert on_step is not None

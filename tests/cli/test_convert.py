@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
-from adjudge.data.formats import formats
 from commands import Run
 
 
@@ -32,16 +30,7 @@ def test_standard_input_to_standard_output(
     assert ended.out.splitlines()[:2] == ["task,worker,label", "q1/d1,ann,1"]
 
 
-def test_labels_by_extension(adjudge: Run, crowd: Path) -> None:
-    adjudge("consensus", "judgments.csv", "-o", "labels.csv")
-    for kind in ("tsv", "jsonl", "parquet"):
-        assert adjudge("convert", "labels.csv", "-o", f"labels.{kind}").code == 0
-        adjudge("convert", f"labels.{kind}", "-o", "back.csv")
-        assert (crowd / "back.csv").read_text() == (crowd / "labels.csv").read_text()
-    assert pq.read_table(crowd / "labels.parquet").num_rows == 4
-
-
-def test_gold_is_put_beside_judgments(adjudge: Run, crowd: Path) -> None:
+def test_gold_is_written_with_judgments(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("convert", "judgments.csv", "--gold", "gold.csv", "--to", "jsonl")
     rows = [json.loads(line) for line in ended.out.splitlines()]
     assert {(row["topic"], row["document"], row.get("gold")) for row in rows} == {
@@ -52,11 +41,6 @@ def test_gold_is_put_beside_judgments(adjudge: Run, crowd: Path) -> None:
     }
 
 
-def test_gold_to_qrels(adjudge: Run, crowd: Path) -> None:
-    ended = adjudge("convert", "gold.csv", "--to", "qrels")
-    assert ended.out == "q1 0 d1 1\nq2 0 d3 0\nq9 0 d9 1\n"
-
-
 def test_labels_are_dropped_and_collapsed(adjudge: Run, folder: Path) -> None:
     rows = ["a,x,2,2", "a,y,0,2", "b,x,-2,-2", "b,y,1,-2", "c,x,1,", "c,y,-2,"]
     (folder / "j.csv").write_text("\n".join(["item,judge,label,gold", *rows, ""]))
@@ -65,7 +49,7 @@ def test_labels_are_dropped_and_collapsed(adjudge: Run, folder: Path) -> None:
     assert ended.err == "j.csv: 1 gold item left out: truth -2\n"
 
 
-def test_what_an_export_leaves_out_is_told(adjudge: Run, folder: Path) -> None:
+def test_what_an_export_leaves_out_is_reported(adjudge: Run, folder: Path) -> None:
     tasks = [
         {
             "id": 1,
@@ -114,18 +98,6 @@ def test_bad_rows_are_listed_and_counted(adjudge: Run, folder: Path) -> None:
     }
 
 
-def test_the_list_of_formats(adjudge: Run) -> None:
-    found = adjudge("convert", "--list", "--json").json
-    assert [entry["name"] for entry in found] == list(formats())
-    assert {"name": "run", "about": "TREC run: topic Q0 document rank score tag"}.items() <= (
-        next(entry for entry in found if entry["name"] == "run").items()
-    )
-    page = adjudge("convert", "--list").out
-    assert max(map(len, page.splitlines())) <= 80
-    firsts = [line.split()[0] for line in page.splitlines() if line.strip()]
-    assert set(formats()) <= set(firsts)  # no name is broken in two
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -159,9 +131,3 @@ def test_what_cannot_be_converted(
     ended = adjudge("convert", *arguments)
     assert (ended.code, ended.out, ended.err) == (2, "", f"error: {message}\n")
     assert (crowd / "judgments.csv").read_text() == before
-
-
-def test_parquet_is_not_for_a_terminal(at_terminal: Run, crowd: Path) -> None:
-    ended = at_terminal("convert", "judgments.csv", "--to", "parquet")
-    assert ended.code == 2
-    assert ended.err == "error: no --output: expected a file, since Parquet is not for a terminal\n"

@@ -49,16 +49,6 @@ def test_one_target_is_one_document(adjudge: Run, panel: Path) -> None:
     assert found["notes"] == ["gold is taken for a random draw of the 300 items"]
 
 
-def test_a_share_is_called_by_its_labels(adjudge: Run, panel: Path) -> None:
-    given = ("estimate", "judgments.csv", "--gold", "gold.csv", "--target")
-    assert adjudge(*given, "share", "--json").json == adjudge(*given, "share:1,2", "--json").json
-    ended = adjudge(*given, "mean")
-    assert ended.code == 2
-    assert ended.err.splitlines()[-1].startswith(
-        "error: there is no target 'mean'; did you mean 'mean-grade'? Known: mean-grade, share, "
-    )
-
-
 def test_several_targets_of_two_runs(adjudge: Run, panel: Path) -> None:
     given = ("estimate", "judgments.csv", "--gold", "gold.csv", "--runs", "a.run", "--run", "b.run")
     rows = adjudge(*given, "--target", "nDCG@10", "P@5").rows
@@ -85,27 +75,6 @@ def test_gold_on_items_that_nobody_judged_has_no_part(adjudge: Run, folder: Path
     assert alone.gold < 120
     for name in ("estimate", "low", "high", "power"):
         assert found[name] == pytest.approx(getattr(alone, name), abs=1e-12)
-
-
-def test_a_person_sees_both_intervals(at_terminal: Run, panel: Path) -> None:
-    page = at_terminal(
-        "estimate", "judgments.csv", "--gold", "gold.csv", "--target", "P@5", "--runs", "a.run"
-    )
-    assert "Estimates by prediction-powered, 120 gold labels of 300 items" in page.out
-    assert "gold alone" in page.out
-    assert "judged@k of a: 100.0%" in page.out
-
-
-def test_an_output_and_other_ways(adjudge: Run, panel: Path) -> None:
-    given = ("estimate", "judgments.csv", "--gold", "gold.csv", "--target", "share:1,2")
-    for more in (
-        ("--estimator", "rogan-gladen"),
-        ("--estimator", "classical", "--strata", "consensus"),
-        ("--over", "topics"),
-        ("--population", "0"),
-    ):
-        assert adjudge(*given, *more, "-o", "out.csv").code == 0
-        assert (panel / "out.csv").read_text().startswith("target,estimate,low,high,classical,")
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_folds_score_what_consensus_gives(adjudge: Run, demo_folder: Path) -> No
     assert calibrated["log_loss"] == pytest.approx(float(direct.pooled["log_loss"]))
 
 
-def test_probabilities_worse_than_the_votes_are_told(adjudge: Run, folder: Path) -> None:
+def test_probabilities_worse_than_the_votes_are_reported(adjudge: Run, folder: Path) -> None:
     """Six judges who make the same mistakes: shares without smoothing are certain, and wrong."""
     lines = ["item,judge,label,gold"]
     lines += [f"i{n},j{j},{(n + (n % 10 < 3)) % 2},{n % 2}" for n in range(60) for j in range(6)]

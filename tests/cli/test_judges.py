@@ -25,12 +25,6 @@ def test_a_pipe_gets_every_judge(adjudge: Run, crowd: Path) -> None:
     assert float(rows["ann"]["accuracy"]) == pytest.approx((2 / 3 + 1 + 1 + 1 / 3) / 4)
 
 
-def test_json(adjudge: Run, crowd: Path) -> None:
-    found = adjudge("judges", "judgments.csv", "--json").json
-    assert [row["judge"] for row in found["judges"]] == ["ann", "bob", "cy"]
-    assert found["counts"]["judges"] == 3
-
-
 def test_a_person_sees_the_busiest(at_terminal: Run, demo_folder: Path) -> None:
     ended = at_terminal("judges", demo_folder / "judgments.csv", *KNOWN, "--top", "2")
     head = " ".join(ended.out.split())
@@ -48,17 +42,6 @@ def test_a_person_sees_the_busiest(at_terminal: Run, demo_folder: Path) -> None:
     verbose = at_terminal(*given, "--verbose").out
     assert len([line for line in verbose.splitlines() if line.startswith("judge-")]) == 13
     assert "judge-0038: drop, hardly better than chance" in verbose
-
-
-def test_the_page_of_a_binary_scale_fits_80_columns(at_terminal: Run, folder: Path) -> None:
-    rows = "".join(f"i{n},A19IBSKBTABMR{n % 3},{n % 2}\n" for n in range(12))
-    (folder / "j.csv").write_text("item,judge,label\n" + rows)
-    lines = at_terminal("judges", "j.csv", *KNOWN).out.splitlines()
-    assert max(map(len, lines)) <= 80
-    shown = [line.split() for line in lines if line.startswith(" A19IBSKBTABMR")]
-    assert [line[1:3] for line in shown[:3]] == [["4", "-"]] * 3  # nothing is known of them
-    alone = "watch, 4 judgments, none of them on items that others"
-    assert len([line for line in lines if alone in line]) == 3
 
 
 @pytest.mark.parametrize("options", [(), ("--binary",)])
@@ -107,13 +90,6 @@ def test_mistakes(adjudge: Run, at_terminal: Run, demo_folder: Path) -> None:
     assert last_row(page)[:4] == ["llm-judge-8b", "0", "1", "26%"]
 
 
-def test_common(at_terminal: Run, demo_folder: Path) -> None:
-    page = at_terminal("judges", demo_folder / "judgments.csv", *KNOWN, "--show", "common").out
-    assert "Mistakes of all judges together" in page
-    found = [line.split() for line in page.splitlines() if line.endswith(("judge ", "judges "))]
-    assert found[0] == ["0", "1", "23%", "257.8", "19", "judges"]
-
-
 def test_drift_and_history(adjudge: Run, at_terminal: Run, demo_folder: Path) -> None:
     given = demo_folder / "judgments.csv"
     rows = adjudge("judges", given, "--show", "drift").rows
@@ -153,20 +129,6 @@ def test_pairs(adjudge: Run, at_terminal: Run, folder: Path, demo_folder: Path) 
     assert last_row(page)[:4] == ["judge-5", "twin", "60", "60"]
 
 
-def test_json_of_a_view(adjudge: Run, crowd: Path) -> None:
-    found = adjudge("judges", "judgments.csv", "--json", "--show", "pairs").json
-    assert found["pairs"] == []
-    assert found["diagnosis"][-1].startswith("no two judges have 10 items in common")
-
-
-def test_a_view_that_does_not_exist(adjudge: Run, crowd: Path) -> None:
-    ended = adjudge("judges", "judgments.csv", "--show", "pair")
-    assert ended.err == (
-        "error: there is no view 'pair'; did you mean 'pairs'? "
-        "Known: judges, mistakes, common, drift, history, pairs, families\n"
-    )
-
-
 def test_families_for_people_and_programs(
     adjudge: Run, at_terminal: Run, demo_folder: Path, folder: Path
 ) -> None:
@@ -187,15 +149,6 @@ def test_families_for_people_and_programs(
     assert 1 < found["mean_n_eff"] < 7
     assert found["suspected"] == []
     assert found["correlation"] is not None
-
-
-def test_several_rules_declare_several_families(adjudge: Run, demo_folder: Path) -> None:
-    rules = ("--family", "^(?:judge-0001|judge-0005)()$", "--family", "(judge-002)[12]")
-    rows = adjudge("judges", demo_folder / "judgments.csv", *rules, "--show", "families").rows
-    assert sorted((row["kind"], row["judges"]) for row in rows) == [
-        ("declared", "judge-0001, judge-0005"),
-        ("declared", "judge-0021, judge-0022"),
-    ]
 
 
 def test_judges_of_numbers_have_a_bias_and_a_noise(

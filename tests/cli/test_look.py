@@ -38,7 +38,7 @@ def test_rows_without_a_label_are_listed(adjudge: Run, folder: Path) -> None:
     )
 
 
-def test_labels_that_look_ordered_are_told_with_what_to_say(adjudge: Run, folder: Path) -> None:
+def test_labels_that_look_ordered_are_reported_with_the_option(adjudge: Run, folder: Path) -> None:
     labels = ("bad", "fair", "good", "excellent", "perfect")
     rows = [f"i{n},j{j},{labels[(n + j) % 5]}" for n in range(5) for j in range(3)]
     (folder / "rated.csv").write_text("\n".join(["item,judge,label", *rows]) + "\n")

@@ -204,7 +204,7 @@ FULL_DISK = "error: standard output: cannot be used (No space left on device)\n"
 
 
 @pytest.mark.parametrize("arguments", [["simulate", "-q"], ["models", "--json"], ["models"]])
-def test_a_full_disk_is_told(
+def test_a_full_disk_is_reported(
     arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Path("/dev/full").open("w") as full:
@@ -234,7 +234,7 @@ def test_a_file_that_cannot_grow_leaves_nothing(
     assert (folder / "out.csv").read_text() == "before"
 
 
-def test_a_place_that_nobody_may_write(adjudge: Run, crowd: Path) -> None:
+def test_a_place_without_permission_to_write(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("consensus", "judgments.csv", "-q", "-o", "/proc/self/labels.csv")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == "error: /proc/self: is a folder that may not be written into\n"

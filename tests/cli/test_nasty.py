@@ -49,7 +49,7 @@ def test_the_way_that_is_named_works(adjudge: Run, folder: Path) -> None:
     assert len(ended.out.splitlines()) == 3
 
 
-def test_an_earlier_fit_that_cannot_be_gone_on_from() -> None:
+def test_an_earlier_fit_that_cannot_be_continued() -> None:
     fitted = adjudge.fit(TABLE, model="majority-vote")
     for model, start in (("majority-vote", fitted), (None, "before")):
         with pytest.raises(BadSetting) as caught:

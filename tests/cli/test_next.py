@@ -67,7 +67,7 @@ def test_items_drawn_for_people_make_a_valid_estimate(
     assert found["notes"] == []
 
 
-def test_what_choosing_saves_is_told_for_the_target(
+def test_what_choosing_saves_is_reported_for_the_target(
     adjudge: Run, demo_folder: Path, tmp_path: Path
 ) -> None:
     """A ranking hangs on few documents, a mean on all alike."""

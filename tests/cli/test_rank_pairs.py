@@ -91,7 +91,7 @@ def test_a_file_of_judgments_is_refused(adjudge: Run, folder: Path) -> None:
     assert done.err.startswith("error: j.csv: there are no comparisons in this file: it holds judg")
 
 
-def test_grades_beside_comparisons(adjudge: Run, folder: Path, pairs: str) -> None:
+def test_grades_and_comparisons_in_one_file(adjudge: Run, folder: Path, pairs: str) -> None:
     rows = [f"item{n},{judge},{min(n // 3, 2)}" for n in range(8) for judge in ("ann", "bob")]
     (folder / "grades.csv").write_text("\n".join(["item,judge,label", *rows]) + "\n")
     places = ("-o", "r.csv", "--judges", "j.csv", "--report", "r.html")

@@ -25,7 +25,7 @@ def test_a_page_and_the_findings(adjudge: Run, crowd: Path) -> None:
     assert "split into 3 folds, and each is scored by a fit that used the other folds" in page
 
 
-def test_the_page_is_called_report_if_nobody_names_it(adjudge: Run, crowd: Path) -> None:
+def test_the_page_is_called_report_by_default(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("report", "judgments.csv", "--title", "A <b>title</b>", "-q")
     assert (ended.code, ended.out, ended.err) == (0, "", "")
     page = (crowd / "report.html").read_text(encoding="utf-8")

@@ -66,7 +66,7 @@ def test_many_numbers_are_no_classes(adjudge: Run, shared_data: Path) -> None:
     assert "labels put into 5 grades: -80 < -40 < 0 < 40 < 80" in binned.err
 
 
-def test_case_and_blanks_are_told(adjudge: Run, folder: Path) -> None:
+def test_case_and_blanks_are_reported(adjudge: Run, folder: Path) -> None:
     text = (
         "item,judge,label\na,x,relevant\na,y,Relevant\na,z,relevant \nb,x,not\nb,y,not\nb,z,not\n"
     )
@@ -76,7 +76,7 @@ def test_case_and_blanks_are_told(adjudge: Run, folder: Path) -> None:
     assert "blanks around 1 label are left out" in err
 
 
-def test_codes_below_zero_are_told(adjudge: Run, folder: Path) -> None:
+def test_codes_below_zero_are_reported(adjudge: Run, folder: Path) -> None:
     text = "item,judge,label\na,x,-2\na,y,1\nb,x,0\nb,y,0\n"
     assert "--drop-label -2 leaves it out" in consensus(adjudge, written(folder, "t.csv", text))[1]
 
@@ -96,7 +96,7 @@ def test_an_optional_column_never_stops_a_file(adjudge: Run, folder: Path, text:
     assert "column seconds: 1 value is left out" in err
 
 
-def test_contradicting_gold_beside_judgments_is_told(adjudge: Run, folder: Path) -> None:
+def test_contradicting_gold_of_judgments_is_reported(adjudge: Run, folder: Path) -> None:
     text = "item,judge,label,gold\na,x,1,1\nb,x,0,0\na,y,1,0\n"
     code, err, _ = consensus(adjudge, written(folder, "t.csv", text))
     assert code == 0
@@ -105,7 +105,7 @@ def test_contradicting_gold_beside_judgments_is_told(adjudge: Run, folder: Path)
 
 
 @pytest.mark.parametrize("command", ["consensus", "judges", "agreement", "look"])
-def test_a_second_question_is_told(adjudge: Run, folder: Path, command: str) -> None:
+def test_a_second_question_is_reported(adjudge: Run, folder: Path, command: str) -> None:
     rows = "".join(f"i{n // 4},j{n % 4},{n * 7 // 3 % 3},{n * 5 // 3 % 4}\n" for n in range(40))
     written(folder, "two.csv", f"item,judge,relevance,fluency\n{rows}")
     ended = adjudge(command, "two.csv")
@@ -120,7 +120,7 @@ def several(folder: Path, *files: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("manner", [(), ("--skip-bad-rows",)])
-def test_several_files_are_told_as_one_is(
+def test_several_files_are_reported_like_one(
     adjudge: Run, folder: Path, manner: tuple[str, ...]
 ) -> None:
     first, second = several(

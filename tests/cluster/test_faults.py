@@ -151,7 +151,7 @@ def test_a_kill_in_a_fit_of_real_judgments(
     survives(content.judgments, model, kept)
 
 
-def test_the_command_line_goes_on_after_its_scheduler_was_killed(
+def test_the_command_line_continues_after_its_scheduler_was_killed(
     table: Judgments, tmp_path: Path, kept: KeptCluster
 ) -> None:
     write(Content(judgments=table), tmp_path / "j.parquet", format="parquet")
@@ -187,7 +187,7 @@ def test_the_command_line_goes_on_after_its_scheduler_was_killed(
 
 
 @EITHER
-def test_a_scheduler_that_is_lost_is_named_and_the_fit_goes_on_elsewhere(
+def test_a_lost_scheduler_is_named_and_the_fit_continues_elsewhere(
     model: Model,
     table: Judgments,
     tmp_path: Path,

@@ -78,7 +78,7 @@ def test_html_entities_are_decoded_once() -> None:
     assert len(preview.notes) == 1
 
 
-def test_json_lines_and_gold_in_a_file_of_its_own() -> None:
+def test_json_lines_and_gold_in_a_separate_file() -> None:
     items = "\n".join(
         json.dumps({"query_id": "7", "query": "sofa", "docid": d, "product_title": d.upper()})
         for d in ("x", "y")
@@ -108,7 +108,7 @@ def test_gold_for_items_that_are_stored_already() -> None:
     assert faults(gold) == [("g.csv, line 2", "unknown-item")]
 
 
-def test_every_fault_is_named_and_reading_goes_on() -> None:
+def test_every_fault_is_named_and_reading_continues() -> None:
     text = (
         "item,query,title,url,gold,role\n"
         "a,q,T,,Matching,\n"

@@ -85,7 +85,7 @@ def test_a_reload_shows_the_same_sides_with_the_saved_answers(database: Database
 
 
 @sqlite_first
-def test_feedback_on_gold_is_told_by_the_sides_that_were_seen(database: Database) -> None:
+def test_feedback_on_gold_names_the_sides_that_were_seen(database: Database) -> None:
     bench = Bench(database, paired_project(training=True, training_pairs=8, training_pass=0.5))
     judge = bench.arrive().judge
     page = bench.page(judge)
@@ -149,7 +149,9 @@ def test_a_fit_keeps_the_ranking_and_its_report(database: Database) -> None:
     assert "--family" not in report.html
 
 
-def test_an_adaptive_project_asks_what_tells_most_about_the_ranking(database: Database) -> None:
+def test_an_adaptive_project_asks_what_is_most_informative_about_the_ranking(
+    database: Database,
+) -> None:
     project = paired_project(queries=6, closing="adaptive", least_judgments=1, most_judgments=3)
     bench = Bench(database, project)
     judge = bench.arrive("anna").judge

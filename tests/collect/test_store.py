@@ -83,7 +83,7 @@ def test_a_password_in_the_url_is_never_shown() -> None:
     assert "ann" in repr(database)
 
 
-def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "not.db"
     path.write_text("this is no database, but a text of some length\n" * 100)
     with unavailable("database-gone"):
@@ -111,7 +111,7 @@ def test_a_database_without_what_its_version_has_says_so(
         Database(path)
 
 
-def test_a_fault_of_the_database_tells_no_values(database: Database) -> None:
+def test_a_fault_of_the_database_shows_no_values(database: Database) -> None:
     secret = "$argon2id$secret"
     row = {"name": "ada", "password": secret, "admin": None, "made": 1.0, "public": "p"}
     with pytest.raises(StoreFault) as told:
@@ -145,7 +145,7 @@ def test_a_locked_database_is_busy_and_nothing_is_stored(tmp_path: Path) -> None
     database.close()
 
 
-def test_a_full_disk_is_told_and_nothing_is_stored(sqlite: Database) -> None:
+def test_a_full_disk_is_reported_and_nothing_is_stored(sqlite: Database) -> None:
     bench = Bench(sqlite)
     judge = bench.trained()
     page = bench.page(judge)
@@ -166,7 +166,7 @@ def test_a_full_disk_is_told_and_nothing_is_stored(sqlite: Database) -> None:
     bench.check()
 
 
-def test_a_database_that_is_gone_is_told(sqlite: Database) -> None:
+def test_a_missing_database_is_reported(sqlite: Database) -> None:
     bench = Bench(sqlite)
     judge = bench.trained()
     sqlite.engine.dispose()
@@ -181,7 +181,7 @@ def test_a_database_that_is_gone_is_told(sqlite: Database) -> None:
     assert bench.judging.page(judge) is not None
 
 
-def test_a_server_that_is_gone_is_told_and_found_again(postgres: str) -> None:
+def test_a_lost_server_is_reported_and_found_again(postgres: str) -> None:
     store = Database(postgres)
     slug = RequesterServices(store).projects.create(made_project(topics=1, golds=0)).slug
     with store.engine.connect() as on:

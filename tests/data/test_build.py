@@ -30,7 +30,7 @@ def by_item(table: Judgments) -> dict[str, list[tuple[str, str, float | None]]]:
 
 
 @given(rows=ROWS, grouped=st.booleans(), timed=st.booleans())
-def test_rows_of_an_item_stand_together_in_the_order_they_came(
+def test_rows_of_an_item_are_grouped_in_file_order(
     rows: list[tuple[str, str, str]], grouped: bool, timed: bool
 ) -> None:
     if grouped:

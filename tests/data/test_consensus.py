@@ -31,7 +31,7 @@ def test_labels_have_the_columns_of_a_consensus_table(table: Judgments) -> None:
     assert labels["rank"].to_pylist() == [1, 2, 1, 2]
 
 
-def test_ranks_are_shared_by_equal_scores_and_start_anew_in_each_topic() -> None:
+def test_ranks_are_shared_by_equal_scores_and_restart_in_each_topic() -> None:
     rows = {
         "topic": ["t"] * 5 + ["u"] * 2,
         "document": list("abcdefg"),

@@ -134,7 +134,7 @@ def test_arviz_takes_truths_of_items_thinned() -> None:
         replace(fitted, draws=None).to_arviz()
 
 
-def test_truths_are_not_drawn_where_copies_have_one_voice() -> None:
+def test_truths_are_not_drawn_where_copies_count_once() -> None:
     crowd = Crowd(items=40, population=Population.parse("two-coin:9")).make(seed=1)
     doubled = crowd.judgments.to_table()
     twice = Judgments.from_table(

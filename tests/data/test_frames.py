@@ -144,7 +144,7 @@ def _frames(draw: st.DrawFn) -> Any:
 
 
 @given(table=_frames(), skip=st.booleans())
-def test_no_frame_brings_another_librarys_error(table: Any, skip: bool) -> None:
+def test_no_frame_raises_an_error_of_another_library(table: Any, skip: bool) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for read in (partial(Judgments.from_table, skip_bad=skip), Gold.from_table):

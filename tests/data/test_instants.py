@@ -61,7 +61,7 @@ def test_forms_of_times(texts: list[str | None], times: list[datetime | None]) -
         "yesterday",
     ],
 )
-def test_what_is_no_time_is_left_out_with_a_word(text: str) -> None:
+def test_invalid_times_are_left_out_with_a_note(text: str) -> None:
     source = Source("t.csv")
     times = instants(pa.array(["1/2/2020 03:04:05", text]), source, "SubmitTime")
     assert times.to_pylist() == [utc(2020, 1, 2, 3, 4, 5), None]

@@ -50,7 +50,7 @@ def test_prompts_and_versions_of_other_things_change_no_name(columns: dict[str, 
     assert set(found.values()) == {None}
 
 
-def test_beside_judge_and_model_the_judge_is_parted_and_the_model_is_the_family() -> None:
+def test_with_judge_and_model_columns_the_model_is_the_family() -> None:
     judgments = read(
         item=["a", "a", "a"],
         judge=["x", "x", "ann"],

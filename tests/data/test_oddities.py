@@ -113,7 +113,7 @@ def test_wide_letters_without_a_mark_are_read(encoding: str, name: str, tmp_path
         (("cat", "cat;dog", "dog"), {"cat", "cat;dog", "dog"}, "looks like several labels at once"),
     ],
 )
-def test_odd_labels_get_a_word(
+def test_odd_labels_get_a_note(
     labels: tuple[str, ...], left: set[str], told: str, tmp_path: Path
 ) -> None:
     scale, notes = scale_and_notes(tmp_path, of(*labels))
@@ -185,7 +185,7 @@ def test_objects_in_the_objects_of_lines_go_by_their_path(tmp_path: Path) -> Non
     assert (found.item_count, found.judges.to_pylist()) == (6, ["0", "1", "2", "3"])
 
 
-def test_no_real_file_gets_a_wrong_word(shared_data: Path) -> None:
+def test_no_real_file_gets_a_wrong_note(shared_data: Path) -> None:
     words = ("ordered by the numbers", "may mean", "is missing", "several labels", "looks like a")
     for folder in ("more", "panels", "rte", "web-relevance", "trec-rf10"):
         for path in (shared_data / folder).iterdir():
@@ -236,7 +236,7 @@ def test_gold_that_means_no_label_is_refused(tmp_path: Path, gold: str) -> None:
         Gold.read(tmp_path / "gold.csv").align(judgments)
 
 
-def test_gold_beside_the_labels_is_read_as_they_are(tmp_path: Path) -> None:
+def test_gold_with_labels_is_read_like_them(tmp_path: Path) -> None:
     text = "item,judge,label,gold\na,j,yes,yes\u200b\na,k,no,yes\u200b\nb,j,no,no\nb,k,no,no\n"
     found = content(tmp_path, text.encode(), "gold.csv")
     assert found.judgments is not None

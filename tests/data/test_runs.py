@@ -69,7 +69,7 @@ def test_a_file_of_another_format_is_named_with_its_line(tmp_path: Path) -> None
         (("a", "a"), ("x.run", "x.run"), ["x.run (1)", "x.run (2)"]),
     ],
 )
-def test_names_tell_runs_apart(
+def test_runs_are_distinguished_by_names(
     names: tuple[str, str], sources: tuple[str, str], wanted: list[str]
 ) -> None:
     runs = [

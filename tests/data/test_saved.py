@@ -48,7 +48,7 @@ def test_draws_come_back(tmp_path: Path) -> None:
     assert after.draws.to_dataset().equals(before.draws.to_dataset())
 
 
-def test_a_fit_goes_on_from_what_was_saved(tmp_path: Path) -> None:
+def test_a_fit_continues_from_what_was_saved(tmp_path: Path) -> None:
     first = adjudge.fit(MADE.judgments)
     again = adjudge.fit(MADE.judgments, start=saved(first, tmp_path))
     assert again.labels.equals(adjudge.fit(MADE.judgments, start=first).labels)

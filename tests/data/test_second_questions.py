@@ -45,7 +45,7 @@ def written(folder: Path, name: str, records: list[dict[str, object]]) -> Path:
 
 
 @pytest.mark.parametrize("name", ["j.csv", "j.tsv", "j.jsonl", "j.json", "j.parquet"])
-def test_a_second_question_is_told_whatever_the_file(name: str, tmp_path: Path) -> None:
+def test_a_second_question_is_reported_in_any_file(name: str, tmp_path: Path) -> None:
     path = written(tmp_path, name, rows(fluency=lambda n: (n * 5 // 3) % 4))
     assert TOLD in read(path).notes
     chosen = read(path, columns={"label": "fluency"})
@@ -63,7 +63,7 @@ def test_two_rows_per_item_are_enough(tmp_path: Path) -> None:
         read(path)
 
 
-def test_python_is_told_in_its_own_words() -> None:
+def test_python_gets_the_option_in_its_own_form() -> None:
     table = pa.Table.from_pylist(rows(fluency=lambda n: (n * 5 // 3) % 4))
     with pytest.warns(ReadingWarning, match='columns={"label": "fluency"} names the column'):
         Judgments.from_table(table)
@@ -113,7 +113,7 @@ def test_judgments_inside_items_may_have_a_second_question(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["p.csv", "p.json"])
-def test_a_second_outcome_of_comparisons_is_told(name: str, tmp_path: Path) -> None:
+def test_a_second_outcome_of_comparisons_is_reported(name: str, tmp_path: Path) -> None:
     sides = ("right", "left")
     records: list[dict[str, object]] = [
         {"left": "a", "right": "b", "judge": f"j{n}", "winner": sides[n % 2], "fluency": second}

@@ -110,7 +110,7 @@ MADE = (
 
 
 @pytest.mark.parametrize("made", MADE)
-def test_what_is_made_from_labels_is_no_judge(tmp_path: Path, made: str) -> None:
+def test_a_column_derived_from_labels_is_not_a_judge(tmp_path: Path, made: str) -> None:
     path = written(tmp_path, table("alice", made, "bob"))
     with pytest.raises(BadData) as caught:
         read(path)

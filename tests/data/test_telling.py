@@ -36,7 +36,7 @@ def test_rows_that_were_skipped_are_warned_of_and_kept(tmp_path: Path, kind: Any
     assert found.notes[0] in str(told[0].message)
 
 
-def test_several_files_tell_what_each_left_out(tmp_path: Path) -> None:
+def test_several_files_report_what_each_left_out(tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text(FILES[ModelAnswers].replace("x", name))
     with pytest.warns(ReadingWarning, match="2 bad rows left out") as told:

@@ -130,7 +130,7 @@ def test_a_checkpoint_of_an_earlier_layout_is_refused(table: Judgments, tmp_path
     assert refused.value.source == str(tmp_path)
 
 
-def test_without_resume_a_fit_starts_anew(table: Judgments, tmp_path: Path) -> None:
+def test_without_resume_a_fit_starts_from_the_beginning(table: Judgments, tmp_path: Path) -> None:
     with pytest.raises(CutOffError):
         DawidSkene(tolerance=0.0).fit(table, engine=engine(tmp_path), progress=stop_at(9))
     steps: list[int] = []

@@ -18,7 +18,7 @@ print(are_sweeps_compiled())
 """
 
 
-def test_the_first_run_is_told_once(tmp_path: Path) -> None:
+def test_the_first_run_is_reported_once(tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", LOADS],
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},

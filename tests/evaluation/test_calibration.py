@@ -34,7 +34,7 @@ def test_the_share_has_half_a_judgment_for_each_label() -> None:
     assert _smoothed_vote_share(judgments) == pytest.approx(expected)
 
 
-def test_labels_count_for_the_truths_that_they_stand_for() -> None:
+def test_labels_count_for_their_truths() -> None:
     scale = Scale(labels=("x", "0", "1", "2"), truths=("0", "1"), truth_of=(-1, 0, 1, 1))
     table = pa.table({"item": ["a"] * 4, "judge": list("abcd"), "label": ["x", "0", "1", "2"]})
     judgments = Judgments.from_table(table, scale=scale)

@@ -103,7 +103,7 @@ def test_an_item_that_nobody_judged_is_unjudged() -> None:
     assert ranking(pool, 0, "7") == [("a", 2)]
 
 
-def test_items_stand_for_documents_where_there_are_none() -> None:
+def test_items_are_used_as_documents_where_there_are_none() -> None:
     simulated = Judgments.from_table(
         {"item": ["i", "j"], "topic": ["7", "7"], "judge": ["x", "x"], "label": [0, 1]}
     )
@@ -162,7 +162,7 @@ def test_judged_at_k_by_hand() -> None:
     assert shares == [1.0, 0.5, pytest.approx(2 / 3), 0.5, 0.5]
 
 
-def test_documents_are_filled_in_by_what_stands_in_such_places() -> None:
+def test_documents_are_filled_in_by_others_of_their_ranks() -> None:
     judgments, run = panel(judged=0.5)
     consensus = MajorityVote().fit(judgments)
     pool = build_pool(judgments, judgments.counts_per_item > 0, [run], "filled")
@@ -175,7 +175,7 @@ def test_documents_are_filled_in_by_what_stands_in_such_places() -> None:
     assert (lift[bottom, 1] < 0.6).all()
 
 
-def test_filled_lists_come_nearest_to_the_whole_truth() -> None:
+def test_filled_lists_come_nearest_to_the_values_of_complete_judgments() -> None:
     whole, run = panel(judged=1.0)
     complete = MajorityVote().fit(whole)
     true = rank_systems(complete, [run], ["P@10", "nDCG@20"], draws=20, next_items=0)

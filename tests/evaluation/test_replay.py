@@ -127,7 +127,7 @@ TABLE = pa.table(
 
 
 @pytest.mark.parametrize(("ratings", "left"), [(1, [1, 1, 1]), (2, [2, 2, 1]), (9, [4, 2, 1])])
-def test_each_item_keeps_at_most_so_many(ratings: int, left: list[int]) -> None:
+def test_each_item_keeps_at_most_the_given_number(ratings: int, left: list[int]) -> None:
     less = _thin_judgments(Judgments.from_table(TABLE), ratings, seed=3)
     assert less.counts_per_item.tolist() == left
     assert less.judge_count == 4
@@ -158,7 +158,7 @@ def test_a_perfect_crowd_is_right_with_any_number() -> None:
     assert all(0.3 < low < 0.5 for low in curve["low"].to_pylist())  # Wilson's for 3 of 3: 0.439
 
 
-def test_more_judgments_are_more_accurate_on_a_made_crowd() -> None:
+def test_more_judgments_are_more_accurate_on_a_simulated_crowd() -> None:
     simulated = demo(3)
     curve = accuracy_by_ratings(
         {"vote": MajorityVote()}, simulated.judgments, simulated.truth, ratings=(1, 5), runs=3

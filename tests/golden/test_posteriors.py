@@ -58,7 +58,9 @@ def test_hyper_parameters_agree_within_monte_carlo_error(
         assert row["sd"] == pytest.approx(known["sd"], rel=0.1), (name, row, known)
 
 
-def test_items_agree_as_far_as_samplers_do(long_run: Consensus, shared_reference: Path) -> None:
+def test_items_agree_within_the_error_of_samplers(
+    long_run: Consensus, shared_reference: Path
+) -> None:
     with (shared_reference / "hierarchical-relevance.csv").open() as file:
         rows = {f"{r['topic']}/{r['document']}": r for r in csv.DictReader(file)}
     items = long_run.judgments.items.to_pylist()

@@ -42,7 +42,7 @@ def test_judged_items_are_drawn_from_their_posterior() -> None:
     assert abs(out[10:].mean() - 0.72) < 4 * np.sqrt(0.72 * 0.28 / count)
 
 
-def test_an_item_is_drawn_alike_whatever_items_are_beside_it() -> None:
+def test_an_item_is_drawn_the_same_with_any_other_items() -> None:
     weight = np.full((1, 4), 0.25)
     every = np.empty(1000, dtype=np.int16)
     draw_given(weight, np.zeros(1000, np.int64), np.uint64(9), np.arange(1000), every)

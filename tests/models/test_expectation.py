@@ -93,7 +93,7 @@ def test_the_stop_is_reported() -> None:
     assert cut.notes[0] == describe_unconverged(2)
 
 
-def test_recovers_the_judges_it_was_made_from() -> None:
+def test_recovers_the_simulated_judges() -> None:
     crowd = Crowd(items=5000, population=Population.parse("skilled(8,2):20"), per_item=10)
     made = crowd.make(seed=3)
     fit = DawidSkene().fit(made.judgments)

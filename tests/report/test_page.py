@@ -68,14 +68,14 @@ def test_it_says_how_to_have_it_again(page: str) -> None:
     assert re.search(r"Made some day with adjudge \S+, Python [\d.]+", page)
 
 
-def test_without_gold_there_are_no_scores_but_a_word(fitted_page: str) -> None:
+def test_without_gold_a_note_replaces_the_scores(fitted_page: str) -> None:
     assert "Against gold" not in fitted_page
     assert "no gold: gold labels add accuracy" in fitted_page
     assert 'id="figure-calibration"' not in fitted_page
     assert 'id="figure-convergence"' in fitted_page
 
 
-def test_labels_guided_by_gold_are_scored_by_a_fit_that_was_not_told(tmp_path: Path) -> None:
+def test_labels_guided_by_gold_are_scored_by_a_fit_without_it(tmp_path: Path) -> None:
     made = demo(3)
     guided, blind = DawidSkene().fit(made.judgments, made.gold), DawidSkene().fit(made.judgments)
     results = gather(guided, gold=made.gold, blind=blind)

@@ -203,7 +203,7 @@ def layers(chart: Any) -> dict[str, Any]:
     return {layer.get("name", str(place)): layer for place, layer in enumerate(parts)}
 
 
-def test_points_stand_where_the_rates_are_and_the_line_where_they_sum_to_one() -> None:
+def test_points_are_drawn_at_the_rates_and_the_line_where_they_sum_to_one() -> None:
     found = layers(sensitivity_specificity(JUDGES))
     points = found["judges"]["data"]["values"]
     assert points == [
@@ -237,7 +237,7 @@ def test_judges_go_from_few_to_many_judgments_and_have_the_two_busiest() -> None
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=60), st.integers(3, 20))
-def test_as_many_as_wanted_each_once_in_order(counts: list[int], wanted: int) -> None:
+def test_the_requested_number_of_judges_each_once_in_order(counts: list[int], wanted: int) -> None:
     given_counts = np.array(counts, dtype=np.int64)
     chosen = _choose_judges(given_counts, wanted)
     assert len(chosen) == min(wanted, int((given_counts > 0).sum()))

@@ -78,7 +78,7 @@ def test_how_sure_with_gold_says_whether_to_believe_it(sampled: Results) -> None
     assert finding.tone in ("good", "warn")
 
 
-def test_figures_of_calibration_stand_beside_accuracy(sampled: Results) -> None:
+def test_figures_of_calibration_are_next_to_accuracy(sampled: Results) -> None:
     found = sampled.evaluation
     assert found is not None
     assert found.calibration is not None

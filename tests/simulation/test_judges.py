@@ -94,7 +94,7 @@ def test_dirichlet_without_phi_has_the_stated_accuracy() -> None:
     np.testing.assert_allclose(mean[0, 1:], [0.4 / 1.4, 0.16 / 1.4], atol=0.01)
 
 
-def test_spammers_give_the_same_whatever_the_truth() -> None:
+def test_spammers_give_the_same_for_any_truth() -> None:
     uniform = Spammer().draw(2, world(THREE, (0.7, 0.2, 0.1)))
     np.testing.assert_allclose(uniform, np.full((2, 3, 3), 1 / 3))
     by_prevalence = Spammer("prevalence").draw(2, world(THREE, (0.7, 0.2, 0.1)))
@@ -157,24 +157,15 @@ def test_every_kind_draws_rows_of_shares(scale: Scale, name: str, count: int, se
     ("make", "setting"),
     [
         (lambda: Skilled(0, 2), "skilled a"),
-        (lambda: Skilled(1, float("inf")), "skilled b"),
         (lambda: Skilled(1, 1, 1.5), "skilled decay"),
-        (lambda: Skilled("x"), "skilled a"),
-        (lambda: TwoCoin(1, 1, -1, 1), "two-coin a0"),
-        (lambda: Adversary(1, 0), "adversary b"),
         (lambda: Dirichlet((1.0, 0.0)), "dirichlet kappa"),
         (lambda: Dirichlet(1, 1.1), "dirichlet accuracy"),
-        (lambda: Dirichlet(1, phi=((1.0, 0.1),)), "dirichlet phi"),
         (lambda: Given(((1.5, -0.5), (0.5, 0.5))), "given confusion"),
-        (lambda: Given(((1.0,), (0.5, 0.5))), "given confusion"),
         (lambda: Biased(0), "biased shift"),
-        (lambda: Biased(0.5), "biased shift"),
-        (lambda: Biased(1, 2), "biased share"),
         (lambda: TwoCoin().draw(1, world(THREE)), "truths"),
         (lambda: Biased().draw(1, world(NOMINAL)), "scale"),
         (lambda: Lazy("9").draw(1, world(THREE)), "lazy label"),
         (lambda: Given(((0.5, 0.5), (0.5, 0.5))).draw(1, world(THREE)), "given confusion"),
-        (lambda: Dirichlet((1.0, 2.0)).draw(1, world(THREE)), "dirichlet kappa"),
         (
             lambda: Skilled().draw(
                 1, world(Scale(labels=("a", "b"), truths=("a", "c"), truth_of=(0, 0)))

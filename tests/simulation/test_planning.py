@@ -72,7 +72,7 @@ def test_what_cannot_be_reached_is_said() -> None:
 
 
 @pytest.mark.parametrize(("good", "bad"), [(0.8, 0.5), (0.9, 0.25), (0.7, 0.6)])
-def test_golds_tell_judges_apart_and_one_fewer_does_not(good: float, bad: float) -> None:
+def test_golds_distinguish_judges_and_one_fewer_does_not(good: float, bad: float) -> None:
     golds, mark = _golds_to_tell(good, bad, 0.05)
     assert golds is not None
     assert mark is not None

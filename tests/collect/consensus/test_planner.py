@@ -35,7 +35,7 @@ def piloted(database: Database) -> Bench:
     return bench
 
 
-def test_a_plan_is_asked_for_made_and_used(sqlite: Database) -> None:
+def test_a_plan_is_requested_made_and_used(sqlite: Database) -> None:
     bench = piloted(sqlite)
     services, slug = bench.services, bench.slug
     assert (planner.find_due(services), planner.read_plan(services, slug)) == ([], None)
@@ -71,7 +71,7 @@ def test_a_plan_is_asked_for_made_and_used(sqlite: Database) -> None:
     assert planner.list_changes(plan, services.projects.get_policy(slug)[0]) == {}
 
 
-def test_made_judges_who_are_not_like_the_real_ones_on_gold_are_told(sqlite: Database) -> None:
+def test_simulated_judges_unlike_the_real_ones_on_gold_are_reported(sqlite: Database) -> None:
     bench = piloted(sqlite)
     told = bench.services.projects.get_progress(bench.slug)
     assert (told.gold_right, told.gold_seen) == (42, 42)
@@ -121,14 +121,12 @@ def test_another_share_of_gold_is_said_in_fewest_numbers(
         ((0.9, "0", 0.95), "gold_share"),
     ],
 )
-def test_wishes_that_cannot_be_meant_are_refused(
-    wish: tuple[float, str, float], setting: str
-) -> None:
+def test_impossible_targets_are_refused(wish: tuple[float, str, float], setting: str) -> None:
     with pytest.raises(BadSetting, check=lambda error: error.setting == setting):
         Wish.checked(*wish)
 
 
-def test_what_stands_in_the_way_is_said_and_nothing_is_tried_for_ever(sqlite: Database) -> None:
+def test_an_obstacle_is_named_and_nothing_is_tried_forever(sqlite: Database) -> None:
     bench = Bench(sqlite, topics=2, golds=0, screening=False)
     services, slug = bench.services, bench.slug
     with pytest.raises(Refused, match="a plan needs a pilot: there are no judgments yet"):
@@ -166,7 +164,7 @@ def test_a_plan_of_an_adaptive_project_is_of_fixed_numbers(sqlite: Database) -> 
     assert (fresh["judgments_per_item"], fresh["least_judgments"]) == (2, 2)
 
 
-def test_a_wish_that_comes_while_a_plan_is_made_is_kept(sqlite: Database) -> None:
+def test_a_request_that_comes_while_a_plan_is_made_is_kept(sqlite: Database) -> None:
     bench = Bench(sqlite, topics=2, golds=0, screening=False)
     bench.turn(bench.arrive().judge)
     planner.ask(bench.services, bench.slug, WISH)

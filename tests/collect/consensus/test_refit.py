@@ -7,15 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from adjudge import Gold, Judgments, MajorityVote
 from adjudge.collect.consensus import refit
 from adjudge.collect.consensus._learning import keep_hidden_gold
 from adjudge.collect.services.exports import ExportService
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import CANNOT_JUDGE
-from adjudge.errors import BadSetting, UnknownName
+from adjudge.errors import BadSetting
 from adjudge.evaluation.diagnosis.diagnose import diagnose
 from adjudge.report.words import inferred_probability
 from collecting import Bench
@@ -122,14 +120,6 @@ def test_gold_is_not_among_the_labels_that_are_sure() -> None:
     consensus = MajorityVote().fit(Judgments.from_table(table), Gold.of({"g": 0}))
     assert len(consensus.probability) == 3
     assert len(inferred_probability(consensus)) == 2
-
-
-def test_a_model_that_is_none_is_refused(tmp_path: Path) -> None:
-    with served(tmp_path) as site:
-        slug = site.open_project()
-        with pytest.raises(UnknownName):
-            refit.ask(site.services, slug, "majority")
-        assert refit.list_fits(site.services, slug) == []
 
 
 def test_a_fit_that_fails_says_why_and_is_not_tried_for_ever(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_the_seeds_themselves_are_read(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
 @settings(max_examples=sized(5, full=1000))
-def test_a_damaged_file_is_told_or_read_within_memory(
+def test_a_damaged_file_is_refused_or_read_within_memory(
     kind: str, memory: Memory, data: st.DataObject
 ) -> None:
     body = data.draw(damaged(KINDS[kind][1]))
@@ -131,7 +131,7 @@ def test_a_damaged_file_is_told_or_read_within_memory(
 
 
 @pytest.mark.parametrize("seed", SEEDS, ids=[path.name for path in SEEDS])
-def test_what_was_once_found_is_told(seed: Path) -> None:
+def test_earlier_findings_are_still_reported(seed: Path) -> None:
     kind = seed.name.partition("-")[0]
     found = preview(kind, seed.read_bytes())
     assert found.errors, "every one of them is wrong"
@@ -148,7 +148,7 @@ def real_files(folder: Path) -> list[Path]:
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=sized(15, full=1000)
 )
-def test_damaged_real_files_are_told_or_read(
+def test_damaged_real_files_are_refused_or_read(
     shared_data: Path, tmp_path: Path, data: st.DataObject
 ) -> None:
     """As judgments, by the format that the file has or by any other, and as an upload."""

@@ -167,6 +167,6 @@ def test_no_pattern_tries_a_run_of_characters_again(file: str, pattern: str) -> 
     ("name", "text", "line"),
     [("topics.txt", "\n<top>" * 8_000, 2), ("docs.trec", "<DOC><DOCNO>" * 8_000, 1)],
 )
-def test_tags_that_are_never_closed_are_told(name: str, text: str, line: int) -> None:
+def test_tags_that_are_never_closed_are_reported(name: str, text: str, line: int) -> None:
     error = read(name, text).errors[0]
     assert (error.source, error.line, error.code) == (name, line, "unclosed-tag")

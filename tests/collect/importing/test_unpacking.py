@@ -110,7 +110,7 @@ def test_methods_that_python_unpacks_without_a_limit_are_refused(method: int) ->
 
 @pytest.mark.parametrize("how", PACKED)
 @given(data=st.data())
-def test_damage_is_told_and_never_a_fault(how: str, data: st.DataObject) -> None:
+def test_damage_is_reported_and_never_crashes(how: str, data: st.DataObject) -> None:
     body = bytearray(packed(how, CSV).body)
     for _ in range(data.draw(st.integers(1, 4))):
         body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
@@ -120,7 +120,7 @@ def test_damage_is_told_and_never_a_fault(how: str, data: st.DataObject) -> None
     assert preview.errors or preview.items
 
 
-def test_a_locked_archive_is_told() -> None:
+def test_a_locked_archive_is_reported() -> None:
     body = bytearray(zipped(zipfile.ZIP_DEFLATED, x_csv=CSV))
     body[6] |= 1
     body[body.index(b"PK\x01\x02") + 8] |= 1

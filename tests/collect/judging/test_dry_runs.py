@@ -68,7 +68,7 @@ def test_nothing_of_a_dry_run_counts(database: Database) -> None:
     assert sum(item.trusted + item.surplus for item in bench.items()) == 0
 
 
-def test_in_a_pause_a_dry_run_goes_on(sqlite: Database) -> None:
+def test_a_dry_run_continues_in_a_pause(sqlite: Database) -> None:
     bench = Bench(sqlite, topics=3, golds=40, training=False)
     dry = bench.arrive("tester", kind="dry-run").judge
     bench.services.projects.set_state(bench.slug, "paused")
@@ -85,7 +85,7 @@ def test_a_page_of_a_dry_run_that_expired_changes_nothing(sqlite: Database) -> N
     bench.check()
 
 
-def test_a_link_that_anybody_can_write_is_no_dry_run(sqlite: Database) -> None:
+def test_a_link_that_anybody_can_write_starts_no_dry_run(sqlite: Database) -> None:
     bench = Bench(sqlite, channels=["open", "panel", "api"], training=False)
     for channel in ("panel", "api"):
         with refused("link-forged"):

@@ -87,7 +87,7 @@ def test_the_overview_reads_every_item_once(sqlite: Database) -> None:
     assert blocked.why_open == {"not judged yet": 60, "judged by blocked judges only": 40}
 
 
-def test_the_overview_is_counted_by_indexes_of_its_own(sqlite: Database) -> None:
+def test_the_overview_is_counted_from_its_indexes(sqlite: Database) -> None:
     """What it takes grows with items and judges, not with what they have judged."""
     bench = Bench(sqlite, topics=20, role="screening")
     bench.turn(bench.arrive().judge)

@@ -48,7 +48,7 @@ def sent(bench: Bench, key: str, *, label: str, sure: str = "", most: int = 100)
         most -= 1
 
 
-def test_a_page_tells_what_is_asked_and_takes_nothing_else(bench: Bench) -> None:
+def test_a_page_shows_the_question_and_accepts_no_other_answer(bench: Bench) -> None:
     judge = bench.trained("anna")
     page = bench.page(judge)
     assert [(one.name, one.labels, one.required) for one in page.questions] == [

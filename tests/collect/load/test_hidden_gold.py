@@ -187,7 +187,7 @@ def told(made: Callable[[], Any], rows: np.ndarray, seen: Seen) -> list[tuple[fl
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_gold_cannot_be_told_from_work(seen: Seen, classifier: str) -> None:
+def test_gold_cannot_be_distinguished_from_work(seen: Seen, classifier: str) -> None:
     rows, truth, _, _ = seen
     assert 0.15 < truth.mean() < 0.25  # a fifth is gold
     for auc, noise in told(CLASSIFIERS[classifier], rows, seen):

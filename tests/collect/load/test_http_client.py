@@ -35,7 +35,7 @@ def looked(rows: tuple[str, ...]) -> list[str]:
     return [LABELS[0] if "A good lamp" in row else LABELS[1] for row in rows]
 
 
-def test_a_judge_is_trained_works_is_told_and_finishes(site: Site) -> None:
+def test_a_judge_is_trained_works_gets_feedback_and_finishes(site: Site) -> None:
     slug = site.open_project(judgments_per_item=1)
     client = HttpClient(site.url, slug, token_of(site, "requester", slug))
     assert client.labels() == LABELS
@@ -63,7 +63,7 @@ def test_a_judge_is_trained_works_is_told_and_finishes(site: Site) -> None:
     client.close()
 
 
-def test_what_the_server_refuses_is_told(site: Site) -> None:
+def test_refusals_of_the_server_are_reported(site: Site) -> None:
     slug = site.open_project()
     client = HttpClient(site.url, slug, "not a token")
     with pytest.raises(Refused) as told:

@@ -101,7 +101,7 @@ def test_samples_are_asked_apart_and_kept_apart(speaker: Any, table: Path) -> No
     assert [one.replies[:3] for one in again.sampled] == [one.replies for one in found.sampled]
 
 
-def test_stopped_by_a_fault_it_goes_on_and_pays_for_nothing_twice(
+def test_stopped_by_a_fault_it_resumes_and_pays_for_nothing_twice(
     speaker: Any, table: Path
 ) -> None:
     count = 0
@@ -129,7 +129,7 @@ def test_stopped_by_a_fault_it_goes_on_and_pays_for_nothing_twice(
     "limit", [{"tokens": 4000}, {"money": 0.02, "price_in": 10.0, "price_out": 20.0}]
 )
 @pytest.mark.parametrize("concurrency", [1, 8])
-def test_a_budget_is_never_gone_beyond(
+def test_a_budget_is_never_exceeded(
     speaker: Any, table: Path, limit: dict[str, Any], concurrency: int
 ) -> None:
     speaker.answer = by_number
@@ -205,7 +205,7 @@ def test_the_tokens_of_a_label(tokens: list[Any], label: str, found: float | Non
 @pytest.mark.parametrize(
     "told", [None, {}, {"content": None}, {"content": [{"token": "2"}]}, {"content": [3]}]
 )
-def test_log_probabilities_that_are_none(told: Any) -> None:
+def test_invalid_log_probabilities(told: Any) -> None:
     assert _label_logprob({"logprobs": told}, "2", "2") is None
 
 

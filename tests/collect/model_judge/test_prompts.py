@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.collect.model_judge.prompts import PROMPTS, Question, Reply, prompt_named
-from adjudge.errors import BadData, BadSetting, UnknownName
+from adjudge.collect.model_judge.prompts import PROMPTS, Question, Reply
+from adjudge.errors import BadData
 
 GRADES = ("0", "1", "2", "3")
 UMBRELA = PROMPTS["umbrela"]
@@ -44,18 +44,3 @@ def test_scores_that_are_read(content: str, reply: Reply) -> None:
 def test_scores_that_are_not(content: str) -> None:
     with pytest.raises(BadData, match="final scores"):
         UMBRELA.parse(content, Question(query="q"), GRADES)
-
-
-def test_labels_it_is_not_made_for() -> None:
-    with pytest.raises(BadSetting) as caught:
-        UMBRELA.check(("Good", "Bad"))
-    assert str(caught.value) == (
-        "prompt = 'umbrela': expected the labels 0, 1, 2, 3, not Good, Bad"
-    )
-    UMBRELA.check(("3", "2", "1", "0"))
-    PROMPTS["guidelines"].check(("Good", "Bad"))
-
-
-def test_a_prompt_that_does_not_exist() -> None:
-    with pytest.raises(UnknownName, match="did you mean 'umbrela'"):
-        prompt_named("umbrella")

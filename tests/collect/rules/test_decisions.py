@@ -72,7 +72,7 @@ def training(right: int, seen: int, attempt: int = 1) -> Record:
     return Record(stage="training", training_seen=seen, training_right=right, attempt=attempt)
 
 
-def test_training_may_ask_for_so_many_right_answers() -> None:
+def test_training_may_require_a_number_of_right_answers() -> None:
     policy = Policy(training_rule="correct", training_pairs=20, training_tries=2)
 
     def after(seen: int, right: int) -> tuple[str, int]:

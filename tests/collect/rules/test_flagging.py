@@ -132,7 +132,7 @@ PRIORS = {"two": (0.5, 0.5), "two, skewed": (0.85, 0.15), "four": (0.25,) * 4,
     [("random", 0.1, 120, 0.9), ("random", 0.3, 240, 0.9), ("one label", 0.1, 60, 0.99)],
     ids=["random", "many random", "one label"],
 )
-def test_made_crowds_flag_who_does_not_look_and_rarely_who_does(
+def test_in_simulated_crowds_careless_judges_are_flagged_and_careful_ones_rarely(
     kind: str, share: float, answers: int, least: float, prior: tuple[float, ...]
 ) -> None:
     caught, wrongly = [], []

@@ -72,7 +72,7 @@ def test_a_refresher_has_what_was_confused_in_proportion_and_the_unseen_first(
     ("pairs", "misses", "had", "due"),
     [(5, 3, 0, True), (5, 2, 0, False), (0, 9, 0, False), (5, 9, 2, False), (5, 3, 1, True)],
 )
-def test_a_refresher_is_due_after_so_many_misses(
+def test_a_refresher_is_due_after_a_number_of_misses(
     pairs: int, misses: int, had: int, due: bool
 ) -> None:
     policy = Policy(refresher_pairs=pairs, refresher_after=3, refreshers=2)

@@ -276,7 +276,7 @@ USUAL = ("mixed in", "result sets of five")
     "way",
     [pytest.param(way, marks=() if way in USUAL else pytest.mark.full) for way in WAYS],
 )
-def test_a_classifier_cannot_tell_gold_from_work(sqlite: Database, way: str) -> None:
+def test_a_classifier_cannot_distinguish_gold_from_work(sqlite: Database, way: str) -> None:
     where, count, spread = WAYS[way]
     work = [made_item(f"w{t:02}{d}", f"t{t}") for t in range(60) for d in range(5)]
     known = [

@@ -103,7 +103,7 @@ def test_a_password_takes_long_to_guess(sqlite: Database, monkeypatch: pytest.Mo
     assert passwords.REAL.verify(kept, PASSWORD)
 
 
-def testaccounts_see_their_own_projects_alone(database: Database) -> None:
+def test_accounts_see_only_their_own_projects(database: Database) -> None:
     services = RequesterServices(database)
     ada = services.accounts.set_up(services.accounts.make_setup_token(), "ada", PASSWORD)
     admin = services.acting_for(ada)

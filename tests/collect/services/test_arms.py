@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.collect.rules.routing import assign_arm
-from adjudge.collect.services.arms import _PAPER_LABELS, FIVE_MIXES, PRESETS, preset_arms, read_arms
+from adjudge.collect.services.arms import _PAPER_LABELS, FIVE_MIXES, preset_arms, read_arms
 from adjudge.collect.services.projects import _find_misassigned
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Arm
-from adjudge.errors import AdjudgeError, BadData, BadSetting
+from adjudge.errors import BadData, BadSetting
 from collecting import LABELS, Bench, made_project, refused, sqlite_first
 from papers.training import TABLE_1
 from papers.training.crowd import LABELS as REPLICATED
@@ -43,15 +43,6 @@ def test_the_five_mixes_are_those_of_the_paper_and_of_its_replication() -> None:
     assert [arm.name for arm in five] == ["mix-1", "mix-2", "mix-3", "mix-4", "mix-5"]
     third = {"Matching": 45.3, "Not Matching": 47.3, "Off Topic": 7.3, "Spam": 0.0}
     assert (five[2].training_mix, five[2].screening_mix) == (third, third)
-
-
-def test_presets_for_any_scale() -> None:
-    gold = ["a", "a", "a", "b"]
-    one, other = preset_arms("uniform-or-population", labels=("a", "b"), gold=gold)
-    assert one.training_mix == "uniform"
-    assert other.training_mix == {"a": 3, "b": 1}
-    assert [arm.feedback for arm in preset_arms("feedback-or-none", labels=("a",))] == [True, False]
-    assert set(PRESETS) == {"five-mixes", "uniform-or-population", "feedback-or-none"}
 
 
 def test_arms_are_read_from_json() -> None:
@@ -99,13 +90,6 @@ def test_what_is_no_list_of_arms_is_refused(bad: Any, place: str) -> None:
     with pytest.raises(BadData) as caught:
         read_arms(bad, labels=("0", "1"))
     assert caught.value.place == place
-
-
-def test_presets_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(AdjudgeError, match="expected the labels Matching, Not Matching, Off Topic"):
-        preset_arms("five-mixes", labels=("0", "1"))
-    with pytest.raises(AdjudgeError, match="there is no preset of arms 'five'"):
-        preset_arms("five", labels=("0", "1"))
 
 
 @sqlite_first

@@ -34,7 +34,7 @@ def written(services: RequesterServices, slug: str, name: str, **more: object) -
     return file.getvalue()
 
 
-def test_an_archive_makes_the_project_anew(
+def test_a_project_is_restored_from_its_archive(
     hostile: tuple[RequesterServices, str], tmp_path: Path
 ) -> None:
     services, slug = hostile

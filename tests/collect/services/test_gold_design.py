@@ -40,7 +40,7 @@ def labels_of(chosen: tuple[str, ...]) -> Counter[str]:
     return Counter(item.rstrip("0123456789") for item in chosen)
 
 
-def test_sets_have_the_wanted_mix_and_nothing_in_common() -> None:
+def test_sets_have_the_requested_mix_and_nothing_in_common() -> None:
     made = design(
         cards(a=40, b=40, c=40),
         training=20,
@@ -62,7 +62,7 @@ def test_sets_have_the_wanted_mix_and_nothing_in_common() -> None:
     seed=st.integers(0, 99),
 )
 @settings(deadline=None)
-def test_any_design_meets_its_quota_as_far_as_gold_goes(
+def test_any_design_meets_its_quota_if_there_is_enough_gold(
     counts: dict[str, int], shares: dict[str, int], training: int, seed: int
 ) -> None:
     shares = shares if any(shares.values()) else {"a": 1}

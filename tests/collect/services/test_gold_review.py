@@ -35,7 +35,7 @@ def turn(bench: Bench, judge: str, missed: set[str]) -> dict[str, int]:
     return places
 
 
-def test_an_edit_that_grants_a_contest_settles_it_and_tells_every_judge(
+def test_an_edit_that_grants_a_contest_settles_it_and_notifies_every_judge(
     database: Database,
 ) -> None:
     bench = Bench(

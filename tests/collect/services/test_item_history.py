@@ -13,7 +13,7 @@ def told(bench: Bench, item: str) -> list[tuple[str, str, bool, str]]:
     return [(one.what, one.by, one.judge is not None, one.text) for one in reversed(events)]
 
 
-def test_everything_that_happens_to_an_item_is_told(database: Database) -> None:
+def test_the_history_of_an_item_is_complete(database: Database) -> None:
     bench = Bench(
         database, topics=1, results=2, golds=2, gold_topics="apart", judgments_per_item=2,
         training=False, screening_golds=0, lease_minutes=10,

@@ -12,7 +12,7 @@ from collecting import LABELS, Bench, refused, sqlite_first
 
 
 @sqlite_first
-def test_the_whole_way_of_a_good_judge(database: Database) -> None:
+def test_a_good_judge_from_arrival_to_payment(database: Database) -> None:
     bench = Bench(
         database,
         topics=8,

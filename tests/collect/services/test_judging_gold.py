@@ -119,7 +119,7 @@ def test_gold_that_runs_out_can_end_the_work(database: Database) -> None:
     assert view.judged < 60
 
 
-def test_contests_need_a_gold_that_was_missed_and_told(database: Database) -> None:
+def test_contests_need_a_gold_that_was_missed_and_shown(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
     page = bench.page(judge)
@@ -148,7 +148,7 @@ def test_contests_need_a_gold_that_was_missed_and_told(database: Database) -> No
 
 
 @sqlite_first
-def test_without_feedback_nothing_is_told_of_screening(database: Database) -> None:
+def test_without_feedback_nothing_about_screening_is_shown(database: Database) -> None:
     bench = Bench(database, feedback=False)
     judge = bench.trained()
     outcome = bench.turn(judge, right=False)
@@ -166,7 +166,7 @@ def test_training_switched_off_meanwhile_is_waived(database: Database) -> None:
 
 
 @sqlite_first
-def test_a_page_tells_nothing_of_gold(database: Database) -> None:
+def test_a_page_reveals_nothing_about_gold(database: Database) -> None:
     bench = Bench(database, made_project(topics=6, golds=30))
     judge = bench.trained()
     page = bench.page(judge)
@@ -183,7 +183,7 @@ def test_a_page_tells_nothing_of_gold(database: Database) -> None:
 
 
 @pytest.mark.parametrize("gold_topics", ["shared", "apart"])
-def test_golds_never_repeat_while_unseen_ones_are_left(
+def test_golds_never_repeat_while_unseen_golds_are_left(
     database: Database, gold_topics: str
 ) -> None:
     bench = Bench(

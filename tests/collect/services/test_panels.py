@@ -166,7 +166,7 @@ def test_who_came_too_late_can_stop_and_gets_a_code(sqlite: Database) -> None:
     bench.check()
 
 
-def test_only_so_many_new_judges_come_in_a_minute_and_an_hour(database: Database) -> None:
+def test_new_judges_per_minute_and_hour_are_limited(database: Database) -> None:
     bench = Bench(database, newcomers_per_minute=2, newcomers_per_hour=3)
 
     def turned_away(key: str, seconds: int, **more: Any) -> None:

@@ -59,7 +59,9 @@ ONE = made_item("a", "t")
         ({"items": (ONE,), "golds": (GoldEntry(item="a", accepted=("Great",)),)}, ""),
     ],
 )
-def test_a_bad_project_is_refused_whole(sqlite: Database, own: dict[str, Any], at: str) -> None:
+def test_a_bad_project_is_refused_and_nothing_is_stored(
+    sqlite: Database, own: dict[str, Any], at: str
+) -> None:
     services = RequesterServices(sqlite)
     with pytest.raises((BadData, BadSetting)) as raised:
         services.projects.create(Project(**{"name": "x", "scale": SCALE, **own}))
@@ -284,7 +286,7 @@ def test_judgments_and_gold_fit_the_models(database: Database) -> None:
     assert table.column_names[:4] == ["item", "topic", "document", "query"]
 
 
-def test_an_audit_tells_a_judge_who_was_tampered_with(database: Database) -> None:
+def test_an_audit_names_a_judge_whose_record_was_tampered_with(database: Database) -> None:
     bench = Bench(database, topics=20, golds=60)
     judge = bench.trained()
     bench.turn(judge, right=False)

@@ -81,29 +81,3 @@ def test_arms_are_set_read_and_reported(site: Site, api: httpx.Client) -> None:
     assert own["differences"] == []
     late = api.put(f"/projects/{slug}/arms", json={"preset": "feedback-or-none"})
     assert (late.status_code, late.json()["error"]["code"]) == (409, "arms-fixed")
-
-
-BAD: list[tuple[str, str, dict[str, Any], str]] = [
-    ("", "PUT", {"arms": []}, "arms = 0: expected 1 to 50 arms"),
-    ("", "PUT", {"preset": "five-mixes"}, "preset = 'five-mixes': expected the labels"),
-    ("", "PUT", {"preset": "x", "arms": [{"name": "a"}]}, "expected either arms or preset"),
-    ("", "PUT", {"arms": [{"name": "a", "training_mix": {"Ugly": 1}}]},
-     "training_mix of arm a = 'Ugly': expected labels of the scale: Good, Bad"),
-    ("/report", "POST", {"test": {"q0/d0": "Ugly"}}, "Ugly"),
-    ("/report", "POST", {"test": {"elsewhere": "Good"}}, "no item of it was judged"),
-    ("/report", "POST", {"test": {}}, "test"),
-]  # fmt: skip
-
-
-def test_what_is_wrong_is_told(site: Site, api: httpx.Client) -> None:
-    slug = site.open_project()
-    for path, method, sent, told in BAD:
-        answer = api.request(method, f"/projects/{slug}/arms{path}", json=sent)
-        assert answer.status_code == 422, answer.text
-        assert told in answer.text
-
-
-def test_a_project_may_bring_its_arms(api: httpx.Client) -> None:
-    sent = {"name": "New", "labels": "a,b", "arms": [{"name": "x", "feedback": True}]}
-    slug = api.post("/projects", json=sent).json()["slug"]
-    assert api.get(f"/projects/{slug}/arms").json()["arms"] == [{"name": "x", "feedback": True}]

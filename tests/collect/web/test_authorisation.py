@@ -289,7 +289,7 @@ def matrix(world: World) -> dict[tuple[str, str], dict[str, str]]:
     return found
 
 
-def test_what_is_not_hers_is_not_there_on_every_route(world: World) -> None:
+def test_projects_of_others_are_not_found_on_every_route(world: World) -> None:
     assert len(matrix(world)) > 60
 
 
@@ -376,7 +376,9 @@ def pages() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("method", "path"), pages())
-def test_a_page_of_hers_is_not_there_for_others(world: World, method: str, path: str) -> None:
+def test_a_page_of_one_requester_is_not_found_by_others(
+    world: World, method: str, path: str
+) -> None:
     known = world.parameters()
     names = re.findall(r"\{(\w+)(?::\w+)?\}", path)
     assert set(names) <= set(known), f"give {path} its parameters"

@@ -76,7 +76,9 @@ def test_a_form_sent_by_another_judge(site: Site, slug: str, judge: Browser) -> 
     assert stored(site, slug) == 0
 
 
-def test_a_form_sent_by_nobody(site: Site, slug: str, judge: Browser) -> None:
+def test_a_form_from_a_browser_without_a_judge_is_refused(
+    site: Site, slug: str, judge: Browser
+) -> None:
     stranger = site.browser()
     stranger.get(f"/j/{slug}")
     stranger.post(f"/j/{slug}/pages/{judge.page}", **judge.answers(), expect=403)
@@ -114,7 +116,7 @@ def test_a_method_that_is_not_possible(site: Site) -> None:
     assert "DELETE is not possible at this address" in response.text
 
 
-def test_a_form_of_many_megabytes_where_no_file_is_wanted(site: Site) -> None:
+def test_a_form_of_many_megabytes_without_a_file_is_refused(site: Site) -> None:
     browser = site.browser()
     browser.get("/login")
     browser.post("/login", name="x" * 3_000_000, password="y", expect=413)
@@ -178,7 +180,7 @@ def test_metrics_and_the_api_want_their_token(site: Site, path: str) -> None:
         assert site.browser(**headers).client.get(at).status_code == 401
 
 
-def test_what_is_wrong_with_a_request_is_told_within_bounds(site: Site) -> None:
+def test_error_messages_of_requests_are_short(site: Site) -> None:
     ada = Caller(site.set_up(), site)
     for body in (
         {"name": "x", "items": [1] * 100_000},

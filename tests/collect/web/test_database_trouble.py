@@ -50,7 +50,7 @@ def await_health(site: Site, wanted: dict[str, object]) -> None:
     wait_until(lambda: health(site) == wanted, 300, f"health is {wanted}")
 
 
-def test_answers_to_a_removed_database_are_refused_and_readiness_tells(
+def test_answers_to_a_removed_database_are_refused_and_readiness_fails(
     running: Site, tmp_path: Path
 ) -> None:
     judge, path, given = at_work(running)
@@ -85,7 +85,7 @@ def test_a_write_ahead_log_that_was_removed_is_noticed(running: Site, tmp_path: 
     judge.post(path, **given, expect=503)
 
 
-def test_a_full_disk_is_told_by_readiness_until_there_is_room(running: Site) -> None:
+def test_readiness_fails_on_a_full_disk_until_there_is_room(running: Site) -> None:
     engine = running.parts.database.engine
 
     def fill(connection: sqlite3.Connection, _record: object) -> None:

@@ -47,31 +47,6 @@ def test_every_link_is_a_file_and_what_cannot_be_made_says_why(site: Site) -> No
     assert requester.client.get(f"/projects/{slug}/results/export/no-such").status_code == 404
 
 
-def test_what_labels_leave_out_is_counted(site: Site) -> None:
-    requester, slug = judged(site)
-    refit._fit_one(site.services, slug, "majority-vote")
-    requester.get(f"/projects/{slug}/results/export")
-    found = re.search(
-        r"(\d+) items have a label by majority-vote\. (\d+) items? without judgments",
-        requester.words,
-    )
-    assert found, requester.words
-    assert int(found[1]) + int(found[2]) == 12
-    assert "16 gold items are exported as gold" in requester.words
-
-
-def test_a_grade_that_is_no_number_is_named(site: Site) -> None:
-    requester, slug = judged(site)
-    requester.get(f"/projects/{slug}/results/export")
-    requester.post(
-        f"/projects/{slug}/results/export/grades",
-        label=["Good", "Bad"],
-        grade=["1", "x"],
-        expect=422,
-    )
-    assert "expected a number as the grade of Bad" in requester.words
-
-
 def test_new_items_join_the_topics_of_their_queries(site: Site) -> None:
     """A file without ids of topics goes to the queries that are stored, not beside them."""
     requester, slug = judged(site)

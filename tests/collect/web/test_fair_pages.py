@@ -5,7 +5,7 @@ from __future__ import annotations
 from sites import Site
 
 
-def test_a_second_tab_is_told_that_its_answers_were_sent_already(site: Site) -> None:
+def test_a_second_tab_learns_that_its_answers_were_sent_already(site: Site) -> None:
     slug = site.open_project(screening=False)
     judge = site.browser().join(slug).train(slug)
     page, second = judge.page, judge.answers(wrong=True)

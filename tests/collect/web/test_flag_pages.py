@@ -8,7 +8,7 @@ from sites import served
 from waiting import wait_until
 
 
-def test_the_server_blocks_who_is_flagged_only_when_told_to(tmp_path: Path) -> None:
+def test_the_server_blocks_flagged_judges_only_if_the_policy_says_so(tmp_path: Path) -> None:
     with served(tmp_path, sweep_seconds=0.05) as site:
         slugs = [site.open_project(), site.open_project(flags_block=True)]
         for slug in slugs:

@@ -43,7 +43,7 @@ def test_no_tag_but_mark_comes_out_and_no_word_is_lost(text: str) -> None:
     assert html.count("<mark>") == html.count("</mark>")
 
 
-def test_a_long_text_begins_with_whole_words_and_closed_marks() -> None:
+def test_a_long_text_is_cut_between_words_with_closed_marks() -> None:
     assert beginning("short") is None
     text = "word " * 98 + "<em>" + "marked " * 60 + "</em>"
     start = str(beginning(text))

@@ -36,7 +36,7 @@ def work(site: Site, slug: str) -> Browser:
     return site.browser().join(slug).train(slug)
 
 
-def test_a_missed_gold_is_told_and_can_be_contested(site: Site) -> None:
+def test_a_missed_gold_is_shown_and_can_be_contested(site: Site) -> None:
     slug = site.open_project(screening_golds=2, least_golds=50)
     judge = work(site, slug)
     page = judge.page

@@ -200,7 +200,9 @@ Check = Callable[[Future[httpx.Response]], None]
         pytest.param("a run", marks=pytest.mark.full),
     ],
 )
-def test_health_is_told_within_a_second(running: Running, check_health: Check, kind: str) -> None:
+def test_health_is_reported_within_a_second(
+    running: Running, check_health: Check, kind: str
+) -> None:
     with ThreadPoolExecutor(1) as pool:
         sent = pool.submit(running.upload, kind)
         check_health(sent)
@@ -243,7 +245,7 @@ def test_readers_end_with_the_server(running: Running) -> None:
         wait_until(lambda: not Path(f"/proc/{pid}").exists(), 300, "the process has ended")
 
 
-def test_errors_are_told_as_those_of_small_files(tmp_path: Path) -> None:
+def test_errors_are_reported_like_those_of_small_files(tmp_path: Path) -> None:
     """The same files, read here and in a process of its own, with something wrong in them."""
     lines = [f"i{n},q{n // 10},{'' if n % 220 == 5 else 'x' * 300}" for n in range(4_500)]
     files = {

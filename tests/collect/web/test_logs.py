@@ -24,7 +24,7 @@ def test_a_line_of_json_has_time_level_event_and_figures() -> None:
     }
 
 
-def test_a_fault_brings_its_trace_in_one_line_of_json() -> None:
+def test_a_fault_is_logged_with_its_trace_in_one_line_of_json() -> None:
     try:
         raise ValueError("boom")
     except ValueError:

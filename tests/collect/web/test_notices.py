@@ -291,7 +291,7 @@ def test_the_server_is_not_led_to_itself_or_its_neighbours(site: Site, hook: Hoo
     assert not hook.got
 
 
-def test_what_cannot_be_told_is_refused_with_words(site: Site) -> None:
+def test_impossible_notices_are_refused_with_a_reason(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project()
     ada.get(f"/projects/{slug}/settings/notifications")

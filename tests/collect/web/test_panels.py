@@ -82,7 +82,7 @@ def test_a_panel_of_another_name_and_another_link(site: Site) -> None:
     assert back_link(opener.text) is None, "she came from no panel"
 
 
-def test_only_so_many_come_from_one_address_and_who_came_stays(site: Site) -> None:
+def test_arrivals_from_one_address_are_limited_and_earlier_judges_stay(site: Site) -> None:
     slug = site.open_project(address_per_minute=2)
     first = site.browser().join(slug)
     panel = site.browser()

@@ -39,7 +39,7 @@ def test_cookies_are_secure_behind_https(site: Site) -> None:
     assert response.headers["strict-transport-security"].startswith("max-age=")
 
 
-def test_a_session_that_was_changed_is_nobody(site: Site) -> None:
+def test_a_session_that_was_changed_is_not_accepted(site: Site) -> None:
     ada = site.set_up()
     value = ada.client.cookies["adjudge_session"]
     ada.client.cookies.clear()
@@ -115,7 +115,7 @@ def test_wrong_tries_of_others_lock_nobody_out(tmp_path: Path) -> None:
         assert time.monotonic() - begun < 1
 
 
-def test_ones_own_login_makes_no_room_for_more_guesses(tmp_path: Path) -> None:
+def test_logging_in_allows_no_more_guesses_at_other_accounts(tmp_path: Path) -> None:
     with served(tmp_path, login_attempts=3) as site:
         site.set_up()
         site.services.accounts.add("eve", PASSWORD)

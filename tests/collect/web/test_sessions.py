@@ -37,7 +37,7 @@ def test_a_cookie_has_every_flag() -> None:
     assert "Secure" not in SESSIONS.cookie(Session(id="abc"), secure=False)
 
 
-def test_a_forged_cookie_is_nobody() -> None:
+def test_a_forged_cookie_is_not_accepted() -> None:
     session = Session(id="abc", requester="r1", since=9e9)
     good = carried(session)
     for cookie in ("", "x", good[:-1], "e30." + good.partition(".")[2]):

@@ -38,7 +38,7 @@ def secret_in(path: Path) -> bytes:
     return Settings(secret_file=str(path)).load_secret()
 
 
-def test_the_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+def test_the_secret_is_made_once_and_readable_only_by_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "secret"
     first = secret_in(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -159,7 +159,7 @@ def checked(site: Site) -> Callable[[str, bytes], httpx.Response]:
         ("t.txt", b"1 Q0 d 1 1 t\n"),
     ],
 )
-def test_what_no_database_could_store_is_told_at_the_check(
+def test_what_no_database_could_store_is_found_by_the_check(
     checked: Callable[[str, bytes], httpx.Response], name: str, body: bytes
 ) -> None:
     response = checked(name, body)
@@ -167,7 +167,7 @@ def test_what_no_database_could_store_is_told_at_the_check(
     assert response.json()["error"]["code"] in ("bad-form", "bad-data")
 
 
-def test_a_damaged_archive_is_told_at_the_check(
+def test_a_damaged_archive_is_found_by_the_check(
     checked: Callable[[str, bytes], httpx.Response],
 ) -> None:
     lines = b"".join(b'{"item": "i%d", "query": "q", "title": "t"}\n' % n for n in range(500))

@@ -67,7 +67,7 @@ def test_columns_have_their_types(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(_KINDS))
-def test_gold_beside_the_labels_hides_no_column(tmp_path: Path, name: str) -> None:
+def test_gold_with_labels_hides_no_column(tmp_path: Path, name: str) -> None:
     labels = pa.table({"item": ["a"], "label": ["1"], "probability": [0.5], "gold": ["0"]})
     path = tmp_path / f"labels{_KINDS[name]}"
     write(Content(labels=labels), path, format=name)

@@ -56,7 +56,7 @@ SMALL = [
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_file_of_another_kind_is_told_or_read(name: str, tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_refused_or_read(name: str, tmp_path: Path) -> None:
     """Whatever it is taken for: the sample of every other format, and next to nothing.
 
     With judgments wanted or anything. In every run a format takes every second file, its neighbour
@@ -106,7 +106,7 @@ def test_formats_of_json_are_found_by_their_samples() -> None:
 
 
 @pytest.mark.parametrize("name", JSON)
-def test_a_value_of_another_type_is_told_or_read(name: str, tmp_path: Path) -> None:
+def test_a_value_of_another_type_is_refused_or_read(name: str, tmp_path: Path) -> None:
     """Each place of a sample in turn, every 29th in every run."""
     file, whole = JSON[name]
     path, lines = tmp_path / file, SAMPLES[name][1].count(b"\n{") > 0
@@ -135,7 +135,7 @@ def arrow() -> Iterator[pa.MemoryPool]:
 @pytest.mark.parametrize("name", SAMPLES)
 @given(data=st.data())
 @quickly
-def test_a_damaged_file_is_told_or_read_within_memory(
+def test_a_damaged_file_is_refused_or_read_within_memory(
     name: str, tmp_path: Path, arrow: pa.MemoryPool, memory: Memory, data: st.DataObject
 ) -> None:
     """As what it is, as what it is found to be, or as any other: the user may be wrong too."""

@@ -35,7 +35,7 @@ def _items(path: Path, **options: Any) -> list[str]:
         ('"x"', "true"),
     ],
 )
-def test_ids_are_the_text_that_stands_there(tmp_path: Path, first: str, second: str) -> None:
+def test_ids_are_the_text_of_the_file(tmp_path: Path, first: str, second: str) -> None:
     row = '{{"item": {}, "judge": "w", "label": 1}}\n'
     path = _file(tmp_path, row.format(first) + row.format(second))
     assert _items(path) == [first.strip('"'), second.strip('"')]

@@ -183,7 +183,7 @@ def test_another_delimiter_changes_nothing(shared_data: Path, tmp_path: Path, na
 
 
 @pytest.mark.parametrize("name", HEADED)
-def test_columns_of_a_header_may_stand_anywhere(
+def test_columns_of_a_header_may_be_in_any_order(
     shared_data: Path, tmp_path: Path, name: str
 ) -> None:
     delimiter = HEADED[name]
@@ -254,7 +254,7 @@ def spelt(value: Any, name: str, end: str = "\n", **how: Any) -> str:
 
 
 @pytest.mark.parametrize("name", JSON)
-def test_json_may_be_spelt_otherwise(shared_data: Path, tmp_path: Path, name: str) -> None:
+def test_json_may_be_formatted_differently(shared_data: Path, tmp_path: Path, name: str) -> None:
     value, bare = loaded(shared_data / "files" / name), name.removesuffix(".zip")
     reader = Reader(tmp_path, bare)
     original = reader(spelt(value, bare).encode())
@@ -274,7 +274,7 @@ def test_json_may_be_spelt_otherwise(shared_data: Path, tmp_path: Path, name: st
 
 @pytest.mark.parametrize("kind", ["binary", "cont", "multi"])
 @pytest.mark.parametrize("part", ["ann", "gt"])
-def test_parquet_may_be_made_otherwise(
+def test_parquet_may_be_written_differently(
     shared_data: Path, tmp_path: Path, kind: str, part: str
 ) -> None:
     table = pq.read_table(shared_data / "files" / f"spark-crowd-{kind}-{part}.parquet")[:ROWS]

@@ -149,7 +149,7 @@ def test_what_is_no_text_is_named(start: bytes, what: str, tmp_path: Path) -> No
         read(path)
 
 
-def test_a_parquet_file_with_a_damaged_end_is_told(tmp_path: Path) -> None:
+def test_a_parquet_file_with_a_damaged_end_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "nested.parquet"
     pq.write_table(pa.Table.from_pylist(OBJECTS), path)
     path.write_bytes(path.read_bytes() + b"\0")

@@ -55,7 +55,7 @@ def test_topic_and_document_make_an_item(tmp_path: Path) -> None:
     ]
 
 
-def test_gold_beside_judgments(tmp_path: Path) -> None:
+def test_gold_with_judgments(tmp_path: Path) -> None:
     content = read(_file(tmp_path, "item,judge,label,gold\na,w,1,\nb,w,2,2\na,v,1,1\n"))
     assert gold_in(content).to_table().to_pydict() == {"item": ["a", "b"], "gold": ["1", "2"]}
 
@@ -71,12 +71,12 @@ def test_gold_alone(tmp_path: Path) -> None:
     }
 
 
-def test_labels_as_gold_where_gold_is_wanted(tmp_path: Path) -> None:
+def test_labels_are_gold_where_gold_is_expected(tmp_path: Path) -> None:
     gold = Gold.read(_file(tmp_path, "item,label\na,1\n"))
     assert gold.to_table().to_pydict() == {"item": ["a"], "gold": ["1"]}
 
 
-def test_labels_where_labels_are_wanted(tmp_path: Path) -> None:
+def test_labels_where_labels_are_expected(tmp_path: Path) -> None:
     path = _file(tmp_path, "topic,doc,label\n7,a,1\n7,,1\n7,b,0\n")
     content = read(path, wanted="labels", skip_bad=True)
     assert content.gold is None
@@ -89,7 +89,7 @@ def test_labels_where_labels_are_wanted(tmp_path: Path) -> None:
     assert [bad.place for bad in content.bad] == ["judgments.csv, line 3, column doc"]
 
 
-def test_labels_beside_gold(tmp_path: Path) -> None:
+def test_labels_with_gold(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,label,gold\na,1,0\n,1,1\nb,0,\n")
     content = read(path, wanted="labels", skip_bad=True)
     assert gold_in(content).to_table().to_pydict() == {"item": ["a"], "gold": ["0"]}
@@ -245,7 +245,7 @@ def test_every_kind_of_bad_row_is_skipped_and_listed(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_told_after_skipped_rows_has_its_own_line(tmp_path: Path) -> None:
+def test_notes_after_skipped_rows_name_the_right_line(tmp_path: Path) -> None:
     text = "item,judge,label,gold\nb,w\n,w,1,\nc,w,1,\na,w,1,1\na,v,1,2\n"
     content = read(_file(tmp_path, text), skip_bad=True)
     assert content.notes == (

@@ -40,7 +40,7 @@ def test_gold(tmp_path: Path) -> None:
     }
 
 
-def test_whole_numbers_are_their_own_grade(tmp_path: Path) -> None:
+def test_integers_are_their_own_grade(tmp_path: Path) -> None:
     write(Content(labels=_labels(label=["-2", "1"])), tmp_path / "out", format="qrels")
     assert (tmp_path / "out").read_text() == "7 0 a -2\n7 0 b 1\n"
 

@@ -49,7 +49,7 @@ def test_the_format(small: Content) -> None:
     assert _counts(small) == (7, 4, 3, 2, 3)
 
 
-def test_gold_that_is_not_known_is_none_and_honeypots_are_marked(small: Content) -> None:
+def test_unknown_gold_is_left_out_and_honeypots_are_marked(small: Content) -> None:
     assert gold_in(small).to_table().to_pylist() == [
         {"item": "7/d2", "topic": "7", "document": "d2", "gold": "2", "honeypot": False},
         {"item": "7/d3", "topic": "7", "document": "d3", "gold": "-2", "honeypot": True},
@@ -77,7 +77,7 @@ def test_the_graded_subset(small: Content) -> None:
     assert judgments_in(graded).scale.labels == ("0", "1", "2")
 
 
-def test_the_counts_of_the_whole_file(whole: Content) -> None:
+def test_the_counts_of_the_file(whole: Content) -> None:
     assert _counts(whole) == (98_453, 20_232, 766, 100, 4_460)
     assert gold_in(whole).honeypot is not None
     assert int(gold_in(whole).honeypot.sum()) == 1_183

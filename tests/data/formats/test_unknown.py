@@ -23,7 +23,6 @@ JSON = {
     "marked": ("\ufeff" + json.dumps(RECORDS), "its keys are thing, by, found"),
     "lines": (LINES, "its keys are thing, by, found"),
     "object": (json.dumps(RECORDS[0]), "its keys are thing, by, found"),
-    "cut off": (json.dumps(RECORDS)[:-9], "its keys are thing, by, found"),
     "after nothing": (json.dumps([None, *RECORDS]), "its keys are thing, by, found"),
     "under a key": (
         json.dumps({"made": 1, "rows": RECORDS}),
@@ -47,7 +46,6 @@ JSON = {
         "its keys are data; each of 'data' has id, annotations, data; "
         "each of 'data.annotations' has result",
     ),
-    "long list": (json.dumps([{"thing": LONG, "found": 1}] * 2), "its keys are thing, found"),
     "long lines": (f'{{"thing": "{LONG}", "found": 1}}\n' * 2, "its keys are thing, found"),
     "long before": (
         json.dumps({"log": LONG, "rows": RECORDS}),
@@ -55,13 +53,12 @@ JSON = {
     ),
     "lists": (json.dumps([[1, "a"], [2, "b"]]), "it has no keys"),
     "nothing": ("[]", "it has no keys"),
-    "no keys": ("{}", "it has no keys"),
 }
 
 
 @pytest.mark.parametrize("name", JSON)
 @pytest.mark.parametrize("ending", [".json", ".jsonl", ".txt"])
-def test_json_that_is_not_known_is_told_by_its_keys(tmp_path: Path, name: str, ending: str) -> None:
+def test_unknown_json_is_described_by_its_keys(tmp_path: Path, name: str, ending: str) -> None:
     text, keys = JSON[name]
     path = tmp_path / f"like{ending}"
     path.write_text(text)

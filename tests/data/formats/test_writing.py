@@ -108,7 +108,7 @@ def test_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert capfdbinary.readouterr().out == b"to the screen"
 
 
-def test_a_folder_appears_whole(tmp_path: Path) -> None:
+def test_a_folder_appears_complete(tmp_path: Path) -> None:
     path = tmp_path / "beir"
     with written_folder(path) as folder:
         (folder / "a").write_text("1")

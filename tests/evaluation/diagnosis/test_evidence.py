@@ -133,7 +133,7 @@ def skill_of(consensus: Consensus) -> Skill:
 
 
 @pytest.mark.parametrize("truths", [2, 3, 5])
-def test_the_beta_that_stands_for_a_sum_of_betas(truths: int) -> None:
+def test_the_beta_that_approximates_a_sum_of_betas(truths: int) -> None:
     rng = np.random.default_rng(truths)
     counts = rng.gamma(0.7, 6.0, (40, truths, truths)) * rng.random((40, 1, 1))
     counts += np.eye(truths) * rng.gamma(1.0, 6.0, (40, 1, 1)) * (rng.random((40, 1, 1)) < 0.6)
@@ -158,7 +158,7 @@ def test_judges_whose_skill_is_plain() -> None:
     assert found.high[3] > 0.6
 
 
-def test_one_truth_leaves_nothing_to_tell_apart() -> None:
+def test_with_one_truth_the_skill_is_zero() -> None:
     found = skill_of(with_counts(np.full((2, 1, 1), 9.0)))
     assert found.value.tolist() == [0.0, 0.0]
     assert found.p_chance.tolist() == [0.5, 0.5]

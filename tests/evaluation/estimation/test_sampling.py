@@ -48,7 +48,7 @@ def test_strata_have_their_own_chances_and_small_ones_are_joined() -> None:
     assert sample.variance(values, ONE)[0] == pytest.approx(expected)
 
 
-def test_rounds_are_each_unbiased_and_earlier_gold_stands_for_itself() -> None:
+def test_rounds_are_each_unbiased_and_earlier_gold_counts_for_itself() -> None:
     item, truth = np.arange(5), np.zeros(5, dtype=np.int16)
     chance = np.array([0.5, 0.5, 0.25, 0.25, 0.25])
     rounds = np.array([1, 1, 2, 2, 2])

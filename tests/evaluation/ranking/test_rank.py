@@ -223,7 +223,7 @@ def test_values_under_the_labels_are_those_of_ir_measures_for_their_qrels() -> N
             assert ranking.by_label[name][number] == pytest.approx(expected, rel=1e-13)
 
 
-def test_with_the_whole_truth_known_there_is_no_doubt() -> None:
+def test_with_the_truth_of_all_items_known_there_is_no_doubt() -> None:
     consensus = HybridConfusion(draws=20, warmup=50).fit(SIMULATED.judgments, SIMULATED.truth)
     ranking = rank_systems(consensus, three_systems(), draws=30)
     for measure in ("nDCG@10", "AP"):
