@@ -128,14 +128,6 @@ def test_gold_that_guides_the_fit_is_not_scored(modules: Any) -> None:
     assert modules.gold.draw(held, 1, 3).tolist() == modules.gold.draw(held, 1, 3).tolist()
 
 
-def test_sampled_models_run_only_when_asked_for(modules: Any) -> None:
-    fast = [entry.name for entry in modules.entries.entries()]
-    full = [entry.name for entry in modules.entries.entries(full=True)]
-    assert "hybrid-confusion:em" in fast
-    assert "hybrid-confusion:gibbs" not in fast
-    assert {"hybrid-confusion:gibbs", "hierarchical-relevance"} <= set(full) - set(fast)
-
-
 def test_a_family_counts_once_and_missing_families_show_the_gain(modules: Any) -> None:
     def line(side: str, name: str, family: str, accuracy: float) -> dict[str, Any]:
         about = {"set": name, "family": family, "kind": "crowds", "case": "accuracy", "cpu": 1.0}

@@ -51,13 +51,6 @@ def test_thinned_versions_keep_what_their_names_say(script: Any) -> None:
     assert not any(version.duplicated(["item", "judge"]).any() for version in found.values())
 
 
-def test_versions_without_enough_gold_or_thinning_are_left_out(script: Any) -> None:
-    assert not list(script.make_versions(make_table(items=39)))
-    table = make_table(judges=3)  # three per item, and three of the five busiest, are all of it
-    kept = {how for how, _ in script.make_versions(table)}
-    assert kept == {"complete", "2 per item", "second judge on 30%"}
-
-
 def test_scores_by_hand(script: Any) -> None:
     vote = np.array([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]])
     answer = np.array([[0.5, 0.5], [0.4, 0.6], [0.2, 0.8]])

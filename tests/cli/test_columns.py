@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -13,6 +10,7 @@ import pytest
 from adjudge import Judgments
 from adjudge.errors import ReadingWarning
 from commands import Run
+from servers import serving_files
 
 ODD = "a;who;what;then;t\n1;x;good;ok;2020-01-01\n1;y;bad;ok;2020-01-02\n2;x;good;no;2020-01-03\n"
 NAMED = {"item": "a", "judge": "who", "label": "what", "gold": "then", "time": "t"}
@@ -132,14 +130,10 @@ def test_files_of_a_folder_are_judges(adjudge: Run, folder: Path) -> None:
 
 def test_a_file_of_the_web(adjudge: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "j.csv").write_text("item,judge,label\na,x,1\na,y,0\nb,x,1\n")
-    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        place = f"http://127.0.0.1:{server.server_port}"
+    with serving_files(folder) as place:
         assert counts(looked(adjudge, f"{place}/j.csv")) == (3, 2, 2, 2)
         gone = adjudge("look", f"{place}/none.csv")
         assert (gone.code, "cannot be read" in gone.err) == (2, True)
         monkeypatch.setenv("ADJUDGE_FETCH_MB", "0")
         large = adjudge("look", f"{place}/j.csv")
         assert (large.code, "is larger than 0 MB" in large.err) == (2, True)
-        server.shutdown()

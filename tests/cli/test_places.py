@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +11,7 @@ import numpy as np
 import pytest
 
 from commands import Run
+from servers import serving_files
 
 SPARE = "--model majority-vote --seed 1"
 # What is asked of each command beside the judgments, and which parts of its answer speak of them.
@@ -29,11 +27,6 @@ COMMANDS = {
     "next": SPARE,
     "rank": f"--runs {{runs}} --samples 10 {SPARE}",
 }
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -60,22 +53,18 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[
         order = rng.permutation(40).tolist()
         lines = [f"q{i % 4} Q0 d{i} {r} {40 - r} {system}" for r, i in enumerate(order)]
         (folder / "runs" / f"{system}.run").write_text("\n".join(lines) + "\n")
-    served = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
-    threading.Thread(target=served.serve_forever, daemon=True).start()
     parts = [str(folder / "parts" / f"part-{part}.csv") for part in (1, 2)]
-    address = f"http://127.0.0.1:{served.server_port}"
-    yield {
-        "one": [str(folder / "whole" / "all.csv")],
-        "several": parts,
-        "folder": [str(folder / "parts")],
-        "pattern": [str(folder / "parts" / "part-*.csv")],
-        "address": [f"{address}/whole/all.csv"],
-        "gold": [str(folder / "gold.csv")],
-        "gold-address": [f"{address}/gold.csv"],
-        "runs": [str(folder / "runs")],
-    }
-    served.shutdown()
-    served.server_close()
+    with serving_files(folder) as address:
+        yield {
+            "one": [str(folder / "whole" / "all.csv")],
+            "several": parts,
+            "folder": [str(folder / "parts")],
+            "pattern": [str(folder / "parts" / "part-*.csv")],
+            "address": [f"{address}/whole/all.csv"],
+            "gold": [str(folder / "gold.csv")],
+            "gold-address": [f"{address}/gold.csv"],
+            "runs": [str(folder / "runs")],
+        }
 
 
 def _write(path: Path, head: str, rows: list[str]) -> None:
@@ -122,11 +111,8 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]
     rows = [f"{a},{b},j{n % 5},{a if rng.random() < 0.7 else b}" for n in range(60)
             for a, b in [sorted(rng.choice(list("abcd"), 2, replace=False))]]  # fmt: skip
     _write(folder / "pairs.csv", "left,right,worker,label", rows)
-    served = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
-    threading.Thread(target=served.serve_forever, daemon=True).start()
-    yield folder / "pairs.csv", f"http://127.0.0.1:{served.server_port}/pairs.csv"
-    served.shutdown()
-    served.server_close()
+    with serving_files(folder) as address:
+        yield folder / "pairs.csv", f"{address}/pairs.csv"
 
 
 @pytest.mark.parametrize("command", ["judges", "next", "report"])

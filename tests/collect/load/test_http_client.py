@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ import pytest
 from adjudge.errors import BadSetting, Refused, Unavailable
 from adjudge.simulation.http_client import HttpClient, item_key
 from crowds import acknowledged, stored_judgments
+from servers import Quiet, serving
 from sites import LABELS, Site, served
 
 
@@ -84,18 +83,18 @@ def test_a_lost_or_busy_answer_is_asked_for_again_and_noted_once() -> None:
     """A server that cuts the line, then is busy, then answers: one judgment, sent three times."""
     sent: list[bytes] = []
 
-    class Faulty(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+    class Faulty(Quiet):
+        def do_POST(self) -> None:  # noqa: N802
             body = self.rfile.read(int(self.headers["content-length"]))
             judge = {"judge": "j", "stage": "working"}
             if self.path.endswith("arrivals"):
-                self.answer(200, {"ticket": "t", "judge": judge})
+                self.reply(200, {"ticket": "t", "judge": judge})
                 return
             if self.path.endswith("/page"):
                 rows = [{"row": 1, "title": "a", "text": "b", "asked": []}]
                 page = {"page": "p", "kind": "work", "key": "k", "answers": [], "labels": ["x"]}
                 page["questions"] = []
-                self.answer(
+                self.reply(
                     200, {"page": {**page, "groups": [{"query": "q", "rows": rows}]}, "judge": None}
                 )
                 return
@@ -104,32 +103,17 @@ def test_a_lost_or_busy_answer_is_asked_for_again_and_noted_once() -> None:
                 self.close_connection = True
                 return
             if len(sent) == 2:
-                self.answer(503, {"error": {"code": "database-busy", "message": "busy"}})
+                self.reply(503, {"error": {"code": "database-busy", "message": "busy"}})
                 return
-            self.answer(200, {"judge": judge, "feedback": []})
+            self.reply(200, {"judge": judge, "feedback": []})
 
-        def answer(self, status: int, value: object) -> None:
-            data = json.dumps(value).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Faulty)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    client = HttpClient(f"http://127.0.0.1:{server.server_port}", "p", "x")
-    try:
+    with serving(Faulty) as address:
+        client = HttpClient(address, "p", "x")
         client.arrive("anna")
         sheet = client.sheet("anna")
         assert sheet is not None
         assert client.submit("anna", sheet, ["x"]).stage == "working"
-    finally:
         client.close()
-        server.shutdown()
-        server.server_close()
     assert len(sent) == 3
     assert len(set(sent)) == 1
     assert json.loads(sent[0]) == {"key": "k", "answers": [{"row": 1, "label": "x", "answers": {}}]}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
@@ -15,17 +13,18 @@ import pytest
 
 from adjudge.data.formats.uris import _shown_uri, expand_patterns, fetch_file, name_of, open_uri
 from adjudge.errors import BadData
+from servers import Quiet, serving
 
 DATE = "Mon, 16 Nov 2026 00:00:00 GMT"
 
 
-class S3(BaseHTTPRequestHandler):
+class S3(Quiet):
     """A folder of buckets over HTTP, to read: objects, parts of them, and lists. No signatures."""
 
     root: Path
     asked: list[str]
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802
         place, query = urlsplit(self.path), parse_qs(urlsplit(self.path).query)
         self.asked.append(f"{self.command} {place.path}")
         bucket, _, key = unquote(place.path).lstrip("/").partition("/")
@@ -43,7 +42,7 @@ class S3(BaseHTTPRequestHandler):
         else:
             self._answer(200, data)
 
-    def do_HEAD(self) -> None:
+    def do_HEAD(self) -> None:  # noqa: N802
         self.do_GET()
 
     def _list(self, bucket: str, prefix: str, flat: bool) -> None:
@@ -79,9 +78,6 @@ class S3(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(data)
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing is printed."""
-
 
 @pytest.fixture
 def buckets(tmp_path: Path) -> Path:
@@ -100,13 +96,9 @@ def s3(buckets: Path) -> Iterator[tuple[str, list[str]]]:
     """What to put after a URI to be led to a server of the buckets, and what it was asked."""
     asked: list[str] = []
     handler = type("Handler", (S3,), {"root": buckets, "asked": asked})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        port = server.server_address[1]
-        yield f"?region=us-east-1&scheme=http&endpoint_override=127.0.0.1:{port}", asked
-        server.shutdown()
-        thread.join()
+    with serving(handler) as address:
+        place = address.removeprefix("http://")
+        yield f"?region=us-east-1&scheme=http&endpoint_override={place}", asked
 
 
 def test_a_pattern_is_the_files_that_fit_it(buckets: Path) -> None:
