@@ -86,7 +86,7 @@ def test_threads_and_blocks_change_no_bit() -> None:
         assert_same(fits[0], other)
 
 
-def test_a_fit_goes_on_from_its_checkpoint_bit_by_bit(tmp_path: Path) -> None:
+def test_a_fit_resumed_from_a_checkpoint_is_the_same_bit_for_bit(tmp_path: Path) -> None:
     table = crowd()
     gold = Gold.of({f"i{i}": 50 + i % 7 for i in range(40)})
     whole = Continuous().fit(table, gold)

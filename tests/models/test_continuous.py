@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adjudge import DawidSkene, Gold, Judgments
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData
 from adjudge.models.continuous import Continuous, ContinuousConsensus
 from sizes import sized
 
@@ -153,11 +153,3 @@ def test_gold_is_known() -> None:
     at = judgments.items.to_pylist().index("i3")
     assert (found.value[at], found.error[at]) == (12.5, 0.0)
     assert found.labels.column_names == ["item", "label", "low", "high", "error", "judgments"]
-
-
-def test_what_is_refused() -> None:
-    words = Judgments.from_table({"item": ["a"], "judge": ["x"], "label": ["good"]})
-    with pytest.raises(BadData, match="'good'"):
-        Continuous().fit(words)
-    with pytest.raises(BadSetting, match="auto, shift, scale or both"):
-        Continuous(bias="none")  # type: ignore[arg-type]

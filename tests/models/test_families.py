@@ -221,7 +221,7 @@ def test_a_column_declares_families() -> None:
     assert consensus.families.declared.tolist() == [True, True, False]
 
 
-def test_a_model_beside_the_judge_is_a_family_and_alone_the_judge() -> None:
+def test_a_model_next_to_a_judge_is_a_family_and_alone_the_judge() -> None:
     both = Judgments.from_table(
         {"item": ["a", "a"], "judge": ["p1", "p2"], "model": ["m", "m"], "label": [0, 1]}
     )

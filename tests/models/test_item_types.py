@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 import adjudge
-from adjudge import BadSetting, DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
+from adjudge import DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
 from adjudge.data.consensus import Consensus
 from adjudge.evaluation.against_gold import evaluate
 from adjudge.models.item_types import TypesMemory
@@ -176,17 +176,6 @@ def test_many_labels_have_one_type_each() -> None:
     assert consensus.labels["label"].to_pylist() == [labels[n % 25] for n in range(50)]
 
 
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [("kinds", 0), ("strength", 0.0), ("iterations", 0), ("tolerance", -1.0)],
-)
-def test_settings_out_of_range(setting: str, value: object) -> None:
-    with pytest.raises(BadSetting) as caught:
-        ItemTypes(**{setting: value})
-    assert caught.value.setting == setting
-    assert caught.value.value == value
-
-
 def test_fit_takes_a_file_a_table_a_name_or_a_model(tmp_path) -> None:
     table = demo(seed=3).judgments.to_table().select(["item", "judge", "label"])
     path = tmp_path / "judgments.csv"
@@ -303,7 +292,7 @@ def test_a_judge_who_shares_no_item_has_no_accuracy_without_gold() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 3, 4])
-def test_rare_labels_are_told_from_doubtful_items(seed: int) -> None:
+def test_rare_labels_are_distinguished_from_doubtful_items(seed: int) -> None:
     """One item in twenty is relevant: a type of doubtful items is not taken for these."""
     people = Population.parse("two-coin:60")
     made = Crowd(items=2000, population=people, prevalence=(0.95, 0.05)).make(seed)

@@ -8,39 +8,6 @@ from adjudge.collect.values.project import Arm
 from sites import Site
 
 
-def test_arms_are_set_and_reported_in_the_page(site: Site) -> None:
-    ada = site.set_up()
-    slug = site.open_project(queries=8, screening_golds=2, least_golds=50, judgments_per_item=10)
-    ada.get(f"/projects/{slug}/settings/experiments")
-    assert "No answer of known truth yet" in ada.words
-    assert '<svg class="chart"' not in ada.text
-    ada.post(f"/projects/{slug}/settings/experiments", preset="feedback-or-none")
-    ada.get(f"/projects/{slug}/settings/experiments?done=arms")
-    assert "The experiments are set" in ada.words
-    assert [arm.name for arm in site.services.arms.get_all(slug)] == ["feedback", "no-feedback"]
-    written = '[{"name": "a<b", "training_mix": {"Good": 1}}, {"name": "two", "feedback": false}]'
-    ada.post(f"/projects/{slug}/settings/experiments", preset="", arms=written)
-    assert [arm.name for arm in site.services.arms.get_all(slug)] == ["a<b", "two"]
-
-    for number in range(4):
-        judge = site.browser().join(slug).train(slug)
-        arm = site.services.judges.get_all(slug)[0].arm
-        judge.answer(slug, wrong=arm == "two").go_on(slug)
-        if number == 0:
-            site.browser().join(slug)  # comes, and goes
-    ada.get(f"/projects/{slug}/settings/experiments")
-    report = site.services.arms.report(slug, resamples=0)
-    assert sum(row.came for row in report.funnel) == 5
-    assert {row.arm: row.worked for row in report.funnel} != {"a<b": 0, "two": 0}
-    assert "a<b" in ada.words
-    assert '<svg class="chart"' in ada.text
-    assert "&lt;b, mean judge: 1.000" in ada.text
-    assert "two, majority vote: 0.000" in ada.text
-    for words in ("Left in training", "Majority vote, against the project's", "Recall Bad"):
-        assert words in ada.words, words
-    assert not re.search(r"style=|<script(?! src)", ada.text.partition("<main")[2])
-
-
 def test_what_cannot_be_set_is_said_and_nothing_is_stored(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project()

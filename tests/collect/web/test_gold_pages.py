@@ -100,32 +100,3 @@ def test_a_judge_who_judged_an_item_is_not_screened_with_it(site: Site) -> None:
     # Gold that she has not met comes first; what she judged as work comes back only after it.
     assert unseen <= set(shown) or not set(shown) & set(met)
     assert site.services.projects.audit(slug) == []
-
-
-def test_gold_is_forecast_and_split_by_design(site: Site, ada: Browser) -> None:
-    slug = site.open_project(queries=8, training_mix="uniform")
-    here = f"/projects/{slug}/settings/gold/design"
-    ada.get(f"{here}?judges=3")
-    made = site.services.gold.forecast(slug, judges=3)
-    assert f"Needed for a typical judge {made.typical}" in ada.words
-    assert 'value="3"' in ada.text
-    assert re.search(r"Good \d+ 8 4 4", ada.words)
-    for warning in made.warnings:
-        assert warning in ada.words
-    form = {"training": "6", "mix": "stated", "seed": "1", "share-0": "2", "share-1": "1"}
-    before = {gold.item: gold.role for gold in site.services.gold.get_all(slug)}
-    ada.post(here, **form, do="preview", expect=200)
-    assert "Good 4 4 Bad 2 6 All 6 10" in ada.words
-    assert {gold.item: gold.role for gold in site.services.gold.get_all(slug)} == before
-    ada.post(here, **form, do="split")
-    ada.get(f"{here}?done=designed")
-    assert re.search(r"Good \d+ 8 4 4 Bad \d+ 8 2 6", ada.words)
-    for bad, words in (
-        ({"training": "many"}, "training: expected a whole number"),
-        ({"mix": "odd"}, "mix = 'odd': expected uniform, any, stated"),
-        ({"share-0": "x"}, "share of Good = 'x'"),
-        ({"share-0": "nan"}, "share of Good = 'nan': expected a number of at least 0"),
-        ({"share-0": "0", "share-1": ""}, "expected at least one share above 0"),
-    ):
-        ada.post(here, **{**form, **bad}, do="split", expect=422)
-        assert words in ada.words

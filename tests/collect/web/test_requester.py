@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
-from dataclasses import replace
 
 import pytest
 
@@ -76,53 +73,9 @@ def test_files_that_were_checked_are_imported_without_being_sent_again(
     assert "Choose a file first." in ada.words
 
 
-def test_the_starter_project_is_one_click_away(site: Site, ada: Browser) -> None:
-    ada.get("/projects")
-    ada.post("/projects/starter")
-    assert site.services.projects.get_all()[0].state == "open"
-
-
-def test_the_overview_shows_progress_cost_and_why_items_are_open(ada: Browser, slug: str) -> None:
-    ada.get(f"/projects/{slug}")
-    assert "Cost so far 0.60 USD" in ada.words
-    assert re.search(r"Untrusted [1-9]", ada.words)
-    assert re.search(r"Why items are open .*(not judged yet|blocked judges|too few)", ada.words)
-    assert "Came Trained Passed Failed Working" in ada.words
-    fragment = ada.client.get(f"/projects/{slug}/progress").text
-    assert "<html" not in fragment
-    assert "Cost so far" in fragment
-    assert '<figure class="bars"' in ada.text
-    assert re.search(r"Judgments over time .* Pace about [\d,]+ judgments per day", ada.words)
-    assert re.search(r"Still needed \d+ trusted judgments Expected end 20", ada.words)
-
-
 def test_the_list_of_projects_shows_accuracy_cost_and_activity(ada: Browser, slug: str) -> None:
     ada.get("/projects")
     assert re.search(r"open \d+ of \d+ \d+% \d+% to \d+% 0.60 USD \d+ \d+ 20\d\d-", ada.words)
-
-
-def test_a_project_without_items_says_what_to_do(site: Site, ada: Browser) -> None:
-    project = replace(small_project(), name="Empty", items=(), golds=())
-    empty = site.services.projects.create(project).slug
-    ada.get(f"/projects/{empty}")
-    assert "Import what is to be judged" in ada.words
-    assert "Link for judges, once it is open" in ada.words
-    assert "There is no gold" not in ada.words, "there are no items to make it of"
-    for page, words in (
-        ("items", "No items yet Items are what judges look at"),
-        ("judges", "Nobody has come yet Open the project , then send judges its link, or invite"),
-        ("disagreements", "Items come here as soon as two trusted judges give different labels."),
-        ("gold", "Import items with a gold column on the overview"),
-        (
-            "consensus",
-            "No consensus yet It is fitted in the background once there are enough judgments",
-        ),
-        ("plan", "It needs a pilot: let some judges judge first."),
-        ("export", "Labels are made from the judgments in the background: see the consensus"),
-    ):
-        ada.get(f"/projects/{empty}/{page}")
-        assert words in ada.words, page
-    assert "Every pair was judged" not in ada.words
 
 
 def test_a_judge_is_seen_with_confusion_and_history_blocked_and_unblocked(
@@ -171,72 +124,6 @@ def test_disagreements_are_listed_by_query(site: Site, ada: Browser) -> None:
     assert ada.words.count(f"{wrong.judge} : Too <dim>.") == 6, "each comment with whose it is"
     ada.get(f"/projects/{slug}/results/disagreements?search=nothing-like-it")
     assert "lamp number" not in ada.words
-
-
-def test_gold_is_edited_and_contests_are_answered(site: Site, ada: Browser) -> None:
-    slug = site.open_project(queries=8, screening_golds=2, least_golds=50)
-    judge = site.browser().join(slug).train(slug)
-    page = judge.page
-    judge.answer(slug, wrong=True)
-    row = re.search(r'name="row" value="(\d+)"', judge.text)[1]  # type: ignore[index]
-    judge.post(f"/j/{slug}/pages/{page}/contest", row=row, text="It is fine.")
-    ada.get(f"/projects/{slug}/settings/gold")
-    assert "It is fine." in ada.words
-    contest = site.services.gold.get_contests(slug)[0]
-    ada.post(
-        f"/projects/{slug}/settings/gold/contests/{contest.contest}",
-        upheld="yes",
-        answer="You are right.",
-    )
-    assert not site.services.gold.get_contests(slug)
-    ada.post(
-        f"/projects/{slug}/settings/gold",
-        item=contest.item,
-        accepted=["Good", "Bad"],
-        reason="Either.",
-        role="screening",
-        active="yes",
-    )
-    gold = next(gold for gold in site.services.gold.get_all(slug) if gold.item == contest.item)
-    assert gold.accepted == ("Good", "Bad")
-    assert gold.missed == 0
-    judge.get(f"/j/{slug}")
-    assert "You are right." in judge.words
-
-
-def test_every_export_downloads(ada: Browser, slug: str) -> None:
-    ada.get(f"/projects/{slug}/results/export")
-    links = set(re.findall(r'href="([^"]*/export/[^"]+)"', ada.text))
-    assert len(links) > 20
-    for link in sorted(links):
-        response = ada.client.get(link)
-        assert response.status_code == 200, link
-        assert response.headers["content-disposition"].startswith("attachment; ")
-        assert response.content
-    left = {entry.name for entry in exports.list_exports()}
-    left -= {link.rpartition("/")[2].partition("?")[0] for link in links}
-    for name in sorted(left):
-        response = ada.client.get(f"/projects/{slug}/results/export/{name}")
-        assert response.status_code == 422, name
-    archive = ada.client.get(f"/projects/{slug}/results/export/archive").content
-    names = zipfile.ZipFile(io.BytesIO(archive)).namelist()
-    assert {"project.json", "items.jsonl", "answers.csv", "log.jsonl"} <= set(names)
-    ada.get(f"/projects/{slug}/results/export/nothing", expect=404)
-
-
-def test_the_log_is_shown(ada: Browser, slug: str) -> None:
-    ada.get(f"/projects/{slug}/settings/log")
-    for event in ("blocked", "warned", "page answered", "arrived"):
-        assert event in ada.words
-    assert "ended yes" in ada.words
-    assert not re.search(r"\b(True|False|None)\b", ada.words)
-    for answered in re.findall(r"golds</span> (.*?)(?: · |</td>)", ada.text):  # by name, not number
-        assert re.search(r'item\?item=g\d+"><bdi>g\d+</bdi></a> (Good|Bad)', answered) or (
-            answered == "16 entries" or not answered
-        )
-    ada.get(f"/projects/{slug}/settings/log?before=2")
-    assert "blocked" not in ada.words
-    assert "Newest" in ada.words
 
 
 def test_policy_and_guidelines_are_changed_in_the_page(site: Site, ada: Browser, slug: str) -> None:

@@ -14,7 +14,7 @@ from scipy.stats import false_discovery_control, ttest_1samp
 
 from adjudge import may_replace
 from adjudge.data.judgments import Judgments
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData
 from adjudge.evaluation.model_judges.replacement import one_sided_p
 
 Labels = dict[str, dict[str, Any]]
@@ -165,17 +165,3 @@ def test_words_are_no_grades() -> None:
     with pytest.raises(BadData) as caught:
         may_replace(judgments({"ann": words, "bob": words}, {"m": words}), score="neg-rmse")
     assert caught.value.code == "no-grades"
-
-
-@pytest.mark.parametrize(
-    "setting", [{"epsilon": 1.0}, {"q": 0.0}, {"least_items": 1}, {"score": "f1"}]
-)
-def test_impossible_settings(setting: dict[str, Any]) -> None:
-    with pytest.raises(BadSetting) as caught:
-        may_replace(judgments(*simulate(0)), **setting)
-    assert {caught.value.setting: caught.value.value} == setting
-
-
-def test_few_people_give_warnings() -> None:
-    crowd = {"ann": FORTY, "bob": FORTY}
-    assert len(may_replace(judgments(crowd, {"m": FORTY})).warnings) == 2
