@@ -154,7 +154,7 @@ class Input:
         return self.given if self.given is not None else self.beside
 
     def choose_gold(self, use_beside: bool) -> Gold | None:
-        """The gold that may guide a fit: what was given, or what is in the file, if wanted."""
+        """The gold that may guide a fit: what was given, or what is in the file, if asked for."""
         return self.every if use_beside else self.given
 
 

@@ -36,12 +36,12 @@ def run(
     """Show what a file holds: kind, columns, counts, scale and oddities.
 
     Nothing is fitted or written. Rows that no other command would take are left out and listed.
-    The last line is the command to run next; what it needs beside the file, such as judgments
-    beside gold, stands there in capitals.
+    The last line is the command to run next; further files that it needs, such as judgments for
+    gold, are in capitals.
     """
     from adjudge.data.formats import named
 
-    be_quiet(True)  # what readers remark stands in the page
+    be_quiet(True)  # the page shows what readers remark
     content = read_content(files, replace(reading, skip_bad_rows=True))
     reading = replace(reading, skip_bad_rows=bool(content.bad))
     manner = type_options(reading)

@@ -36,7 +36,7 @@ def run(
     ),
     secret_file: str = option(
         "--secret-file FILE",
-        "The key that signs; made if there is none. Beside the SQLite file if not given.",
+        "The key that signs; created if missing. By default next to the SQLite file.",
         "",
     ),
     upload_megabytes: int = option(

@@ -32,7 +32,7 @@ def run(
     suggest: int | None = option("--suggest N", "Items the consensus is surest of.", min=1),
     approve: str | None = option("--approve ITEM", "Make gold of this item."),
     label: list[str] | None = option("--label LABEL", "Of --approve: accepted (again for more)."),
-    reason: str = option("--reason TEXT", "Of --approve: told to who misses it.", ""),
+    reason: str = option("--reason TEXT", "With --approve: shown to judges who miss it.", ""),
     role: str = option("--role ROLE", "Of --approve: screening, training or both.", "screening"),
     split: str | None = option(
         "--split MIX",
