@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import threading
 from dataclasses import dataclass
 
 import pytest
 
 from adjudge.cli import _console as console
 from adjudge.cli._results import shorten
+from adjudge.data.progress import progress_bar
 from adjudge.models.model import Step
 from waiting import wait_until
 
@@ -100,3 +102,25 @@ def test_no_progress_where_nobody_looks(
         assert on_step is None
     assert errors.read() == ""
     console.be_quiet(False)
+
+
+def test_a_fit_shows_a_bar_of_its_own_but_not_inside_another_nor_in_a_thread(
+    errors: Errors,
+) -> None:
+    errors.open()
+    found: list[bool] = []
+
+    def ask() -> None:
+        with progress_bar("fitting", patience=60) as on_step:
+            found.append(on_step is not None)
+
+    ask()
+    with console.progress("comparing", patience=60):
+        ask()
+    thread = threading.Thread(target=ask)  # as fits of a server are
+    thread.start()
+    thread.join()
+    console.be_quiet(True)
+    ask()
+    console.be_quiet(False)
+    assert found == [True, False, False, False]

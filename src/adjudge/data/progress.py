@@ -73,9 +73,9 @@ def _draw(what: str, patience: float, console: Any) -> Iterator[OnStep]:
 
 
 def _is_visible() -> bool:
-    """Return whether a person watches: a terminal or a notebook, and not a worker process."""
+    """Return whether a person watches: a terminal or a notebook, but no worker or server."""
     from multiprocessing import parent_process
 
-    if parent_process() is not None:
+    if parent_process() is not None or threading.current_thread() is not threading.main_thread():
         return False
     return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
