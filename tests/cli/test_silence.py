@@ -45,7 +45,7 @@ def test_pairs_that_nobody_judged_are_no_ratings(adjudge: Run, folder: Path) -> 
     book = written(folder, "book.csv", "query,docid,ann,bob\nq,a,1,1\nq,b,,\nq,c,0,1\nq,d,,\n")
     code, err, rows = consensus(adjudge, book)
     assert (code, [row["document"] for row in rows]) == (0, ["a", "c"])
-    assert "2 items that nobody judged left out (--with-unjudged keeps them)" in err
+    assert "2 items without judgments left out (--with-unjudged keeps them)" in err
     assert len(consensus(adjudge, book, "--with-unjudged")[2]) == 4
 
 

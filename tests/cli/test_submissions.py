@@ -39,7 +39,7 @@ def test_a_folder_of_submissions_is_a_panel(adjudge: Run, panel: Path) -> None:
     for place, labels in (("panel.csv", "one.csv"), ("submissions", "many.csv")):
         ended = adjudge("consensus", place, "-o", labels)
         assert ended.code == 0, ended.err
-    assert "33 files of format qrels are taken together, a judge each" in ended.err
+    assert "33 files of format qrels are taken together, one judge each" in ended.err
     found = []
     for labels in ("one.csv", "many.csv"):
         with (panel / labels).open() as file:
