@@ -67,7 +67,7 @@ def test_direction_marks_and_folds(site: Site, visitors: Visitors) -> None:
     check(page, "content-unfolded")
 
 
-def test_a_preview_opens_beside_the_work_and_reaches_nothing(
+def test_a_preview_opens_next_to_the_work_and_reaches_nothing(
     site: Site, visitors: Visitors
 ) -> None:
     slug = content(site, previews=True)

@@ -34,7 +34,7 @@ def seen_by_all(page: Page, name: str) -> None:
     page.set_viewport_size({"width": 1200, "height": 850})
 
 
-def test_a_contest_leads_to_an_edit_which_unblocks_and_tells_the_judge(
+def test_a_contest_leads_to_an_edit_which_unblocks_and_informs_the_judge(
     site: Site, visitors: Visitors
 ) -> None:
     slug = site.open_project(queries=12, screening_golds=2, warn_below=0.1, block_below=0.05)

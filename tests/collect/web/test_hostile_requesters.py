@@ -301,7 +301,7 @@ def test_one_project_does_not_fill_the_outbox_of_others(site: Site) -> None:
         assert len(_claim(on, time.time(), most=100)) <= 5
 
 
-def test_the_server_is_no_machine_for_mail(site: Site) -> None:
+def test_mail_is_limited_per_owner_and_recipient(site: Site) -> None:
     """Messages are counted over all projects of an owner, and all events, to whomever they go."""
     ada = site.set_up()
     acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))

@@ -73,7 +73,7 @@ def test_a_text_that_takes_long_is_refused_when_saved_and_shown_as_it_is(site: S
     ada.post("/projects/upload", files={"files": ("p.zip", file.getvalue())}, expect=422)
 
 
-def test_links_leave_without_telling_where_from() -> None:
+def test_links_send_no_referrer() -> None:
     html = render("[x](https://example.com)")
     assert 'rel="noopener noreferrer nofollow"' in html
     assert 'target="_blank"' in html

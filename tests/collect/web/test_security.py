@@ -83,7 +83,7 @@ def test_every_form_is_refused_without_its_proof(site: Site) -> None:
             assert "did not come from a page of your present session" in response.text
 
 
-def test_the_proof_of_another_session_is_no_proof(site: Site) -> None:
+def test_the_proof_of_another_session_is_refused(site: Site) -> None:
     ada, other = site.set_up(), site.browser()
     other.get("/login")
     ada.post("/logout", proof=other.proof, expect=403)
@@ -294,7 +294,7 @@ def test_the_secret_is_for_its_owner_alone(site: Site) -> None:
     assert stat.S_IMODE(site.settings.secret_path.stat().st_mode) == 0o600
 
 
-def test_there_is_no_default_password_and_the_setup_link_works_once(site: Site) -> None:
+def test_the_setup_link_works_once(site: Site) -> None:
     assert not site.services.projects.get_all()
     token = site.services.accounts.make_setup_token()
     stranger = site.browser()

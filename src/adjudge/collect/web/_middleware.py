@@ -46,7 +46,7 @@ _UPLOADS = ("/upload", "/import")
 _QUIET = ("/healthz", "/readyz", "/metrics", "/static")
 
 
-class Around:
+class RequestMiddleware:
     """The outermost layer of the app."""
 
     def __init__(

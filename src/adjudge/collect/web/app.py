@@ -38,7 +38,7 @@ from adjudge.collect.web import _health as health
 from adjudge.collect.web import _sections as sections
 from adjudge.collect.web._background import Background, Messenger
 from adjudge.collect.web._login import Tokens
-from adjudge.collect.web._middleware import Around
+from adjudge.collect.web._middleware import RequestMiddleware
 from adjudge.collect.web._model_runs import ModelRuns
 from adjudge.collect.web._pages import STATIC, Pages
 from adjudge.collect.web._security import Keys, Limiter, Sessions
@@ -82,7 +82,7 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=living,
         middleware=[
             Middleware(
-                Around,
+                RequestMiddleware,
                 settings=settings,
                 sessions=parts.sessions,
                 metrics=parts.metrics,
