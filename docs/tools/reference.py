@@ -27,7 +27,7 @@ def filled(text: str) -> str:
 
 
 def commands() -> str:
-    """Describe every command: its purpose, examples and own options; then the shared options."""
+    """Describe every command: its purpose, an example and own options; then the shared options."""
     known = list_commands()
     options = {name: list(_options(entry.callback)) for name, entry in known.items()}
     uses = Counter(option for rows in options.values() for option in rows)
@@ -81,8 +81,9 @@ def _options(run: Any) -> Iterator[Option]:
 
 def _command(name: str, entry: Any, own: list[str], groups: dict[str, list[str]]) -> str:
     """Return the section of a command."""
-    examples = "\n".join(re.findall(r"^\s*(adjudge .*)$", entry.epilog, re.MULTILINE)[:2])
-    parts = [f"## adjudge {name}", entry.help.split("\n\n")[0], f"```sh\n{examples}\n```"]
+    example = re.search(r"^\s*(adjudge .*)$", entry.epilog, re.MULTILINE)
+    shown = example[1] if example else f"adjudge {name}"
+    parts = [f"## adjudge {name}", entry.help.split("\n\n")[0], f"```sh\n{shown}\n```"]
     if own:
         parts.append(_table(own))
     common = groups.pop(COMMON, [])
