@@ -230,9 +230,9 @@ def test_points_are_drawn_at_the_rates_and_the_line_where_they_sum_to_one() -> N
 
 def test_judges_go_from_few_to_many_judgments_and_have_the_two_busiest() -> None:
     counts = np.array([5, 1000, 1, 0, 80, 900, 7, 2], dtype=np.int64)
-    chosen = _choose_judges(counts, wanted=4)
+    chosen = _choose_judges(counts, panels=4)
     assert counts[chosen].tolist() == [1, 7, 900, 1000]
-    assert _choose_judges(counts, wanted=16).tolist() == [2, 7, 0, 6, 4, 5, 1]
+    assert _choose_judges(counts, panels=16).tolist() == [2, 7, 0, 6, 4, 5, 1]
 
 
 @settings(deadline=None)
