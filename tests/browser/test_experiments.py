@@ -9,17 +9,15 @@ from playwright.sync_api import Page, expect
 
 from adjudge.collect.consensus import refit
 from sites import LABELS, Site, served
-from visitors import Visitors, begin, check, check_again, follow, judge, train
+from visitors import Visitors, as_logged_in, begin, check, check_again, follow, judge, train
 
 pytestmark = pytest.mark.slow
 
 
 def requester(site: Site, visitors: Visitors) -> Page:
     """A page of a requester who has logged in."""
-    session = site.set_up().client.cookies["adjudge_session"]
-    page = visitors.come()
-    page.context.add_cookies([{"name": "adjudge_session", "value": session, "url": site.url}])
-    return page
+    site.set_up()
+    return as_logged_in(visitors, site)
 
 
 def seen_by_all(page: Page, name: str) -> None:

@@ -7,8 +7,8 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -21,40 +21,24 @@ from adjudge.collect.model_judge.ledger import AnswerLedger
 from adjudge.data.comparisons import Comparisons
 from adjudge.models.pairs.bradley_terry import BradleyTerry
 from compared import ENGINES, better, pairs_csv
+from servers import speaking
 from sites import PASSWORD, Site
-from visitors import Visitors, arrive, check, check_again, follow, open_row, send
+from visitors import Visitors, arrive, as_logged_in, check, check_again, follow, open_row, send
 
 pytestmark = pytest.mark.slow
 _KEYS = {"left": "l", "right": "r"}
 
 
+def compare(body: dict[str, Any]) -> str:
+    """What a model says that compares what the texts say."""
+    left, right = re.findall(r"(?:Left|Right) result text: (.*)", body["messages"][1]["content"])
+    return json.dumps({"reason": "worth more", "label": better(left, right)})
+
+
 @pytest.fixture
 def model() -> Iterator[str]:
-    """A model that compares what the texts say, as a server; its address."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            asked = body["messages"][1]["content"]
-            left, right = re.findall(r"(?:Left|Right) result text: (.*)", asked)
-            said = json.dumps({"reason": "worth more", "label": better(left, right)})
-            choice = {"index": 0, "message": {"role": "assistant", "content": said}}
-            data = json.dumps({"id": "1", "model": "m", "choices": [choice]}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with speaking(answer=compare) as made:
+        yield made.url
 
 
 def sides(page: Page) -> list[tuple[str, str]]:
@@ -81,12 +65,9 @@ def compare_all(page: Page) -> int:
 def test_from_a_file_of_pairs_to_a_ranking(
     site: Site, visitors: Visitors, tmp_path: Path, model: str
 ) -> None:
-    ada = visitors.come(accept_downloads=True)
-    ada.goto(f"{site.url}/setup/{site.services.accounts.make_setup_token()}")
-    ada.get_by_label("Name").fill("ada")
-    ada.get_by_label("Password", exact=False).first.fill(PASSWORD)
-    ada.get_by_label("again", exact=False).fill(PASSWORD)
-    follow(ada.get_by_role("button").last)
+    site.set_up()
+    ada = as_logged_in(visitors, site)
+    ada.goto(f"{site.url}/projects")
     file = tmp_path / "engines.csv"
     file.write_text(pairs_csv(queries=2, golds=10))
     ada.get_by_role("link", name="Make one from files").click()
