@@ -130,43 +130,6 @@ def test_links_of_pages_lead_to_files(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_five_pages_at_most_are_read_before_a_project_is_open() -> None:
-    """The page that the README links to leads to few others."""
-    assert "](docs/collect/first-project.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
-    text = text_of("collect/first-project.md")
-    before, opening, _ = text.partition("\n## Open it\n")
-    assert opening
-    assert len({"first-project.md", *re.findall(r"\]\(([^)#\s]+\.md)", before)}) <= 5
-    assert set(re.findall(r"\]\((images/[^)]+)\)", text)) >= {
-        f"images/first-{shown}.png"
-        for shown in ("new", "begin", "open", "item", "report", "export")
-    }
-
-
-def test_output_is_compared_without_spaces_rules_and_last_digits() -> None:
-    assert alike("a   b\n ───\nc\n", "a b\nc\n")
-    assert alike("a\n[...]\nd\n", "a\nb\nc\nd\n")
-    assert alike("[...]\n", "")
-    assert alike("0.8278346535585873,7\n", "0.8278346535585872,7\n")
-    assert not alike("0.8278346535585873\n", "0.8278346535485873\n")
-    assert not alike("0.8278\n", "0.8279\n")
-    assert not alike("a 1\n", "a 2\n")
-    assert not alike("a\n[...]\nd\n", "a\nb\nc\n")
-    assert not alike("a\n", "a\nb\n")
-
-
-def test_a_wrong_page_is_found_and_corrected(tmp_path: Path) -> None:
-    page = (
-        '```csv title="in.csv"\nitem,judge,label\na,x,1\n```\n'
-        "```console\n$ cat in.csv\nitem,judge,label\n[...]\n$ adjudge convert in.csv --to crowd-kit"
-        " | head -n 2\ntask,worker,label\na,x,0\n```\n"
-        "```pycon\n>>> one = 1\n>>> one + 1\n3\n```\n"
-    )
-    found = run_page(page, tmp_path)
-    assert len(found.faults) == 2
-    assert found.text == page.replace("a,x,0", "a,x,1").replace("\n3\n", "\n2\n")
-
-
 def illustrations(kind: str) -> Iterator[tuple[str, str]]:
     """The blocks of a kind that are not run, each with the name of its page."""
     for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
@@ -205,12 +168,6 @@ def test_python_that_is_not_run_imports_what_exists() -> None:
                 module = importlib.import_module(str(node.module))
                 missing = [name.name for name in node.names if not hasattr(module, name.name)]
                 assert missing == [], page
-
-
-def test_every_how_to_is_in_the_index_and_there_are_few() -> None:
-    pages = {path.name for path in (DOCS / "how-to").glob("*.md")}
-    assert pages <= set(re.findall(r"\(how-to/([\w-]+\.md)\)", text_of("index.md")))
-    assert len(pages) <= 12
 
 
 @pytest.mark.parametrize("name", ["mkdocs.yml", "llms.txt"])

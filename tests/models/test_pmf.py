@@ -323,25 +323,6 @@ def test_recommended_are_those_who_would_agree() -> None:
         recommend_judges(factors, MajorityVote().fit(demo().judgments), "i03")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"rank": 0}, "rank = 0: expected at least 1"),
-        ({"rank": "all"}, "rank = 'all': expected a number or auto"),
-        ({"regularisation": 0.0}, "regularisation = 0.0: expected a number above 0"),
-        ({"regularisation": float("nan")}, "regularisation = nan: expected a number above 0"),
-        ({"iterations": 0}, "iterations = 0: expected at least 1"),
-        ({"tolerance": -1.0}, "tolerance = -1.0: expected 0 or more"),
-        ({"cut": "half"}, "cut = 'half': expected spread or nearest"),
-        ({"alpha": 1.5}, "alpha = 1.5: expected an accuracy between 0 and 1"),
-    ],
-)
-def test_settings_that_cannot_be_are_refused(wrong: dict[str, object], message: str) -> None:
-    with pytest.raises(BadSetting) as caught:
-        Pmf(**wrong)  # type: ignore[arg-type]
-    assert str(caught.value) == message
-
-
 def test_data_that_cannot_be_factorised_are_refused() -> None:
     table, _ = dense()
     with pytest.raises(BadSetting) as caught:

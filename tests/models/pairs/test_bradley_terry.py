@@ -15,7 +15,7 @@ from scipy.special import expit
 from scipy.stats import chisquare
 
 from adjudge import BradleyTerry, Comparisons, CrowdBradleyTerry, Elo, WinRate
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData
 from adjudge.kernels import pair_gibbs
 from adjudge.models.pairs import _strengths as strengths
 from adjudge.models.pairs import _uncertainty as uncertainty
@@ -367,16 +367,6 @@ def test_ranks_of_the_truth_among_draws_are_uniform() -> None:
     for name, found in ranks.items():
         counts = np.bincount(np.array(found) * bins // (kept + 1), minlength=bins)
         assert chisquare(counts).pvalue > 0.001, (name, counts)
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [("ties", "third"), ("method", "em"), ("regularisation", -1), ("iterations", 0), ("chains", 0)],
-)
-def test_settings_that_are_refused(setting: str, value: Any) -> None:
-    with pytest.raises(BadSetting) as caught:
-        BradleyTerry(**{setting: value})
-    assert (caught.value.setting, caught.value.value) == (setting, value)
 
 
 def test_topics_have_levels_of_their_own() -> None:
