@@ -125,7 +125,7 @@ def card(adjudge: Run, folder: Path) -> Path:
     return folder
 
 
-def test_a_gate_passes_fails_and_cannot_tell(adjudge: Run, card: Path) -> None:
+def test_a_gate_passes_fails_and_is_undecided(adjudge: Run, card: Path) -> None:
     assert gated(adjudge, card, "kappa>=0.5,tnr>=0.8") == 0
     assert gated(adjudge, card, "kappa>=0.95") == 1
     assert gated(adjudge, card, "accuracy>=0.9") == 3

@@ -90,7 +90,7 @@ def test_progress_reports_steps(errors: Errors) -> None:
 
 
 @pytest.mark.parametrize("quiet", [True, False])
-def test_no_progress_where_nobody_looks(
+def test_no_progress_without_a_terminal(
     quiet: bool, errors: Errors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     errors.open()

@@ -61,7 +61,7 @@ def test_several_targets_of_two_runs(adjudge: Run, panel: Path) -> None:
     ]
 
 
-def test_gold_on_items_that_nobody_judged_has_no_part(adjudge: Run, folder: Path) -> None:
+def test_gold_on_unjudged_items_is_left_out(adjudge: Run, folder: Path) -> None:
     judgments, gold = simulate_panel(items=300)
     item = judgments.item
     some = judgments.select(judgments=item >= 60, keep_empty=True)  # the first 60 have none left

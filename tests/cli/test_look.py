@@ -16,7 +16,7 @@ def test_an_export_without_answers_is_asked_about(adjudge: Run, shared_data: Pat
     assert "--label COLUMN" in ended.err
 
 
-def test_pairs_that_nobody_judged_are_counted(adjudge: Run, shared_data: Path) -> None:
+def test_unjudged_pairs_are_counted(adjudge: Run, shared_data: Path) -> None:
     book = shared_data / "files" / "quepid-book.json.zip"
     about = json.loads(adjudge("look", book, "--json").out)
     assert (about["judged_items"], about["unjudged_items"]) == (1358, 1062)

@@ -57,7 +57,7 @@ def test_an_earlier_fit_that_cannot_be_continued() -> None:
         assert caught.value.setting == "start"
 
 
-def test_a_word_for_a_number_and_tables_to_predict() -> None:
+def test_text_instead_of_a_number_and_tables_to_predict() -> None:
     with pytest.raises(BadSetting, match=r"dawid-skene = \"iterations='a'\": expected settings of"):
         adjudge.fit(TABLE, model="dawid-skene", iterations="a")
     fitted = adjudge.fit(TABLE, model="dawid-skene")

@@ -36,7 +36,7 @@ def test_a_pipe_gets_the_items_of_most_gain(adjudge: Run, demo_folder: Path) -> 
         assert bits[0] > float(row["gain"])  # the best tell more than the average
 
 
-def test_few_judgments_leave_nobody_to_prefer(adjudge: Run, crowd: Path) -> None:
+def test_with_few_judgments_no_judge_is_preferred(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("next", "judgments.csv", "--suggest", "1")
     assert "no judge is to be kept or trained, so all are suggested" in ended.err
     assert {row["item"]: row["judge_1"] for row in ended.rows} == {

@@ -96,7 +96,7 @@ def test_the_policy_is_shown_and_changed(
     assert json.loads(adjudge("project", "policy", "lamps", "--json").out) == before
 
 
-def test_a_token_is_made_without_a_browser(
+def test_a_token_is_created_without_a_browser(
     adjudge: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from adjudge.collect.services.requester import RequesterServices

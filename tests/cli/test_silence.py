@@ -41,7 +41,7 @@ def test_labels_that_are_as_many_as_rows_are_asked_about(adjudge: Run, folder: P
     assert consensus(adjudge, "ids.csv", "--label", "label")[0] == 0  # they said it is meant
 
 
-def test_pairs_that_nobody_judged_are_no_ratings(adjudge: Run, folder: Path) -> None:
+def test_unjudged_pairs_are_not_ratings(adjudge: Run, folder: Path) -> None:
     book = written(folder, "book.csv", "query,docid,ann,bob\nq,a,1,1\nq,b,,\nq,c,0,1\nq,d,,\n")
     code, err, rows = consensus(adjudge, book)
     assert (code, [row["document"] for row in rows]) == (0, ["a", "c"])

@@ -82,7 +82,7 @@ def test_a_judge_without_judgments_has_no_rates(table: Judgments) -> None:
 
 
 @pytest.mark.parametrize("model", [DawidSkene(), ItemTypes(), MajorityVote()])
-def test_judgments_that_nobody_shares_are_no_evidence(model) -> None:
+def test_judgments_without_other_judges_are_no_evidence(model) -> None:
     """Of 200 judgments ten are on items that others judged: intervals are those of ten.
 
     Nobody judged the items of a third judge: no accuracy is shown.

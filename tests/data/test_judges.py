@@ -123,7 +123,7 @@ def test_gold_as_expected_never_widens(
     assert np.all(after[2] - after[1] <= before[2] - before[1] + 1e-9)
 
 
-def test_nothing_is_known_about_a_judge_who_is_compared_with_nobody() -> None:
+def test_nothing_is_known_about_a_judge_without_common_items() -> None:
     alone = evidence([(8, 10, 0, 0), (8, 10, 1, 2)], compared=0.0)
     assert alone.known.tolist() == [False, True]
     assert evidence([(0, 0, 0, 0), (1, 2, 0, 0)]).known.tolist() == [False, True]

@@ -186,7 +186,7 @@ def cluster(request: pytest.FixtureRequest, engine: DaskEngine) -> Iterator[Dask
 
 
 @slow
-def test_a_million_judgments_whatever_the_number_of_processes(cluster: DaskEngine) -> None:
+def test_a_million_judgments_with_any_number_of_processes(cluster: DaskEngine) -> None:
     population = Population.parse("skilled(6,4):80,spammer:10,lazy:10", judges=1000)
     made = Crowd(items=100_000, population=population, per_item=10).make(1)
     models: list[Model] = [
@@ -199,7 +199,7 @@ def test_a_million_judgments_whatever_the_number_of_processes(cluster: DaskEngin
 
 
 @slow
-def test_real_judgments_whatever_the_number_of_processes(
+def test_real_judgments_with_any_number_of_processes(
     cluster: DaskEngine, shared_data: Path
 ) -> None:
     content = trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv"))

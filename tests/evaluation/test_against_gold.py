@@ -222,7 +222,7 @@ def test_gold_that_the_model_was_given_is_counted(judged: tuple[Judgments, Gold]
     assert "20 of them" in found.notes[1]
 
 
-def test_items_that_nobody_judged_or_that_no_judge_was_left_for(
+def test_items_without_judgments_or_without_a_judge_left(
     judged: tuple[Judgments, Gold],
 ) -> None:
     judgments, gold = judged

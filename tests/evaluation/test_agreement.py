@@ -282,7 +282,7 @@ def crowd(items: int, judges: int, each: int, seed: int, labels: int = 5) -> Jud
 
 
 @pytest.mark.parametrize("labels", [3, 70])  # 70: too many to group items by their counts
-def test_a_weight_is_so_many_copies_of_the_pattern(labels: int) -> None:
+def test_a_weight_of_n_equals_n_copies_of_the_pattern(labels: int) -> None:
     judgments = crowd(30, 6, 4, seed=1, labels=labels)
     patterns = _Patterns.of(judgments)
     assert patterns.times.sum() == 30

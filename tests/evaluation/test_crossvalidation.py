@@ -145,7 +145,7 @@ def test_means_and_deviations_over_folds() -> None:
     assert row["sd"] == pytest.approx(values.std(ddof=1))
 
 
-def test_same_seed_same_result_whatever_the_order_of_rows() -> None:
+def test_same_seed_same_result_in_any_order_of_rows() -> None:
     judgments, gold = crowd()
     random = np.random.default_rng(9)
     moved = Gold.from_table(gold.to_table().take(random.permutation(len(gold))))

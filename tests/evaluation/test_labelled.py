@@ -30,7 +30,7 @@ def test_items_by_topic_and_document() -> None:
     assert read_labels(table.drop_columns("topic"), GRADES, NONE).items.to_pylist() == ["x", "y"]
 
 
-def test_probabilities_go_to_their_truth_whatever_the_order_of_columns() -> None:
+def test_probabilities_go_to_their_truth_in_any_order_of_columns() -> None:
     table = pa.table({"item": ["a"], "label": ["2"], "p_2": ["0.7"], "p_0": ["0.3"]})
     found = read_labels(table, GRADES, NONE)
     assert found.posterior is not None

@@ -42,7 +42,7 @@ def taken(sample: ScoredItems, rows: np.ndarray) -> ScoredItems:
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
 @pytest.mark.parametrize("seed", [0, 1])
-def test_a_weight_is_so_many_copies_of_the_item(measure: Measure, seed: int) -> None:
+def test_a_weight_of_n_equals_n_copies_of_the_item(measure: Measure, seed: int) -> None:
     sample = drawn(seed)
     rows = np.random.default_rng(seed).integers(0, 40, size=(6, 40))
     weight = np.array([np.bincount(row, minlength=40) for row in rows], dtype=np.float64)

@@ -96,7 +96,7 @@ def test_a_run_that_lacks_a_topic_of_another_returns_nothing_there() -> None:
     assert "short.run: 1 of 2 topics is not in this run: it returns nothing there" in pool.notes
 
 
-def test_an_item_that_nobody_judged_is_unjudged() -> None:
+def test_an_item_without_judgments_is_unjudged() -> None:
     judged = np.array([True, False, True, True, True])
     pool = build_pool(JUDGMENTS, judged, [run_of([("7", "b"), ("7", "a")])])
     assert pool.documents.to_pylist() == ["a", "c"]

@@ -86,7 +86,7 @@ def test_against_the_majority_by_hand(table: Judgments) -> None:
     )
 
 
-def test_the_majority_of_a_honeypot_counts_for_nobody(table: Judgments, gold: Gold) -> None:
+def test_the_majority_of_a_honeypot_does_not_count(table: Judgments, gold: Gold) -> None:
     names = ("graded-accuracy-majority", "binary-accuracy-majority", "graded-distance-majority")
     found = measure_features(table, gold, names=names)
     plain = table.select(items=np.array([name != "d5" for name in table.items.to_pylist()]))

@@ -104,7 +104,7 @@ def test_copies_say_what_the_judge_says_and_nothing_else_changes(name: str) -> N
     np.testing.assert_array_equal(copied.confusion[-1], made.confusion[place])
 
 
-def test_no_copies_are_no_change_and_wrong_ones_are_refused() -> None:
+def test_no_copies_change_nothing_and_wrong_copies_are_refused() -> None:
     made = demo()
     same = copy_judge(made, MODEL_NAME, 0).judgments
     assert same.to_table().equals(made.judgments.to_table())

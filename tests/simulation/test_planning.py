@@ -43,7 +43,7 @@ def test_drawn_judges_are_like_the_pilots() -> None:
     assert drawn.mean(axis=0) == pytest.approx(own, abs=0.04)
 
 
-def test_a_plan_holds_on_the_crowd_it_was_made_for() -> None:
+def test_a_plan_holds_on_its_own_crowd() -> None:
     truly = CROWD.make(seed=1)
     judges = tuple((Given(tuple(map(tuple, rows.tolist()))), 1.0) for rows in truly.confusion)
     pilot = MODEL.fit(truly.judgments)

@@ -142,7 +142,7 @@ class NoJudgments(ExportService):
         raise BadSetting("vote", 1, "2")
 
 
-def test_the_server_fits_by_itself_in_a_process_of_its_own(tmp_path: Path) -> None:
+def test_the_server_fits_in_a_separate_process(tmp_path: Path) -> None:
     with served(tmp_path, refit_seconds=0.2) as site:
         slug = site.open_project(queries=6)
         judge = site.browser().join(slug).train(slug)

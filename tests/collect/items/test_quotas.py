@@ -132,7 +132,7 @@ def test_numbers_that_an_arm_has_passed_are_refused(sqlite: Database) -> None:
     bench.check()
 
 
-def test_an_arm_that_is_added_brings_its_number(sqlite: Database) -> None:
+def test_an_arm_that_is_added_has_its_own_number(sqlite: Database) -> None:
     bench = Halves(sqlite)
     bench.work_off(bench.of("even"))
     bench.work_off(bench.of("plain"))

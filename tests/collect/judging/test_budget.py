@@ -92,7 +92,7 @@ def test_what_is_in_judges_hands_is_kept_for_them_until_it_expires(sqlite: Datab
     bench.check()
 
 
-def test_nobody_is_trained_for_work_that_cannot_be_paid(sqlite: Database) -> None:
+def test_no_judge_is_trained_for_work_that_cannot_be_paid(sqlite: Database) -> None:
     bench = Bench(
         sqlite, pay_per_page="0.20", pay_failed="0.05", budget="0.25", training_pairs=4,
         queries_per_page=2, results_per_query=2, code_finished="DONE", code_nothing_left="LATE",

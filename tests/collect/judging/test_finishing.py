@@ -124,7 +124,7 @@ def test_a_regrade_frees_only_whom_the_gold_bears_out() -> None:
     assert after_regrade(replace(by_hand, right=2), policy).stage == "blocked"
 
 
-def test_without_feedback_nobody_learns_how_many_golds_there_were(database: Database) -> None:
+def test_without_feedback_the_number_of_golds_is_hidden(database: Database) -> None:
     bench = Bench(database, feedback=False)
     judge = bench.trained()
     view = bench.turn(judge, right=False).judge

@@ -62,7 +62,7 @@ def test_who_came_late_is_trained_when_there_is_work_again(database: Database) -
     bench.check()
 
 
-def test_nobody_begins_training_while_the_rest_is_in_others_hands(database: Database) -> None:
+def test_no_training_begins_while_the_rest_is_leased_to_others(database: Database) -> None:
     bench = Bench(database, topics=1, golds=12, judgments_per_item=1, training_pairs=4)
     bench.judging.page(bench.trained("holder"))
     waiting = bench.arrive("waiting").judge

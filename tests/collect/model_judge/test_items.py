@@ -62,7 +62,7 @@ def go(
 
 
 @pytest.mark.parametrize("prompt", list(PROMPTS))
-def test_every_item_has_its_label_whatever_the_server_does(
+def test_every_item_gets_its_label_despite_faults_of_the_server(
     speaker: Any, table: Path, prompt: str
 ) -> None:
     speaker.answer = by_number

@@ -88,7 +88,7 @@ def test_a_clueless_model_fails_the_training_like_anyone(speaker: Any, tmp_path:
     assert services.projects.get_progress(slug).trusted == 0
 
 
-def test_it_is_told_of_its_mistakes_unless_that_is_not_wanted(speaker: Any, tmp_path: Path) -> None:
+def test_it_gets_feedback_on_mistakes_unless_that_is_off(speaker: Any, tmp_path: Path) -> None:
     for learn in (True, False):
         folder = tmp_path / str(learn)
         folder.mkdir()
@@ -103,7 +103,7 @@ def test_it_is_told_of_its_mistakes_unless_that_is_not_wanted(speaker: Any, tmp_
             assert "Its own title says which it is." in told[-1]
 
 
-def test_stopped_by_a_fault_it_goes_on_and_asks_nothing_twice(speaker: Any, tmp_path: Path) -> None:
+def test_stopped_by_a_fault_it_resumes_and_asks_nothing_twice(speaker: Any, tmp_path: Path) -> None:
     work, services, slug = work_of(tmp_path, training=False)
     count = 0
 
@@ -150,7 +150,7 @@ def test_of_several_samples_the_commonest_is_submitted(speaker: Any, tmp_path: P
     assert services.projects.get_progress(slug).closed == 12
 
 
-def test_where_the_budget_is_spent_it_stops_and_goes_on_later(speaker: Any, tmp_path: Path) -> None:
+def test_with_the_budget_spent_it_stops_and_resumes_later(speaker: Any, tmp_path: Path) -> None:
     speaker.answer = knows
     work, services, slug = work_of(tmp_path, training=False)
     path = tmp_path / "l.jsonl"
@@ -166,7 +166,7 @@ def test_where_the_budget_is_spent_it_stops_and_goes_on_later(speaker: Any, tmp_
     assert services.projects.get_progress(slug).closed == 12
 
 
-def test_a_ledger_that_is_none_is_named(tmp_path: Path) -> None:
+def test_an_invalid_ledger_is_named(tmp_path: Path) -> None:
     path = tmp_path / "l.jsonl"
     path.write_text("not a ledger\n")
     with (

@@ -178,7 +178,7 @@ def test_taking_up_work_again_keeps_a_warning() -> None:
     st.integers(1, 6),
 )
 @settings(deadline=None)
-def test_nobody_is_blocked_without_a_warning_and_further_golds(
+def test_no_judge_is_blocked_without_a_warning_and_further_golds(
     pages: list[tuple[int, int]], trust: str, least: int, after: int
 ) -> None:
     policy = Policy(trust=trust, least_golds=least, golds_after_warning=after)  # type: ignore[arg-type]

@@ -46,7 +46,7 @@ def test_quotas_of_the_papers_five_mixes(experiment: int) -> None:
     assert tuple(counts[label] for label in LABELS) == expected
 
 
-def test_a_label_with_too_little_gold_is_made_up_from_others() -> None:
+def test_a_label_with_too_little_gold_is_filled_from_others() -> None:
     golds = cards({"Matching": 2, "Spam": 30})
     chosen = choose_training(golds, 20, "uniform", np.random.default_rng(2))
     counts = Counter(name.split("-")[0] for name in chosen)

@@ -38,7 +38,7 @@ def test_a_name_that_could_mislead_is_refused(sqlite: Database, name: str) -> No
         RequesterServices(sqlite).accounts.add(name, PASSWORD)
 
 
-def test_names_are_in_their_normal_form_and_older_ones_stay(sqlite: Database) -> None:
+def test_names_are_in_their_normal_form_and_older_names_stay(sqlite: Database) -> None:
     services = RequesterServices(sqlite)
     made = services.accounts.add("\uff21da \ufb01", PASSWORD)
     assert made.name == "Ada fi"
@@ -63,7 +63,7 @@ def test_the_log_has_ids_and_shows_names(sqlite: Database) -> None:
     assert [one.actor for one in ada.projects.get_log(slug)] == ["ada", "somebody"]
 
 
-def test_the_first_requester_is_made_once_by_the_newest_link(database: Database) -> None:
+def test_the_first_requester_is_created_once_by_the_newest_link(database: Database) -> None:
     services = RequesterServices(database)
     assert services.accounts.needs_setup()
     old = services.accounts.make_setup_token()

@@ -42,7 +42,7 @@ def test_doubt_is_that_of_judges_who_are_right_elsewhere() -> None:
     assert _find_better_label(found, 99, ("a",)) is None
 
 
-def test_gold_that_nobody_misses_is_not_doubted_and_one_miss_never_weighs_more_than_half() -> None:
+def test_gold_without_misses_is_not_doubted_and_one_miss_weighs_at_most_half() -> None:
     perfect = [(judge, gold, "a", True, None) for judge in range(9) for gold in range(4)]
     assert {one.doubt for one in _measure_doubts(perfect, 4).values()} == {0.0}
     alone = [(1, gold, "a", True, None) for gold in range(1000)]

@@ -85,7 +85,7 @@ def test_a_decision_is_final_and_the_fit_learns_from_it(database: Database) -> N
         services.items.adjudicate(bench.slug, "gold0", "Spam")
 
 
-def test_what_nobody_judged_can_be_decided_and_is_exported(sqlite: Database) -> None:
+def test_unjudged_items_can_be_decided_and_are_exported(sqlite: Database) -> None:
     bench = bench_of(sqlite, queries_per_page=1)
     item = min(names(bench, "unjudged"))
     refit._fit_one(bench.services, bench.slug, "majority-vote")
@@ -122,7 +122,7 @@ def test_more_judgments_are_asked_for_and_kept_asked(database: Database, closing
         bench.services.items.ask_for_more(bench.slug, item, 0)
 
 
-def test_a_skipped_item_is_given_to_nobody_until_it_is_opened(sqlite: Database) -> None:
+def test_a_skipped_item_is_not_assigned_until_it_is_opened(sqlite: Database) -> None:
     bench = bench_of(sqlite, judgments_per_item=3)
     item = min(names(bench, "open"))
     bench.services.items.skip(bench.slug, item)

@@ -201,7 +201,7 @@ def test_a_page_whose_work_is_done_never_comes_back_nor_do_its_rows(database: Da
 
 
 @sqlite_first
-def test_items_that_nobody_can_judge_are_set_aside(database: Database) -> None:
+def test_items_that_cannot_be_judged_are_set_aside(database: Database) -> None:
     bench = Bench(database, topics=1, results=4, golds=0, set_aside_after=2, results_per_query=4)
     for key, other in (("anna", PAGE_BROKEN), ("berta", CANNOT_JUDGE)):
         judge = bench.arrive(key).judge

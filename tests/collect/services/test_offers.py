@@ -157,7 +157,7 @@ def name_of(row: dict[str, Any], items: dict[str, Any], keys: dict[Any, str]) ->
     return keys[row["topic"], row["document"]]
 
 
-def test_pairs_that_nobody_judged_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_unjudged_pairs_are_left_out_and_counted(tmp_path: Path) -> None:
     services, slug = made(tmp_path)
     labels = fitted(services, slug)
     found = services.exports.get_offers(slug, labels)

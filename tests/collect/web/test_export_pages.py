@@ -19,7 +19,7 @@ def judged(site: Site) -> tuple[Browser, str]:
     return requester, slug
 
 
-def test_every_link_is_a_file_and_what_cannot_be_made_says_why(site: Site) -> None:
+def test_every_link_is_a_file_and_missing_exports_say_why(site: Site) -> None:
     requester, slug = judged(site)
     requester.get(f"/projects/{slug}/results/export")
     assert "No item has a label yet." in requester.words

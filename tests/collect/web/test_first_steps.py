@@ -83,7 +83,7 @@ def archive_with(archive: bytes, old: bytes, new: bytes) -> bytes:
     return out.getvalue()
 
 
-def test_files_that_are_no_tables_of_items_say_what_is_wanted(site: Site) -> None:
+def test_files_that_are_not_tables_of_items_say_what_is_expected(site: Site) -> None:
     ada = site.set_up()
     book = io.BytesIO()
     with zipfile.ZipFile(book, "w") as made:

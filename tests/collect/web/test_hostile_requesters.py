@@ -117,7 +117,7 @@ def check_harmless(page: str, where: str) -> None:
     assert not re.search(r'(?:href|src|action)="(?:javascript:|data:(?!,"))', page), where
 
 
-def test_no_text_of_anybody_runs_on_any_page(site: Site) -> None:
+def test_no_text_of_a_user_runs_on_any_page(site: Site) -> None:
     """Items, names, comments, contests, messages, reasons, webhooks: on every page there is."""
     ada = site.set_up()
     slug = site.open_project(hostile_project(), channels=["open", "panel", "invite", "api"])  # type: ignore[arg-type]
@@ -198,7 +198,7 @@ def test_public_addresses_are_reached_by_either_version() -> None:
         assert find_address(address, 80, private=False) == address
 
 
-def test_addresses_that_are_none_are_refused_when_they_are_set(site: Site) -> None:
+def test_invalid_addresses_are_refused_when_they_are_set(site: Site) -> None:
     slug = site.open_project()
     for webhook in (
         "https://example.com:99999/", "https://example.com:0/", "https://:x@example.com/",

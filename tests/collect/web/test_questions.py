@@ -70,7 +70,7 @@ def test_a_judge_answers_every_question_without_scripts(asked: tuple[Site, str, 
     assert "freshness : Fresh" in ada.words
 
 
-def test_questions_are_made_in_the_wizard(site: Site) -> None:
+def test_questions_are_created_in_the_wizard(site: Site) -> None:
     ada = site.set_up()
     slug = site.services.projects.create(small_project()).slug
     ada.get(f"/projects/{slug}/begin")

@@ -30,7 +30,7 @@ def slug(site: Site, ada: Browser) -> str:
     return name
 
 
-def test_a_project_is_made_from_files_in_the_page(site: Site, ada: Browser) -> None:
+def test_a_project_is_created_from_files_in_the_page(site: Site, ada: Browser) -> None:
     ada.get("/projects")
     assert "No project yet" in ada.words
     assert "Make one from files" in ada.words
@@ -97,7 +97,7 @@ def test_a_judge_is_seen_with_confusion_and_history_blocked_and_unblocked(
     assert site.services.judges.get(slug, blocked.judge).row.by_hand
 
 
-def test_what_a_page_says_was_done_cannot_be_made_up(ada: Browser, slug: str) -> None:
+def test_a_confirmation_on_a_page_cannot_be_forged(ada: Browser, slug: str) -> None:
     ada.get(f"/projects/{slug}?done=Call+this+number")
     assert "Call this number" not in ada.words
 
@@ -167,7 +167,7 @@ def test_tokens_are_shown_once_and_made_void(site: Site, ada: Browser, slug: str
     ada.post("/account/tokens", name="model", scope="everything", expect=422)
 
 
-def test_an_admin_adds_a_requester_and_nobody_else_does(site: Site, ada: Browser) -> None:
+def test_only_an_admin_adds_a_requester(site: Site, ada: Browser) -> None:
     ada.get("/account")
     ada.post("/account/requesters", name="eve", password=PASSWORD, again=PASSWORD)
     eve = site.browser()

@@ -100,7 +100,7 @@ def guess(site: Site, browser: Browser, *, name: str = "ada", password: str = "w
     return browser.client.post("/login", data=form).status_code
 
 
-def test_wrong_tries_of_others_lock_nobody_out(tmp_path: Path) -> None:
+def test_wrong_tries_of_others_do_not_lock_an_account(tmp_path: Path) -> None:
     with served(tmp_path, login_attempts=3) as site:
         here = site.set_up()
         here.get("/projects")
@@ -207,7 +207,7 @@ def test_links_of_invitations_cannot_be_guessed_and_expire(
     assert "has expired" in late.words
 
 
-def test_a_project_for_invited_judges_takes_nobody_by_the_open_link(site: Site) -> None:
+def test_a_project_for_invited_judges_refuses_the_open_link(site: Site) -> None:
     """Nor does it show that it is there, by its name or its guidelines."""
     slug = site.open_project(channels=["invite"])
     stranger = site.browser()

@@ -64,7 +64,7 @@ def test_logging_in_and_out_changes_the_id() -> None:
     assert session.requester == ""
 
 
-def test_a_cookie_stays_small_whatever_is_joined() -> None:
+def test_a_cookie_stays_small_with_any_number_of_projects() -> None:
     session = Session(id="a" * 22)
     for number in range(500):
         session.judge_as(f"project-{number:060d}", f"{number:022d}")

@@ -40,7 +40,7 @@ def _complaint(path: Path, options: Options | None = None, **shape: object) -> s
     return fault_of(raised.value)
 
 
-def test_cells_are_text_whatever_they_look_like(tmp_path: Path) -> None:
+def test_cells_are_always_text(tmp_path: Path) -> None:
     path = _file(tmp_path, "a,b,c\n007,1.0,NA\nnull,,true\n")
     assert _rows(path) == [["007", "1.0", "NA"], ["null", "", "true"]]
 

@@ -140,7 +140,7 @@ def test_an_export_is_read(tmp_path: Path, name: str) -> None:
     assert (content.format, held(content)) == (kind, wanted)
 
 
-def test_an_output_that_nobody_graded_has_not_failed(tmp_path: Path) -> None:
+def test_an_ungraded_output_has_not_failed(tmp_path: Path) -> None:
     results = [
         {"promptIdx": 0, "testIdx": 0, "success": True},
         {"promptIdx": 0, "testIdx": 1, "success": False},

@@ -47,7 +47,7 @@ COPIES = [("judge-0001", "judge-0002"), ("judge-0003", "judge-0004")]
 
 
 @pytest.mark.parametrize("model", [EM, DawidSkene(), MajorityVote()], ids=lambda model: model.name)
-def test_copiers_are_found_and_nobody_else(model: Any) -> None:
+def test_copiers_are_found_and_no_others(model: Any) -> None:
     found, false = 0, 0
     for seed in range(6):
         table, _ = find_pairs(model.fit(copied(crowd_of(seed, items=1000), [(0, 1), (2, 3)])))

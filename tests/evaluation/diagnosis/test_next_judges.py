@@ -94,7 +94,7 @@ def test_suggested_judges_are_the_best_who_have_not_judged(fitted: Consensus) ->
         assert bits[row] == pytest.approx([gain[j] for j in best], abs=1e-9)
 
 
-def test_nobody_left_to_suggest(fitted: Consensus) -> None:
+def test_no_judge_left_to_suggest(fitted: Consensus) -> None:
     nobody = np.zeros(fitted.judgments.judge_count, dtype=np.bool_)
     found, bits = suggest_judges(fitted, np.array([3]), among=nobody, count=2)
     assert found.tolist() == [[-1, -1]]
@@ -120,7 +120,7 @@ def panel(accuracies: list[float], *, items: int = 300, share: float = 1.0, seed
     return judgments, truth[place].astype(np.int16)
 
 
-def test_the_good_ones_are_found() -> None:
+def test_good_judges_are_found() -> None:
     judgments, known = panel([0.4, 0.95, 0.34, 0.4, 0.95, 0.34, 0.95, 0.34, 0.4, 0.34])
     found = find_few_judges(judgments, known)
     assert found is not None

@@ -35,7 +35,7 @@ def estimated(items: tuple[int, ...], *, tune: bool, few: bool = False) -> Inter
     return correct(expansion, sample, belief, plain, tune=tune, few=few)
 
 
-def test_it_is_unbiased_whatever_is_believed() -> None:
+def test_it_is_unbiased_for_any_estimates() -> None:
     found = [estimated(items, tune=False) for items in combinations(range(8), 3)]
     values = [one.value for one in found]
     assert np.mean(values) == pytest.approx(TRUTH.mean())

@@ -72,7 +72,7 @@ def test_precision_is_a_sum_and_average_precision_is_not(panel: Panel) -> None:
     assert average.expand(belief[average.item], None).rest > 0
 
 
-def test_judged_at_k_counts_what_nobody_judged() -> None:
+def test_judged_at_k_counts_unjudged_documents() -> None:
     table = {
         "topic": ["q"] * 3,
         "document": ["a", "b", "c"],
@@ -109,7 +109,7 @@ def test_topics_that_are_as_believed_have_no_levels() -> None:
     assert np.median(small) < 0.1
 
 
-def test_levels_are_the_most_probable_ones_and_draws_spread_about_them() -> None:
+def test_levels_are_the_most_probable_and_draws_spread_around_them() -> None:
     belief, topic, truth = simulated(1.0, 30, 3)
     found = levels_of(belief, topic, truth, TOPICS)
     assert found is not None

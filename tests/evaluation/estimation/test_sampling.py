@@ -39,7 +39,7 @@ def test_the_variance_is_that_over_all_samples() -> None:
     assert np.mean(variances) == pytest.approx(np.var(totals))
 
 
-def test_strata_have_their_own_chances_and_small_ones_are_joined() -> None:
+def test_strata_have_their_own_probabilities_and_small_strata_are_joined() -> None:
     stratum = np.array([0, 0, 0, 0, 1, 1, 1, 2, 3])
     sample = drawn([0, 1, 4, 5, 7, 8], 9).in_strata(stratum)
     assert sample.chance.tolist() == [0.5, 0.5, pytest.approx(2 / 3), pytest.approx(2 / 3), 1, 1]
@@ -90,7 +90,7 @@ def test_degrees_of_freedom_of_pairs_are_those_of_all() -> None:
     assert np.mean(found) == pytest.approx(50, rel=0.1)
 
 
-def test_strata_of_a_draw_and_small_ones_that_join() -> None:
+def test_strata_of_a_draw_and_small_strata_that_are_joined() -> None:
     """Round 1 has strata of 2, 1 and 2 items; the small one joins; what was sure shows nothing."""
     chance = np.array([0.5, 0.5, 0.5, 0.25, 0.25, 1.0, 0.5, 0.5])
     rounds = np.array([1, 1, 1, 1, 1, 1, 2, 2])

@@ -245,7 +245,7 @@ def test_the_estimate_alone_decides_on_request() -> None:
     assert outcome.code == (0 if found["gpt"].kappa.value >= 0.79 else 1)
 
 
-def test_too_few_anchors_cannot_tell() -> None:
+def test_too_few_anchors_are_undecided() -> None:
     found, table = audited(5)
     fixed = Judgments.from_table(table.slice(0, 20))
     outcome = gate(table, Card.of(found), "judge-shift<0.5", anchors=fixed)

@@ -122,7 +122,7 @@ def few(labels: list[str], judges: list[str], items: str) -> Judgments:
     return Judgments.from_table(table | {"label": labels}, scale=scale)
 
 
-def test_judgments_that_agree_are_the_labels_whatever_the_model_thinks() -> None:
+def test_judgments_that_agree_are_the_labels_under_any_model() -> None:
     alone = few(["2", "0", "?", "1"], ["x", "x", "x", "y"], "abcd")
     agreed = few(["2", "0", "2", "0"], ["x", "x", "y", "y"], "abab")
     split = few(["2", "0", "2", "1"], ["x", "x", "y", "y"], "abab")

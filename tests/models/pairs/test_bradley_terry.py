@@ -96,7 +96,7 @@ def test_who_never_lost_has_a_finite_wide_score() -> None:
         BradleyTerry(regularisation=0).fit(won("a>b", "a>c"))
 
 
-def test_groups_that_were_never_compared_are_answered_with_a_word() -> None:
+def test_groups_that_were_never_compared_are_reported() -> None:
     found = CrowdBradleyTerry().fit(won("a>b", "b>a", "c>d", "d>c"))
     assert found.notes[0].startswith(
         "the comparisons fall into 2 groups that were never compared with each other "
@@ -151,7 +151,7 @@ def test_cells_are_counted_as_a_loop_would() -> None:
     assert ours == counted
 
 
-def test_cells_keep_topics_and_leave_out_what_nobody_could_say() -> None:
+def test_cells_keep_topics_and_leave_out_undecided_answers() -> None:
     table = {
         "left": ["a", "b", "a", "a"],
         "right": ["b", "a", "b", "b"],
@@ -171,7 +171,7 @@ def test_cells_keep_topics_and_leave_out_what_nobody_could_say() -> None:
         assert {(t, j): w for t, j, w in rows} == {key: w.tolist() for key, w in wanted.items()}
 
 
-def test_one_item_that_only_lost_is_told_among_very_many_cells() -> None:
+def test_one_item_that_only_lost_is_reported_among_very_many_cells() -> None:
     made = make_comparisons(np.zeros(9), 9_000, right=np.full(99, 0.7), seed=1).comparisons
     assert not any("only lost" in note for note in CrowdBradleyTerry().fit(made).notes)
     outcome = made.outcome.copy()
