@@ -123,6 +123,11 @@ class Site:
         assert ended.headers["location"].endswith("/projects")
         return browser
 
+    def make_token(self, **given: Any) -> str:
+        """The secret of a token of the first requester: for all, or as is given."""
+        ada = self.services.acting_for(self.services.accounts.log_in("ada", PASSWORD))
+        return ada.accounts.make_token("t", **{"scope": "requester", **given})[1]
+
     def metrics(self) -> str:
         """The metrics, as a monitor gets them."""
         return self.browser(Authorization="Bearer metrics").client.get("/metrics").text
@@ -319,3 +324,26 @@ def served(folder: Path, **settings: Any) -> Iterator[Site]:
         thread.join(timeout=300)
         listener.close()
         assert not thread.is_alive(), "the server did not stop"
+
+
+class Api:
+    """A client with a token."""
+
+    def __init__(self, site: Site, secret: str) -> None:
+        headers = {"Authorization": f"Bearer {secret}"}
+        self.client = httpx.Client(
+            base_url=f"{site.url}/api/v1", headers=headers, timeout=300, verify=False
+        )
+        site.clients.append(self.client)
+
+    def __call__(self, method: str, path: str, *, expect: int = 200, **given: Any) -> Any:
+        response = self.client.request(method, path, **given)
+        assert response.status_code == expect, (response.status_code, response.text)
+        if response.status_code == 204:
+            return None
+        body = response.json()
+        if expect >= 400:
+            assert set(body) == {"error"}
+            assert {"code", "message", "request"} <= set(body["error"])
+            assert body["error"]["request"] == response.headers["x-request-id"]
+        return body

@@ -22,7 +22,7 @@ from adjudge.data.comparisons import Comparisons
 from adjudge.models.pairs.bradley_terry import BradleyTerry
 from compared import ENGINES, better, pairs_csv
 from servers import speaking
-from sites import PASSWORD, Site
+from sites import Site
 from visitors import Visitors, arrive, as_logged_in, check, check_again, follow, open_row, send
 
 pytestmark = pytest.mark.slow
@@ -103,8 +103,7 @@ def test_from_a_file_of_pairs_to_a_ranking(
     assert boxes[0]["y"] < boxes[1]["y"]  # type: ignore[index]
     compare_all(phone)
 
-    own = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
-    _, token = own.accounts.make_token("model", scope="judge", project=slug)
+    token = site.make_token(scope="judge", project=slug)
     tally = judge_with_model(site, slug, token, model, tmp_path)
     assert tally.sides.agreed == tally.sides.pairs > 0
     assert site.services.projects.get_progress(slug).open == 0

@@ -5,40 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
 import pytest
 
-from sites import LABELS, PASSWORD, Site, small_project
-
-
-class Api:
-    """A client with a token."""
-
-    def __init__(self, site: Site, secret: str) -> None:
-        headers = {"Authorization": f"Bearer {secret}"}
-        self.client = httpx.Client(
-            base_url=f"{site.url}/api/v1", headers=headers, timeout=300, verify=False
-        )
-        site.clients.append(self.client)
-
-    def __call__(self, method: str, path: str, *, expect: int = 200, **given: Any) -> Any:
-        response = self.client.request(method, path, **given)
-        assert response.status_code == expect, (response.status_code, response.text)
-        if response.status_code == 204:
-            return None
-        body = response.json()
-        if expect >= 400:
-            assert set(body) == {"error"}
-            assert {"code", "message", "request"} <= set(body["error"])
-            assert body["error"]["request"] == response.headers["x-request-id"]
-        return body
+from sites import LABELS, PASSWORD, Api, Site, small_project
 
 
 @pytest.fixture
 def ada(site: Site) -> Api:
     site.set_up()
-    acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
-    return Api(site, acting.accounts.make_token("all", scope="requester")[1])
+    return Api(site, site.make_token())
 
 
 @pytest.fixture
@@ -48,8 +23,7 @@ def slug(site: Site, ada: Api) -> str:
 
 @pytest.fixture
 def model(site: Site, ada: Api, slug: str) -> Api:
-    acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
-    return Api(site, acting.accounts.make_token("model", scope="judge", project=slug)[1])
+    return Api(site, site.make_token(scope="judge", project=slug))
 
 
 def right(page: dict[str, Any]) -> list[dict[str, Any]]:
@@ -169,9 +143,8 @@ def test_a_token_that_is_void_is_refused(site: Site, ada: Api) -> None:
 
 
 def test_a_token_for_one_project_sees_no_other(site: Site, ada: Api, slug: str) -> None:
-    acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
     other = site.open_project(small_project(name="Other"))
-    api = Api(site, acting.accounts.make_token("one", scope="requester", project=slug)[1])
+    api = Api(site, site.make_token(project=slug))
     assert [entry["slug"] for entry in api("GET", "/projects")["results"]] == [slug]
     api("GET", f"/projects/{slug}/progress")
     api("GET", f"/projects/{other}/progress", expect=404)

@@ -9,18 +9,13 @@ import pytest
 from pydantic import TypeAdapter
 
 from adjudge.collect.values.arms import ArmReport
-from sites import LABELS, PASSWORD, Site
+from sites import LABELS, Api, Site
 
 
 @pytest.fixture
 def api(site: Site) -> httpx.Client:
     site.set_up()
-    acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
-    secret = acting.accounts.make_token("all", scope="requester")[1]
-    headers = {"Authorization": f"Bearer {secret}"}
-    client = httpx.Client(base_url=f"{site.url}/api/v1", headers=headers, timeout=300, verify=False)
-    site.clients.append(client)
-    return client
+    return Api(site, site.make_token()).client
 
 
 def judge_all(api: httpx.Client, slug: str, key: str) -> None:

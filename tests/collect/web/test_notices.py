@@ -23,7 +23,7 @@ from adjudge.collect.web._background import Messenger, find_address
 from adjudge.collect.web.settings import Settings
 from adjudge.errors import BadSetting, Refused
 from collecting import refused
-from sites import PASSWORD, Site, served, small_project
+from sites import Api, Site, served, small_project
 
 
 class Hook:
@@ -205,12 +205,13 @@ def test_a_recipient_is_asked_once_and_gets_nothing_before(
 ) -> None:
     told.set_up()
     slug = told.open_project()
-    api = Caller(told)
+    api = Api(told, told.make_token())
     sent = {"emails": ["a@example.com"], "events": ["done"]}
-    error = api("PUT", f"/projects/{slug}/notifications", {**sent, "address": "Buy\nnow"}, 422)
+    here = f"/projects/{slug}/notifications"
+    error = api("PUT", here, json={**sent, "address": "Buy\nnow"}, expect=422)
     assert error["error"]["code"] == "bad-request"
     for _ in range(2):
-        api("PUT", f"/projects/{slug}/notifications", sent, 200)
+        api("PUT", here, json=sent)
     tell(told)
     (letter,) = post[0].letters
     link = re.search(rf"{told.url}(/mail/{slug}/\S+)", text_of(letter))
@@ -226,7 +227,7 @@ def test_a_recipient_is_asked_once_and_gets_nothing_before(
     assert link[1] in text_of(post[0].letters[1])
     stranger.post(link[1], do="stopped")
     for emails in ([], ["a@example.com"]):  # who wants none is not asked again
-        api("PUT", f"/projects/{slug}/notifications", {**sent, "emails": emails}, 200)
+        api("PUT", here, json={**sent, "emails": emails})
     tell(told)
     assert len(post[0].letters) == 2
     stranger.get(f"/mail/{slug}/another", expect=404)
@@ -260,20 +261,6 @@ def notify_names(site: Site, slug: str) -> list[str]:
 def text_of(letter: Any) -> str:
     said: str = message_from_bytes(letter.content, policy=policy.default).get_content()
     return said
-
-
-class Caller:
-    """A client with a token of everything."""
-
-    def __init__(self, site: Site) -> None:
-        acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
-        secret = acting.accounts.make_token("all", scope="requester")[1]
-        self.client = site.browser(Authorization=f"Bearer {secret}").client
-
-    def __call__(self, method: str, path: str, body: Any, expect: int) -> Any:
-        response = self.client.request(method, f"/api/v1{path}", json=body)
-        assert response.status_code == expect, response.text
-        return response.json()
 
 
 def test_the_server_is_not_led_to_itself_or_its_neighbours(site: Site, hook: Hook) -> None:
