@@ -66,44 +66,6 @@ def test_many_numbers_are_no_classes(adjudge: Run, shared_data: Path) -> None:
     assert "labels put into 5 grades: -80 < -40 < 0 < 40 < 80" in binned.err
 
 
-def test_case_and_blanks_are_reported(adjudge: Run, folder: Path) -> None:
-    text = (
-        "item,judge,label\na,x,relevant\na,y,Relevant\na,z,relevant \nb,x,not\nb,y,not\nb,z,not\n"
-    )
-    code, err, rows = consensus(adjudge, written(folder, "case.csv", text))
-    assert (code, {row["label"] for row in rows}) == (0, {"relevant", "not"})
-    assert "'relevant' (2) and 'Relevant' (1) differ only in case" in err
-    assert "blanks around 1 label are left out" in err
-
-
-def test_codes_below_zero_are_reported(adjudge: Run, folder: Path) -> None:
-    text = "item,judge,label\na,x,-2\na,y,1\nb,x,0\nb,y,0\n"
-    assert "--drop-label -2 leaves it out" in consensus(adjudge, written(folder, "t.csv", text))[1]
-
-
-def test_judges_who_contradict_themselves_are_counted(adjudge: Run, folder: Path) -> None:
-    text = "item,judge,label\na,x,1\na,x,0\na,y,1\nb,x,0\nb,x,0\nb,y,0\n"
-    err = consensus(adjudge, written(folder, "again.csv", text))[1]
-    assert "2 judgments repeat one judge on one item; in 1 such case the labels contradict" in err
-
-
-@pytest.mark.parametrize("text", ["13/25/2018 10:00", "yesterday", "n/a"])
-def test_an_optional_column_never_stops_a_file(adjudge: Run, folder: Path, text: str) -> None:
-    rows = f"item,judge,label,time,seconds\na,x,1,8/20/2018 18:40:05,3\na,y,1,{text},fast\n"
-    code, err, _ = consensus(adjudge, written(folder, "t.csv", rows))
-    assert code == 0, err
-    assert "column time: 1 of its values is no time" in err
-    assert "column seconds: 1 value is left out" in err
-
-
-def test_contradicting_gold_of_judgments_is_reported(adjudge: Run, folder: Path) -> None:
-    text = "item,judge,label,gold\na,x,1,1\nb,x,0,0\na,y,1,0\n"
-    code, err, _ = consensus(adjudge, written(folder, "t.csv", text))
-    assert code == 0
-    told = "column gold: 1 item with contradicting gold (line 2); their gold is left out"
-    assert f"t.csv: {told}" in err
-
-
 @pytest.mark.parametrize("command", ["consensus", "judges", "agreement", "look"])
 def test_a_second_question_is_reported(adjudge: Run, folder: Path, command: str) -> None:
     rows = "".join(f"i{n // 4},j{n % 4},{n * 7 // 3 % 3},{n * 5 // 3 % 4}\n" for n in range(40))
@@ -132,10 +94,3 @@ def test_several_files_are_reported_like_one(
     assert (code, {row["label"] for row in rows}) == (0, {"relevant", "not"}), err
     assert "'relevant' (2) and 'Relevant' (1) differ only in case" in err
     assert "1 judgment repeats one judge on one item; in 1 such case the labels contradict" in err
-
-
-def test_ids_in_several_files_are_no_labels(adjudge: Run, folder: Path) -> None:
-    text = "item,judge,label\n" + "".join(f"i{n % 9},j{n % 4},A{n}X\n" for n in range(40))
-    code, err, _ = consensus(adjudge, *several(folder, text, text))
-    assert code == 2
-    assert "40 different labels in 40 rows" in err
