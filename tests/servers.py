@@ -68,6 +68,7 @@ class Speaker:
     faults: list[str | tuple[int, dict[str, str]]] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
+    hosts: list[str | None] = field(default_factory=list)
     knows_schema: bool = True
     knows_logprobs: bool = True
     version: str = "m-2026-01"
@@ -84,6 +85,7 @@ def _handler(speaker: Speaker) -> type[Quiet]:
             with speaker.lock:
                 speaker.bodies.append(body)
                 speaker.keys.append(self.headers.get("Authorization"))
+                speaker.hosts.append(self.headers.get("Host"))
                 fault = speaker.faults.pop(0) if speaker.faults else None
             if self.path != "/v1/chat/completions":
                 self.reply(404, {"error": {"message": "no such page"}})

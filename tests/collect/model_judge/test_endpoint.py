@@ -46,6 +46,13 @@ def test_an_answer_with_its_tokens(speaker: Any) -> None:
     assert "secret" not in repr(endpoint)
 
 
+def test_a_fixed_address_is_used_whatever_the_name_of_the_host_leads_to(speaker: Any) -> None:
+    named = speaker.url.replace("127.0.0.1", "model.invalid")
+    endpoint = Endpoint(url=named, model="m", address="127.0.0.1", tries=1)
+    assert asked(endpoint) == [Reply(label="A", reason="so")]
+    assert speaker.hosts == [named.split("/")[2]]
+
+
 @pytest.mark.parametrize(
     "fault", ["cut", "bad json", (429, {}), (500, {}), (503, {}), (502, {}), (529, {})]
 )

@@ -94,6 +94,7 @@ class Endpoint:
     url: str
     model: str
     key: str | None = field(default=None, repr=False)
+    address: str = ""
     temperature: float | None = 0.0
     max_tokens: int = 300
     tries: int = 6
@@ -199,7 +200,15 @@ class Endpoint:
         if self._structured and form is not None:
             body["response_format"] = form
         self.usage.requests += 1
-        return await self._client.post(f"{self.url.rstrip('/')}/chat/completions", json=body)
+        url = httpx.URL(f"{self.url.rstrip('/')}/chat/completions")
+        if not self.address:
+            return await self._client.post(url, json=body)
+        return await self._client.post(
+            url.copy_with(host=self.address),
+            json=body,
+            headers={"Host": url.netloc.decode()},
+            extensions={"sni_hostname": url.host},
+        )
 
     def _read(self, response: httpx.Response) -> _Completion:
         """What a completion holds; a body that is none counts as a passing fault."""

@@ -84,7 +84,8 @@ class ModelRuns:
             raise BadSetting("endpoint", run.endpoint, "an address such as https://host/v1")
         port = parts.port or (443 if parts.scheme == "https" else 80)
         try:
-            find_address(parts.hostname, port, private=self._settings.private_webhooks)
+            private = self._settings.private_webhooks
+            address = find_address(parts.hostname, port, private=private)
         except OSError as fault:
             raise BadSetting("endpoint", run.endpoint, f"a host that is known ({fault})") from None
         with self._lock:
@@ -92,7 +93,7 @@ class ModelRuns:
                 raise BadSetting("model", run.model, "a model that is not at work here already")
             key = key or self._keys.get(at, "") or _key_for(run.endpoint)
             run = replace(run, begun=datetime.now(UTC).strftime("%Y-%m-%d %H:%M"))
-            endpoint = _make_endpoint(run, key)
+            endpoint = _make_endpoint(run, key, address)
             self._keys[at], self._stops[at] = key, threading.Event()
         self._keep(slug, run)
         threading.Thread(
@@ -169,13 +170,20 @@ def _key_for(endpoint: str) -> str:
     return os.environ.get(_KEY, "") if own and endpoint.rstrip("/") == own else ""
 
 
-def _make_endpoint(run: ModelRun, key: str) -> Endpoint:
+def _make_endpoint(run: ModelRun, key: str, address: str) -> Endpoint:
     from adjudge.collect.model_judge.endpoint import Endpoint, SpendingLimit
     from adjudge.collect.model_judge.prompts import prompt_named
 
     limit = SpendingLimit(money=run.budget, price_in=run.price_in, price_out=run.price_out)
     prompt = prompt_named(run.prompt)
-    return Endpoint(url=run.endpoint, model=run.model, key=key or None, prompt=prompt, budget=limit)
+    return Endpoint(
+        url=run.endpoint,
+        model=run.model,
+        key=key or None,
+        address=address,
+        prompt=prompt,
+        budget=limit,
+    )
 
 
 def _counted(run: ModelRun, tally: Any, endpoint: Endpoint) -> ModelRun:
