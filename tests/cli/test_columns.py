@@ -39,25 +39,6 @@ def test_columns_are_named(adjudge: Run, folder: Path) -> None:
     assert "there is no column 'nosuch' to be the item; the columns are a, who, what" in wrong.err
 
 
-@pytest.mark.parametrize(
-    ("header", "label"),
-    [
-        ("qid,pid,model,score", "score"),
-        ("id,annotator,value", "value"),
-        ("example,assessor,rating", "rating"),
-        ("tweet_id,worker name,relevance", "relevance"),
-        ("item_id,user_id,stars", "stars"),
-    ],
-)
-def test_synonyms(adjudge: Run, folder: Path, header: str, label: str) -> None:
-    wide = header.count(",") == 3
-    rows = "".join(f"{'q,' if wide else ''}{n % 4},j{n % 3},{n % 2}\n" for n in range(12))
-    (folder / "s.csv").write_text(f"{header}\n{rows}")
-    about = looked(adjudge, "s.csv")
-    assert counts(about) == (12, 4, 3, 2)
-    assert dict(about["columns"])["label"] == label  # type: ignore[call-overload]
-
-
 @pytest.mark.parametrize("query", ["Search query", "search_term", "keyword", "user query"])
 def test_a_query_with_documents_is_their_topic(adjudge: Run, folder: Path, query: str) -> None:
     rows = [f"{q},p1,{j},{g}\n" for q, g in (("shoes", 1), ("lamp", 0)) for j in ("ann", "bob")]
@@ -87,18 +68,6 @@ def test_no_header_asks_where_columns_are_ambiguous(adjudge: Run, folder: Path) 
     assert (ended.code, "--item 1 --judge 2 --label 3" in ended.err) == (2, True)
     named = ("--no-header", "--item", 1, "--judge", 2, "--label", 3)
     assert counts(looked(adjudge, "n.csv", *named)) == (36, 6, 6, 2)
-
-
-def test_wide_tables(adjudge: Run, folder: Path) -> None:
-    (folder / "w.csv").write_text(
-        "id,text,annotator1,annotator2,annotator3\n"
-        + "".join(
-            f"{n},some text {n},{n % 2},{(n + 1) % 2},{'' if n % 3 else 1}\n" for n in range(9)
-        )
-    )
-    about = looked(adjudge, "w.csv")
-    assert (about["kind"], *counts(about)) == ("wide", 21, 9, 3, 2)
-    assert any("annotator1, annotator2, annotator3" in str(n) for n in about["notes"])  # type: ignore[attr-defined]
 
 
 def test_windows_text_is_found(adjudge: Run, folder: Path) -> None:

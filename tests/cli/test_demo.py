@@ -14,27 +14,27 @@ import pytest
 from adjudge.cli import call
 from commands import Ended, Run
 
-Told = Callable[[int], Ended]
+Demo = Callable[[int], Ended]
 FILES = ["gold.csv", "judges.csv", "judgments.csv", "labels.csv", "truth.csv"]
 
 
 @pytest.fixture(scope="module")
-def told() -> Told:
-    """What the demo of a seed tells programs; it is asked for what it tells several times."""
+def run_demo() -> Demo:
+    """The JSON of the demo of a seed, made once."""
 
     @cache
-    def tell(seed: int) -> Ended:
+    def run(seed: int) -> Ended:
         out, err = (io.TextIOWrapper(io.BytesIO(), write_through=True) for _ in range(2))
         with redirect_stdout(out), redirect_stderr(err):
             code = call(["demo", "--json", *([] if seed == 7 else ["--seed", str(seed)])])
         printed, said = (stream.seek(0) or stream.read() for stream in (out, err))
         return Ended(code, printed, said)
 
-    return tell
+    return run
 
 
-def test_json(told: Told) -> None:
-    ended = told(7)
+def test_json(run_demo: Demo) -> None:
+    ended = run_demo(7)
     assert ended.err == ""
     found = ended.json
     assert found["seed"] == 7
@@ -46,8 +46,8 @@ def test_json(told: Told) -> None:
 
 
 @pytest.mark.parametrize("seed", [7, 8])
-def test_copies_deceive_others_but_not_the_default(seed: int, told: Told) -> None:
-    rows = told(seed).json["models"]
+def test_copies_deceive_others_but_not_the_default(seed: int, run_demo: Demo) -> None:
+    rows = run_demo(seed).json["models"]
     accuracy = {(row["name"], row["copies"]): row["accuracy"] for row in rows}
     assert abs(accuracy["item-types", 4] - accuracy["item-types", 0]) <= 0.01
     assert accuracy["dawid-skene", 4] < accuracy["dawid-skene", 0] - 0.1

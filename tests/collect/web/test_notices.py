@@ -1,4 +1,4 @@
-"""What is told when things happen: signed, tried again, by a real mail server, never twice."""
+"""Notices that are sent: signed, tried again, by a real mail server, never twice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sites import Api, Site, served, small_project
 
 
 class Hook:
-    """A webhook that remembers what it got, and fails as often as it is told to."""
+    """A webhook that remembers what it got, and fails as often as it is asked to."""
 
     def __init__(self) -> None:
         self.got: list[tuple[dict[str, str], bytes]] = []
@@ -92,102 +92,102 @@ def post() -> Iterator[tuple[Box, str]]:
 
 
 @pytest.fixture
-def told(tmp_path: Path, post: tuple[Box, str]) -> Iterator[Site]:
+def sender(tmp_path: Path, post: tuple[Box, str]) -> Iterator[Site]:
     """A server that sends only when the test says so."""
     settings = {"notify_seconds": 0.0, "private_webhooks": True, "smtp": post[1]}
     with served(tmp_path, **settings, mail_from="adjudge@example.com") as site:
         yield site
 
 
-def tell(site: Site) -> None:
+def send_all(site: Site) -> None:
     Messenger(site.settings, site.services).look()
 
 
-def test_a_webhook_gets_each_event_once_and_signed(told: Site, hook: Hook) -> None:
-    ada = told.set_up()
-    slug = told.open_project(judgments_per_item=1, screening_golds=2, least_golds=50)
+def test_a_webhook_gets_each_event_once_and_signed(sender: Site, hook: Hook) -> None:
+    ada = sender.set_up()
+    slug = sender.open_project(judgments_per_item=1, screening_golds=2, least_golds=50)
     ada.get(f"/projects/{slug}/settings/notifications")
     events = ["done", "judge-blocked", "contest"]
     ada.post(f"/projects/{slug}/settings/notifications", webhook=hook.url, event=events)
-    judge = told.browser().join(slug).train(slug)
+    judge = sender.browser().join(slug).train(slug)
     page = judge.page
     judge.answer(slug, wrong=True)
     row = re.findall(r'name="row" value="(\d+)"', judge.text)[0]
     judge.post(f"/j/{slug}/pages/{page}/contest", row=row, text="No.")
-    tell(told)
+    send_all(sender)
     assert hook.events == ["contest"]
     headers, body = hook.got[0]
-    secret = told.services.notices.get(slug).secret
+    secret = sender.services.notices.get(slug).secret
     text = headers["X-Adjudge-Timestamp"].encode() + b"." + body
     wanted = hmac.new(secret.encode(), text, "sha256").hexdigest()
     assert headers["X-Adjudge-Signature"] == f"sha256={wanted}"
     said = json.loads(body)
     assert said["id"] == headers["X-Adjudge-Delivery"]
-    assert said["address"] == f"{told.url}/projects/{slug}"
-    other = told.browser().join(slug).train(slug)
+    assert said["address"] == f"{sender.url}/projects/{slug}"
+    other = sender.browser().join(slug).train(slug)
     while other.is_judging:
         other.answer(slug).go_on(slug)
     judge.go_on(slug)
     while judge.is_judging:
         judge.answer(slug).go_on(slug)
     name = said["judge"]
-    if told.services.judges.get(slug, name).row.stage != "blocked":
-        told.services.judges.block(slug, name)
-    while (page := told.services.projects.get_progress(slug)).open:
-        third = told.browser().join(slug).train(slug)
+    if sender.services.judges.get(slug, name).row.stage != "blocked":
+        sender.services.judges.block(slug, name)
+    while (page := sender.services.projects.get_progress(slug)).open:
+        third = sender.browser().join(slug).train(slug)
         while third.is_judging:
             third.answer(slug).go_on(slug)
-        assert told.services.projects.get_progress(slug).open < page.open
-    tell(told)
+        assert sender.services.projects.get_progress(slug).open < page.open
+    send_all(sender)
     assert sorted(hook.events) == ["contest", "done", "judge-blocked"]
-    tell(told)
-    assert len(hook.got) == 3, "nothing is told twice"
+    send_all(sender)
+    assert len(hook.got) == 3, "nothing is sent twice"
     ada.get(f"/projects/{slug}")
     assert "Everything is judged" in ada.words
     assert ada.words.index("Everything is judged") < ada.words.index("Dry run"), "before all else"
     assert "Judgments over time" in ada.words
 
 
-def test_what_fails_is_tried_again_and_outlives_the_process(told: Site, hook: Hook) -> None:
-    ada = told.set_up()
-    slug = told.open_project()
+def test_what_fails_is_tried_again_and_outlives_the_process(sender: Site, hook: Hook) -> None:
+    ada = sender.set_up()
+    slug = sender.open_project()
     ada.get(f"/projects/{slug}/settings/notifications")
     ada.post(f"/projects/{slug}/settings/notifications", webhook=hook.url, event=["done"])
     ada.post(f"/projects/{slug}/settings/notifications/test")
     hook.fail = 1
-    tell(told)
-    (delivery,) = told.services.notices.get_deliveries(slug)
+    send_all(sender)
+    (delivery,) = sender.services.notices.get_deliveries(slug)
     assert (delivery.state, delivery.tries) == ("waiting", 1)
     assert delivery.problem == "the webhook answered 500"
-    tell(told)
+    send_all(sender)
     assert not hook.got, "not before its time"
 
-    later = RequesterServices(told.parts.database, clock=lambda: utc_now() + timedelta(hours=1))
-    Messenger(told.settings, later).look()
+    later = RequesterServices(sender.parts.database, clock=lambda: utc_now() + timedelta(hours=1))
+    Messenger(sender.settings, later).look()
     assert hook.events == ["test"]
     assert json.loads(hook.got[0][1])["id"] == delivery.delivery, "the same message"
     ada.get(f"/projects/{slug}/settings/notifications")
     assert "sent" in ada.words
 
 
-def test_what_others_wrote_is_one_line_of_a_letter(told: Site, post: tuple[Box, str]) -> None:
+def test_what_others_wrote_is_one_line_of_a_letter(sender: Site, post: tuple[Box, str]) -> None:
     """A participant's id is the participant's word: it writes no letters to the requester."""
     project = small_project(name="Lamps\r\nBcc: c@example.com")
-    slug = told.open_project(project, channels=["panel"])
-    told.services.notices.set(
+    slug = sender.open_project(project, channels=["panel"])
+    sender.services.notices.set(
         slug, webhook="", emails=["b@example.com"], events=("judge-blocked",), server=""
     )
-    told.confirm_mail(slug)
-    tell(told)
+    sender.confirm_mail(slug)
+    send_all(sender)
     (asked,) = post[0].letters
     post[0].letters.clear()
     assert b"Lamps" not in asked.content
     key = "p\r\n.\r\nRSET\nYour password has expired: https://evil.example/"
-    judge = told.browser()
+    judge = sender.browser()
     judge.client.get(f"/j/{slug}", params={"participant": key})
-    (who,) = told.services.judges.get_all(slug)
-    told.services.judges.block(slug, who.judge, "to see")
-    tell(told)
+    (who,) = sender.services.judges.get_all(slug)
+    sender.services.judges.block(slug, who.judge, "to see")
+    send_all(sender)
     (letter,) = post[0].letters
     assert letter.rcpt_tos == ["b@example.com"]
     said = message_from_bytes(letter.content, policy=policy.default)
@@ -201,56 +201,58 @@ def test_what_others_wrote_is_one_line_of_a_letter(told: Site, post: tuple[Box, 
 
 
 def test_a_recipient_is_asked_once_and_gets_nothing_before(
-    told: Site, post: tuple[Box, str]
+    sender: Site, post: tuple[Box, str]
 ) -> None:
-    told.set_up()
-    slug = told.open_project()
-    api = Api(told, told.make_token())
+    sender.set_up()
+    slug = sender.open_project()
+    api = Api(sender, sender.make_token())
     sent = {"emails": ["a@example.com"], "events": ["done"]}
     here = f"/projects/{slug}/notifications"
     error = api("PUT", here, json={**sent, "address": "Buy\nnow"}, expect=422)
     assert error["error"]["code"] == "bad-request"
     for _ in range(2):
         api("PUT", here, json=sent)
-    tell(told)
+    send_all(sender)
     (letter,) = post[0].letters
-    link = re.search(rf"{told.url}(/mail/{slug}/\S+)", text_of(letter))
+    link = re.search(rf"{sender.url}(/mail/{slug}/\S+)", text_of(letter))
     assert link
     with refused("bad-form"):
-        told.services.notices.test(slug)
-    stranger = told.browser()
+        sender.services.notices.test(slug)
+    stranger = sender.browser()
     stranger.get(link[1])
-    assert told.services.notices.get(slug).states == {"a@example.com": "asked"}, "by a click alone"
+    assert sender.services.notices.get(slug).states == {"a@example.com": "asked"}, (
+        "by a click alone"
+    )
     stranger.post(link[1], do="confirmed")
-    told.services.notices.test(slug)
-    tell(told)
+    sender.services.notices.test(slug)
+    send_all(sender)
     assert link[1] in text_of(post[0].letters[1])
     stranger.post(link[1], do="stopped")
     for emails in ([], ["a@example.com"]):  # who wants none is not asked again
         api("PUT", here, json={**sent, "emails": emails})
-    tell(told)
+    send_all(sender)
     assert len(post[0].letters) == 2
     stranger.get(f"/mail/{slug}/another", expect=404)
 
 
 def test_earlier_recipients_get_mail_until_an_owner_decides(
-    told: Site, post: tuple[Box, str]
+    sender: Site, post: tuple[Box, str]
 ) -> None:
-    ada = told.set_up()
-    slug = told.open_project()
-    (name,) = notify_names(told, slug)
+    ada = sender.set_up()
+    slug = sender.open_project()
+    (name,) = notify_names(sender, slug)
     old = {"webhook": "", "secret": "s", "emails": ["a@example.com"], "events": ["done"]}
-    told.services.settings.keep(name, {**old, "base": "Buy now\nhttps://evil.example"})
-    chosen = told.services.notices.get(slug)
+    sender.services.settings.keep(name, {**old, "base": "Buy now\nhttps://evil.example"})
+    chosen = sender.services.notices.get(slug)
     assert (chosen.states, chosen.base) == ({"a@example.com": "earlier"}, "")
-    told.services.notices.test(slug)
-    tell(told)
+    sender.services.notices.test(slug)
+    send_all(sender)
     assert b"evil" not in post[0].letters[0].content
     ada.get(f"/projects/{slug}/settings/notifications")
     assert "not confirmed, gets mail" in ada.words
     ada.post(f"/projects/{slug}/settings/notifications/ask", email="a@example.com")
     with refused("bad-form"):
-        told.services.notices.test(slug)
+        sender.services.notices.test(slug)
 
 
 def notify_names(site: Site, slug: str) -> list[str]:
@@ -272,7 +274,7 @@ def test_the_server_is_not_led_to_itself_or_its_neighbours(site: Site, hook: Hoo
     slug = site.open_project()
     site.services.notices.set(slug, webhook=hook.url, emails=(), events=("done",), server="")
     site.services.notices.test(slug)
-    tell(site)
+    send_all(site)
     (delivery,) = site.services.notices.get_deliveries(slug)
     assert "not a public address" in delivery.problem
     assert not hook.got
