@@ -73,6 +73,13 @@ def parameters(command: str) -> list[typer.core.TyperOption]:
     return [entry for entry in found if isinstance(entry, typer.core.TyperOption)]
 
 
+@pytest.mark.parametrize("words", [(), ("project",), ("estimate",), ("models",)])
+def test_help_shows_no_type_for_flags(adjudge: Run, words: tuple[str, ...]) -> None:
+    ended = adjudge(*words, "-h")
+    assert ended.code == 0
+    assert "<bool>" not in ended.out
+
+
 def test_every_command_can_be_quiet_and_all_with_a_result_speak_json() -> None:
     flags = {command: {o for p in parameters(command) for o in p.opts} for command in COMMANDS}
     # What a server has to say is its log.

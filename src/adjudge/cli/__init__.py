@@ -17,7 +17,7 @@ from inspect import Parameter, Signature, cleandoc, signature
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from adjudge.cli import _endings
 from adjudge.cli._console import be_quiet, remember
@@ -177,6 +177,7 @@ def _build(only: str | None = None, *, bare: bool = False) -> typer.Typer:
     """
     app = typer.Typer(
         name="adjudge",
+        cls=_Group,
         help="Turn noisy relevance judgments into labels, and measure how reliable each judge is.",
         epilog="Start with:\n\nadjudge demo\nadjudge consensus judgments.csv -o labels.csv",
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -193,7 +194,7 @@ def _build(only: str | None = None, *, bare: bool = False) -> typer.Typer:
                 continue
             loaded: Any = import_module(f"adjudge.cli.{module}")
             if hasattr(loaded, "COMMANDS"):
-                below = typer.Typer(name=name, help=line, no_args_is_help=True)
+                below = typer.Typer(name=name, cls=_Group, help=line, no_args_is_help=True)
                 for word, command in loaded.COMMANDS.items():
                     _add(word, command, below)
                 app.add_typer(below, rich_help_panel=panel)
@@ -211,7 +212,7 @@ def _add(name: str, command: Command, to: typer.Typer) -> None:
         name=name,
         help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs),
         epilog="\n".join([head, "", *command.examples]),
-        cls=_make_list_command(several) if several else None,
+        cls=_make_list_command(several),
     )(run)
 
 
@@ -291,10 +292,29 @@ def _repeat_options(arguments: Sequence[str], options: Collection[str]) -> list[
     return found
 
 
+class _FlagsWithoutType:
+    """Mixin: the help shows no type for options that take no value, such as --help."""
+
+    def get_params(self, ctx: Any) -> Any:
+        found: Any = super().get_params(ctx)  # type: ignore[misc]
+        for one in found:
+            if getattr(one, "is_flag", False):
+                one.metavar = ""
+        return found
+
+
+class _Command(_FlagsWithoutType, TyperCommand):
+    """A command."""
+
+
+class _Group(_FlagsWithoutType, TyperGroup):
+    """A group of commands."""
+
+
 def _make_list_command(options: Collection[str]) -> type[TyperCommand]:
     """The class of a command with options that take several values at once."""
 
-    class ListOptions(TyperCommand):
+    class ListOptions(_Command):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
             return super().parse_args(ctx, _repeat_options(args, options))
 
@@ -302,9 +322,7 @@ def _make_list_command(options: Collection[str]) -> type[TyperCommand]:
 
 
 def _show_version(
-    version: Annotated[
-        bool, typer.Option("--version", metavar="", help="Show the version and stop.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
 ) -> None:
     if version:
         from adjudge import __version__

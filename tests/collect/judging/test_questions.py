@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from adjudge.collect.consensus import refit
 from adjudge.collect.services.archive import read_archive
 from adjudge.collect.store.database import Database
-from adjudge.collect.values.judging import CANNOT_JUDGE, Answer, Page
+from adjudge.collect.values.judging import CANNOT_JUDGE, LONGEST_COMMENT, Answer, Page
 from adjudge.collect.values.questions import FurtherQuestion, read_questions
 from adjudge.errors import BadSetting, Refused, UnknownName
 from collecting import Bench, made_project
@@ -67,7 +67,10 @@ def test_a_page_shows_the_question_and_accepts_no_other_answer(bench: Bench) -> 
     for answers, words in (
         ({"freshness": "Rotten"}, "row 1, freshness: 'Rotten' is not one of the labels"),
         ({"colour": "red"}, "row 1, colour: there is no such question"),
-        ({"why": "x" * 2001}, "row 1, why: an answer has at most 2000 characters"),
+        (
+            {"why": "x" * (LONGEST_COMMENT + 1)},
+            "row 1, why: an answer has at most 2,000 characters",
+        ),
     ):
         wrong = [replace(bare[0], answers=answers), *bare[1:]]
         with pytest.raises(Refused, match=words):

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
-from adjudge.collect.values.judging import CANNOT_JUDGE, PAGE_BROKEN, Answer
+from adjudge.collect.values.judging import CANNOT_JUDGE, LONGEST_COMMENT, PAGE_BROKEN, Answer
 from adjudge.errors import NotFound, Refused
 from collecting import Bench, refused, sqlite_first
 
@@ -55,7 +55,12 @@ def test_tampered_forms_are_refused_and_nothing_is_stored(database: Database) ->
     with pytest.raises(Refused, match="row 2: 'Great' is not one of the labels"):
         submit(judge, page.page, page.key, [answers[0], Answer(row=2, label="Great")])
     with refused("bad-form"):
-        submit(judge, page.page, page.key, [Answer(row=1, label="Spam", comment="x" * 5001)])
+        submit(
+            judge,
+            page.page,
+            page.key,
+            [Answer(row=1, label="Spam", comment="x" * (LONGEST_COMMENT + 1))],
+        )
     with refused("bad-form"):
         submit(judge, page.page, page.key, [Answer(row=1, label="Spam", comment="a\0b")])
     with refused("not-training"):

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from adjudge.collect.values.judging import LONGEST_COMMENT
 from sites import REASON, Browser, Site
 
 
@@ -50,6 +51,16 @@ def test_a_missed_gold_is_shown_and_can_be_contested(site: Site) -> None:
     assert "You disagreed." in judge.words
     contest = site.services.gold.get_contests(slug)[0]
     assert contest.text == "This lamp is <b>fine</b>."
+
+
+def test_the_page_allows_comments_as_long_as_the_service_stores(site: Site) -> None:
+    slug = site.open_project()
+    judge = work(site, slug)
+    assert f'name="comment-1" maxlength="{LONGEST_COMMENT}"' in judge.text
+    long = {"comment-1": "x" * LONGEST_COMMENT}
+    judge.post(f"/j/{slug}/pages/{judge.page}/draft", **judge.answers(), **long, expect=204)
+    longer = {"comment-1": "x" * (LONGEST_COMMENT + 1)}
+    judge.post(f"/j/{slug}/pages/{judge.page}/draft", **judge.answers(), **longer, expect=422)
 
 
 def test_a_page_with_something_missing_comes_back_with_what_was_answered(site: Site) -> None:

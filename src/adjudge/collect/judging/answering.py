@@ -18,13 +18,18 @@ from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, Request, write_log
 from adjudge.collect.store.schema import contests, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
-from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, BesideRow, Feedback, Outcome
+from adjudge.collect.values.judging import (
+    DRY_RUN,
+    LONGEST_COMMENT,
+    OTHERS,
+    Answer,
+    BesideRow,
+    Feedback,
+    Outcome,
+)
 from adjudge.collect.values.judging import Row as PageRow
 from adjudge.collect.values.sides import mirror
 from adjudge.errors import Refused
-
-LONGEST_COMMENT = 5000
-_LONGEST_WORDS = 2_000  # characters of an answer in words
 
 ROWS = (
     select(page_rows.c.row, page_rows.c.item, page_rows.c.gold, page_rows.c.swapped)
@@ -83,7 +88,7 @@ def _problems_of(answer: Answer, project: ProjectSnapshot) -> Iterator[str]:
     if answer.label not in project.allowed:
         yield f": {answer.label[:80]!r} is not one of the labels"
     if len(answer.comment) > LONGEST_COMMENT or "\0" in answer.comment:
-        yield f": a comment has at most {LONGEST_COMMENT} characters"
+        yield f": a comment has at most {LONGEST_COMMENT:,} characters"
     known = {one.name: one for one in project.questions}
     for name, text in answer.answers.items():
         place = f", {name[:40]}"
@@ -91,8 +96,8 @@ def _problems_of(answer: Answer, project: ProjectSnapshot) -> Iterator[str]:
             yield f"{place}: there is no such question"
         elif known[name].choices and text not in known[name].choices:
             yield f"{place}: {text[:80]!r} is not one of the labels"
-        elif len(text) > _LONGEST_WORDS or "\0" in text:
-            yield f"{place}: an answer has at most {_LONGEST_WORDS} characters"
+        elif len(text) > LONGEST_COMMENT or "\0" in text:
+            yield f"{place}: an answer has at most {LONGEST_COMMENT:,} characters"
 
 
 def rows_missing(missing: Sequence[int], rows: Sequence[StoredRow]) -> Refused:
@@ -243,7 +248,7 @@ def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
     """Keep a judge's "I disagree" with a gold they were told they missed."""
     words = said.strip()
     if not words or len(words) > LONGEST_COMMENT or "\0" in words:
-        raise Refused("bad-form", f"please say why, in at most {LONGEST_COMMENT} characters")
+        raise Refused("bad-form", f"please say why, in at most {LONGEST_COMMENT:,} characters")
     page = request.page(public)
     given = request.on.execute(GIVEN, {"page": page.id}).all()
     told = _told_rows(page, given)

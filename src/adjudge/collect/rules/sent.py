@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from adjudge.collect.values.ids import topic_id
+from adjudge.collect.values.judging import LONGEST_COMMENT
 from adjudge.collect.values.project import Beside, GoldEntry, Item
 from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.errors import BadSetting
@@ -25,7 +26,7 @@ Short = Annotated[str, _text(0, 200, _CONTROL)]
 Property = Annotated[str, _text(0, 200)]  # the name of a part of an object
 Name = Annotated[str, _text(1, 1_000, _CONTROL)]
 Line = Annotated[str, _text(0, 1_000, _CONTROL)]
-Comment = Annotated[str, _text(0, 2_000)]
+Comment = Annotated[str, _text(0, LONGEST_COMMENT)]
 Reason = Annotated[str, _text(0, 5_000)]
 Paragraph = Annotated[str, _text(0, 10_000)]
 Guide = Annotated[str, _text(0, 200_000)]

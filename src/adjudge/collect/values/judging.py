@@ -19,6 +19,8 @@ CANNOT_JUDGE = "can't judge"
 PAGE_BROKEN = "page broken"
 OTHERS: tuple[str, ...] = (CANNOT_JUDGE, PAGE_BROKEN)
 
+LONGEST_COMMENT = 2_000  # characters; also of an answer in words
+
 
 def accuracy_of(right: int, seen: int) -> float | None:
     """Share of golds right; None where none was seen."""

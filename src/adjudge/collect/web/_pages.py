@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.two_accuracies import gold_interval
+from adjudge.collect.values.judging import LONGEST_COMMENT
 from adjudge.collect.values.sides import in_words, is_of_pairs
 from adjudge.collect.web import _policy_form
 from adjudge.collect.web._markup import beginning, highlight, unmark
@@ -118,6 +119,7 @@ def _environment() -> Environment:
         "thousands": lambda number: f"{number:,}",
     }
     made.globals |= {"money": money, "stamp": _stamp(), "interval": _interval}
+    made.globals |= {"longest_comment": LONGEST_COMMENT}
     return made
 
 

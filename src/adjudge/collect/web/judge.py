@@ -12,6 +12,7 @@ from starlette.responses import Response
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import (
     DRY_RUN,
+    LONGEST_COMMENT,
     MOST_PAGES_LEFT,
     Answer,
     Arrival,
@@ -35,7 +36,6 @@ _ENDS = {
     "failed": ("The training was not passed", "warn", "You cannot go on to the work itself."),
     "blocked": ("Your work here has ended", "bad", "You cannot judge any more in this project."),
 }
-_COMMENT = 2_000  # characters
 
 
 async def _find_judge(request: Request, project: str) -> str:
@@ -284,7 +284,7 @@ def _left(request: Request, view: JudgeView) -> str:
 @router.post("/j/{project}/pages/{page}/contest")
 def _contest(request: Request, project: str, page: str, form: SentForm, judge: _Judge) -> Response:
     """Disagree with a gold."""
-    row, text = form.number("row"), form.need("text", most=_COMMENT)
+    row, text = form.number("row"), form.need("text", most=LONGEST_COMMENT)
     state_of(request).judging.contest(judge, page, row, text)
     return go(request, f"/j/{quote(project)}/pages/{quote(page)}")
 
@@ -303,9 +303,6 @@ def _answers_of(fields: Mapping[str, str]) -> list[Answer]:
         if part != "label" or not place.isdecimal() or len(place) > 6 or not label:
             continue
         comment = fields.get(f"comment-{place}", "").strip()
-        if len(comment) > _COMMENT:
-            problem = f"a comment has {len(comment):,} characters; expected at most {_COMMENT:,}"
-            raise Refused("bad-form", problem, row=int(place))
         answers.append(
             Answer(
                 row=int(place),
