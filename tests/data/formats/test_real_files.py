@@ -112,7 +112,7 @@ ASKED: dict[str, tuple[str, str, dict[str, Any], tuple[str | int, ...]]] = {
     ),
 }
 REFUSED = {
-    "files-2/lemur-all_random.csv": "bad-data",
+    "files-2/lemur-all_random.csv": "two-values",
     "files-2/neg-leaderboard.csv": "unknown-format",
     "files-2/neg-students.csv": "unclear-columns",
     "files-2/neg-votes.csv": "unknown-format",
