@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from adjudge.data.judgments import Judgments
 
 _KINDS = {
-    0: ("person", "people", "human", "expert", "crowd", "worker", "annotator", "assessor"),
-    1: ("model", "llm", "machine", "ai", "bot", "automatic", "languagemodel"),
+    0: (
+        *("person", "people", "human", "expert", "crowd"),
+        *("worker", "annotator", "annotation", "assessor"),
+    ),
+    1: ("model", "llm", "machine", "ai", "bot", "automatic", "languagemodel", "eval"),
 }
 
 

@@ -143,7 +143,7 @@ class ModelAnswers:
     def read(
         cls, path: str | Path | Sequence[str | Path], *, format: str | None = None, **options: Any
     ) -> ModelAnswers:
-        """Answers from files of any known format; only plain tables hold more than judgments.
+        """Answers from files of any known format; tables and evaluations hold more than judgments.
 
         What was left out, merged or guessed is warned of (``ReadingWarning``) and kept in
         ``notes``.
@@ -175,8 +175,11 @@ class ModelAnswers:
                 source=str(places[0]),
                 expected="judgments",
             )
-        found = cls.of(content.judgments, content.gold)
-        return replace(found, notes=content.notes, bad=content.bad)
+        found = cls.of(content.judgments)
+        if content.answers is not None:
+            source = chosen.source(str(places[0]))
+            found = cls.from_table(content.answers, scale=chosen.scale, source=source)
+        return replace(found, gold=content.gold, notes=content.notes, bad=content.bad)
 
     @classmethod
     def _of_files(cls, files: list[File], options: Options) -> ModelAnswers:

@@ -8,9 +8,11 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from adjudge.data.formats import Content, read, write
+from adjudge.data.model_answers import ModelAnswers
 from adjudge.errors import BadData
 from format_samples import SAMPLES
 from reading import complaint, judgments_in
@@ -151,6 +153,163 @@ def test_an_ungraded_output_has_not_failed(tmp_path: Path) -> None:
     content = read(path, format="promptfoo")
     assert held(content) == (2, 2, 1, ("fail", "pass"))
     assert "1 outcome left out: neither passed nor failed" in " ".join(content.notes)
+
+
+def graded(number: int, kind: str, asked: Any = None, **more: Any) -> dict[str, Any]:
+    """Return an output of promptfoo with one verdict of a grader."""
+    assertion = {"type": kind} | ({} if asked is None else {"provider": asked})
+    part = {"pass": number % 2 == 0, "assertion": assertion, "tokensUsed": {"total": 30}}
+    about = {"promptIdx": 0, "testIdx": number, "cost": 0.5, **more}
+    return about | {"gradingResult": {"pass": True, "componentResults": [part]}}
+
+
+def scored(number: int, source: str, metadata: dict[str, Any], **more: Any) -> dict[str, Any]:
+    about = {"traceId": f"t{number}", "name": "helpful", "value": number % 2, "source": source}
+    return about | {"metadata": metadata} | more
+
+
+def inspected(grader: dict[str, Any], number: int = 0, cost: float | None = 0.01) -> dict[str, Any]:
+    said = [{"role": "user"}, {"role": "assistant", "model": "small-2026"}]
+    scores = {"model_graded_qa": {"value": "C", "metadata": {"grading": said}}, "match": "I"}
+    used = {"grader": {"total_cost": cost, "total_tokens": 9}}
+    sample = {"id": number, "epoch": 1, "scores": scores, "role_usage": used}
+    scorer = {"name": "inspect_ai/model_graded_qa", "options": grader}
+    about = {"model": "big", "scorers": [{"name": "match"}, scorer]}
+    roles = {"model_roles": {"grader": {"model": "small"}}}
+    return {"status": "success", "eval": {"task": "t", **about, **roles}, "samples": [sample]}
+
+
+OPTIONS = {"testCase": {"options": {"provider": {"id": "small"}}}}
+ANSWERS: dict[str, tuple[str, Any, list[tuple[str, str, str, str, float, float, float]]]] = {
+    # By judge: name, model, prompt, version, its cost, tokens and highest confidence; -1 unknown.
+    "a grader of promptfoo": (
+        "promptfoo",
+        [graded(1, "llm-rubric", "small"), graded(2, "llm-rubric", {"id": "big"})],
+        [
+            ("small/llm-rubric", "small", "llm-rubric", "", -1, 30, -1),
+            ("big/llm-rubric", "big", "llm-rubric", "", -1, 30, -1),
+        ],
+    ),
+    "the grader of a test of promptfoo": (
+        "promptfoo",
+        [graded(1, "not-llm-rubric", **OPTIONS), graded(2, "contains", **OPTIONS)],
+        [
+            ("small/not-llm-rubric", "small", "not-llm-rubric", "", -1, 30, -1),
+            ("contains", "", "", "", -1, -1, -1),
+        ],
+    ),
+    "evaluators of Langfuse": (
+        "langfuse",
+        [scored(1, "EVAL", {}, evaluatorId="e1"), scored(2, "EVAL", {}, evaluatorId="e2")],
+        [("e1", "", "", "", -1, -1, -1), ("e2", "", "", "", -1, -1, -1)],
+    ),
+    "models of Langfuse": (
+        "langfuse",
+        [
+            scored(1, "EVAL", {"model": "small", "cost": 0.5, "confidence": 0.75}),
+            scored(1, "EVAL", {"model": "big", "prompt": "p1", "version": "7"}),
+            scored(2, "API", json.dumps({"model": "big", "prompt": "p2", "confidence": "high"})),
+        ],
+        [
+            ("small/EVAL", "small", "EVAL", "", 0.5, -1, 0.75),
+            ("big/EVAL", "big", "p1", "7", -1, -1, -1),
+            ("big/API", "big", "p2", "", -1, -1, -1),
+        ],
+    ),
+    "a grader of Inspect": (
+        "inspect",
+        inspected({"model": "large"}),
+        [
+            ("large/model_graded_qa", "large", "model_graded_qa", "small-2026", 0.01, 9, -1),
+            ("match", "", "", "", -1, -1, -1),
+        ],
+    ),
+    "the role of a grader of Inspect": (
+        "inspect",
+        inspected({}, cost=None),
+        [
+            ("small/model_graded_qa", "small", "model_graded_qa", "small-2026", -1, 9, -1),
+            ("match", "", "", "", -1, -1, -1),
+        ],
+    ),
+    "metrics of deepeval": (
+        "deepeval",
+        {"testCases": [
+            {"name": f"c{n}", "metricsData": [
+                {"name": "Bias", "success": True, "evaluationModel": m, "evaluationCost": 0.25}
+            ]} for n, m in enumerate(("small", "big", "big"))
+        ]},
+        [
+            ("small/Bias", "small", "Bias", "", 0.25, -1, -1),
+            ("big/Bias", "big", "Bias", "", 0.5, -1, -1),
+        ],
+    ),
+    "prompts of UMBRELA, which are texts of items": (
+        "umbrela",
+        [
+            {"model": "small", "query": "q", "passage": f"p{n}", "prompt": f"Is p{n} good?",
+             "judgment": n} for n in range(3)
+        ],
+        [("small", "small", "", "", -1, -1, -1)],
+    ),
+    "weighted preferences of AlpacaEval": (
+        "alpacaeval",
+        [
+            {"instruction": f"q{n}", "generator_1": "a", "generator_2": "b", "annotator": "gpt",
+             "preference": given, "price_per_example": 0.25} for n, given in enumerate((1.25, 2))
+        ],
+        [("gpt", "", "", "", 0.5, -1, 0.75)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_evaluation_names_its_models(tmp_path: Path, name: str) -> None:
+    kind, held, expected = ANSWERS[name]
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(held))
+    found = ModelAnswers.load(path, format=kind)
+    judge = found.judgments.judge
+    numbers = [
+        [-1.0 if values is None or np.isnan(own := values[judge == code]).all() else total(own)
+         for values, total in
+         ((found.cost, np.nansum), (found.tokens, np.nansum), (found.confidence, np.nanmax))]
+        for code in range(found.judgments.judge_count)
+    ]  # fmt: skip
+    names = found.judgments.judges.to_pylist()
+    parts = zip(names, found.model, found.prompt, found.version, numbers, strict=True)
+    assert {(*about, *values) for *about, values in parts} == set(expected)
+    if kind != "alpacaeval":
+        assert set(judgments_in(read(path, format=kind)).judges.to_pylist()) == set(names)
+
+
+def test_numbers_of_a_judge_that_are_none_are_noted(tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    path.write_text(json.dumps([scored(n, "EVAL", {"confidence": "high"}) for n in (1, 2)]))
+    assert "2 confidences left out: not a number" in ModelAnswers.load(path).notes
+
+
+def test_annotations_of_langfuse_are_by_people(tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    scores = [scored(1, "EVAL", {"model": "m"}), scored(1, "ANNOTATION", {}, authorUserId="ann")]
+    path.write_text(json.dumps(scores))
+    judgments = ModelAnswers.load(path).judgments
+    assert judgments.kind is not None
+    assert dict(zip(judgments.judges.to_pylist(), judgments.kind.tolist(), strict=True)) == {
+        "m/EVAL": 1,
+        "ann": 0,
+    }
+
+
+def test_several_evaluations_keep_their_models(tmp_path: Path) -> None:
+    paths = []
+    for model in ("small", "big"):
+        paths.append(tmp_path / f"{model}.json")
+        paths[-1].write_text(json.dumps([graded(1, "llm-rubric", model)]))
+    found = ModelAnswers.load(paths)
+    assert set(found.model) == {"small", "big"}
+    assert found.tokens is not None
+    assert found.tokens.tolist() == [30, 30]
 
 
 def test_an_archive_of_inspect(tmp_path: Path) -> None:

@@ -45,9 +45,15 @@ _LANGFUSE = Records(
     levels=(Level("score", "*"),),
     roles={
         "item": ("traceid+observationid+sessionid",),
-        "judge": ("authoruserid", "authorusername", "evaluator", "queueid", "source"),
+        "judge": (
+            *("authoruserid", "authorusername", "evaluatorid", "evaluator", "evaluationruleid"),
+            *("queueid", "source"),
+        ),
         "label": ("stringvalue", "value"),
         "time": ("timestamp",),
+        "kind": ("source",),
+        "model": ("metadata.model", "metadata.model_name", "metadata.judge_model"),
+        **{name: (f"metadata.{name}",) for name in ("prompt", "version", "confidence", "cost")},
     },
     loose=True,
     judge="unknown",
@@ -74,6 +80,7 @@ _UMBRELA = Records(
             *("passage", "doc"),
         ),
         "judge": ("model",),
+        "model": ("model",),
         "label": ("judgment", "judgement"),
     },
     judge=FILE,
@@ -107,16 +114,49 @@ def _inspect_scores(sample: Row, _: str) -> Iterator[Row | LeftOut]:
         yield LeftOut("sample", "no score")
     model = as_object(sample.get("eval")).get("model") or "model"
     item = f"{model}/{sample.get('id')}/{sample.get('epoch', 1)}"
+    graders = _graders(as_object(sample.get("eval")))
+    usage = as_object(as_object(sample.get("role_usage")).get("grader"))
+    alone = sum(name in graders for name in scores) == 1  # the usage is that of one scorer
     for scorer, score in scores.items():
         value = score.get("value") if isinstance(score, dict) else score
         values = {f"/{key}": one for key, one in as_object(value).items()} or {"": value}
+        grading = as_list(as_object(as_object(score).get("metadata")).get("grading"))
+        version = as_object(grading[-1]).get("model") if grading else None
+        about = {"model": graders.get(scorer) or version, "version": version}
+        if alone and scorer in graders and len(values) == 1:
+            about |= {"cost": usage.get("total_cost"), "tokens": usage.get("total_tokens")}
         for part, one in values.items():
             if one is not None:
                 label = json.dumps(one) if isinstance(one, list) else one
-                yield {"item": item, "judge": f"{scorer}{part}", "label": label}
+                yield {**about, "item": item, "judge": f"{scorer}{part}", "label": label}
+
+
+def _graders(evaluation: Row) -> dict[str, str]:
+    """Return the model that each scorer asks, by the scorer's name in samples."""
+    found: dict[str, str] = {}
+    seen = Counter[str]()
+    for scorer in map(as_object, as_list(evaluation.get("scorers"))):
+        name = str(scorer.get("name")).rpartition("/")[2]
+        key = f"{name}{seen[name] or ''}"
+        seen[name] += 1
+        options = as_object(scorer.get("options"))
+        model = options.get("model")
+        if model is None and ("model_graded" in name or options.get("model_role")):
+            roles = as_object(evaluation.get("model_roles"))
+            role = roles.get(options.get("model_role") or "grader")
+            model = role or evaluation.get("model")  # by default a model grades itself
+        each = [as_object(one).get("model", one) for one in as_list(model) or [model]]
+        if all(isinstance(one, str) for one in each):
+            found[key] = "+".join(each)
+    return found
 
 
 _EVALUATION = "promptfoo"  # the judge of an output without assertions
+_GRADED = (  # assertions that ask the grader of the test
+    *("llm-rubric", "search-rubric", "model-graded-closedqa", "model-graded-factuality"),
+    *("factuality", "g-eval", "answer-relevance", "context-faithfulness", "context-recall"),
+    *("context-relevance", "conversation-relevance", "select-best"),
+)
 _OUTCOME = re.compile(r"^\[(PASS|FAIL|ERROR)\]")
 
 
@@ -137,32 +177,51 @@ def _promptfoo_verdicts(result: Row, _: str) -> Iterator[Row | LeftOut]:
         yield LeftOut("output", "the provider failed")
         return
     item = _output_name(result)
-    seen: dict[str, int] = {}
-    verdicts: dict[str, Any] = {}
+    seen = Counter[tuple[str, str | None]]()
+    verdicts: list[tuple[Row, Any]] = []
     for part in map(as_object, as_list(graded.get("componentResults"))):
         if assertion := as_object(part.get("assertion")):
             name = str(assertion.get("metric") or assertion.get("type") or _EVALUATION)
-            seen[name] = seen.get(name, 0) + 1
-            verdicts[name if seen[name] == 1 else f"{name} {seen[name]}"] = part.get("pass")
+            model = _grader(assertion, result)
+            seen[name, model] += 1
+            number = seen[name, model]
+            row = {"judge": name if number == 1 else f"{name} {number}", "model": model}
+            row["tokens"] = as_object(part.get("tokensUsed")).get("total") if model else None
+            row["kind"] = "person" if assertion.get("type") == "human" else None
+            verdicts.append((row, part.get("pass")))
     given = graded.get("pass", result.get("success", result.get("pass")))
-    for judge, passed in (verdicts or {_EVALUATION: given}).items():
+    for row, passed in verdicts or [({"judge": _EVALUATION}, given)]:
         if isinstance(passed, bool):
-            yield {"item": item, "judge": judge, "label": "pass" if passed else "fail"}
+            yield {**row, "item": item, "label": "pass" if passed else "fail"}
         else:
             yield LeftOut("outcome", "neither passed nor failed")
 
 
+def _grader(assertion: Row, result: Row) -> str | None:
+    """Return the model that graded by an assertion, where the results name it."""
+    given = assertion.get("provider")
+    if given is None and str(assertion.get("type")).removeprefix("not-") in _GRADED:
+        given = as_object(as_object(result.get("testCase")).get("options")).get("provider")
+    return _provider(given)
+
+
+def _provider(given: Any) -> str | None:
+    """Return the name of a provider: a text, an object, or objects by what they are used for."""
+    held = as_object(given)
+    if "text" in held:
+        return _provider(held["text"])
+    return as_text(held.get("label") or held.get("id")) if held else given or None
+
+
 def _output_name(result: Row) -> str:
     """Return the name of an output: its test, prompt and provider."""
-    given = result.get("provider")
-    provider = as_object(given).get("label") or as_object(given).get("id")
     test = result.get("testIdx")
     if test is None:
         test = ", ".join(f"{k}={v}" for k, v in as_object(result.get("vars")).items())
     prompt = result.get("promptIdx")
     if prompt is None:
         prompt = result.get("promptId") or as_object(result.get("prompt")).get("label")
-    parts = (test, prompt, provider if isinstance(given, dict) else given)
+    parts = (test, prompt, _provider(result.get("provider")))
     return "/".join(str(part) for part in parts if part is not None)
 
 
@@ -292,6 +351,29 @@ def _preference(record: Row, _: str) -> Iterator[Row | LeftOut | Fault]:
         yield {**names, **asked, "label": outcome, "first": "unknown"}
 
 
+def _judged_preference(record: Row, name: str) -> Iterator[Row | LeftOut | Fault]:
+    """Return the judgment of AlpacaEval on a pair; a preference between 1 and 2 has confidence."""
+    for row in _preference(record, name):
+        if isinstance(row, dict):
+            given, cost = record["preference"], record.get("price_per_example")
+            sure = max(2 - given, given - 1) if given not in (0, 1, 1.5, 2) else None
+            item = "/".join(str(row[part]) for part in ("topic", "left", "right"))
+            label = {"left": "A>B", "tie": "A=B", "right": "B>A"}[row["label"]]
+            judged = {"item": item, "judge": row["judge"], "label": label}
+            yield {**judged, "topic": row["topic"], "confidence": sure, "cost": cost}
+        else:
+            yield row
+
+
+def _read_alpaca(file: File, options: Options) -> Content:
+    """Read comparisons, or judgments on pairs where those are wanted."""
+    if options.wanted != "judgments":
+        return Records(rows=_preference, judge=FILE).read(file, options)
+    note = "each pair is an item, labelled A>B, A=B or B>A; 'adjudge rank-pairs' ranks generators"
+    options.notes.append(note)
+    return Records(rows=_judged_preference, judge=FILE).read(file, options)
+
+
 def _verdicts(record: Row, _: str) -> Iterator[Row | LeftOut]:
     """Return the verdicts of JudgeBench on a pair: of the second, the answers change places."""
     item = as_text(record.get("pair_id") or record.get("question_id"))
@@ -327,7 +409,9 @@ def _metrics(case: Row, _: str) -> Iterator[Row | LeftOut]:
         passed = metric.get("success")
         if isinstance(passed, bool):
             label = "pass" if passed else "fail"
-            yield {"item": case["name"], "judge": metric.get("name"), "label": label}
+            about = {"model": metric.get("evaluationModel"), "cost": metric.get("evaluationCost")}
+            named = {"item": case["name"], "judge": metric.get("name"), "label": label}
+            yield {**about, **named}
         else:
             yield LeftOut("metric", "neither passed nor failed")
 
@@ -360,9 +444,9 @@ LOGS = (
         "alpacaeval",
         "AlpacaEval annotations: generator_1, generator_2, preference, annotator",
         fields("generator_1", "generator_2", "preference"),
-        reads=("comparisons",),
+        reads=("judgments", "comparisons"),
         extension=".json",
-        read=Records(rows=_preference, judge=FILE).read,
+        read=_read_alpaca,
     ),
     _format(
         "judgebench",

@@ -29,7 +29,8 @@ class Content:
 
     ``labels`` is a consensus table (the columns of ``Consensus.labels``); ``run`` is a ranking
     (topic, document, rank, score, tag, line); ``texts`` are the words of topics and documents
-    (columns topic, document, query, title, text, ... as the format has them). ``bad`` are the
+    (columns topic, document, query, title, text, ... as the format has them). ``answers``
+    are the rows of the judgments, where they name models, costs or confidences. ``bad`` are the
     faulty rows that were skipped; ``notes`` say what was left out because it is not a judgment, and
     how much.
     """
@@ -40,6 +41,7 @@ class Content:
     labels: Any = None  # Arrow table
     run: Any = None  # Arrow table
     texts: Any = None  # Arrow table
+    answers: Any = None  # Arrow table
     scale: Scale | None = None
     format: str = ""
     bad: tuple[BadRow, ...] = ()

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from adjudge.data._gold_table import gold_from_table
+from adjudge.data._reshaping import kind_of_word
 from adjudge.data.columns import letters_of
 from adjudge.data.comparisons import load_comparisons
 from adjudge.data.formats.delimited import is_large, read_delimited
@@ -33,7 +34,7 @@ from adjudge.data.formats.tables import (
     without_repeats,
 )
 from adjudge.data.gold import Gold
-from adjudge.data.scale import canonical
+from adjudge.data.scale import as_number, canonical
 from adjudge.errors import BadData, Remedy, shown
 
 FILE = "<file>"  # a judge who is called as the file
@@ -208,6 +209,7 @@ class Records:
             return
         where = ", ".join(part for part in (place, row.pop("place", "")) if part)
         key, kept = ("gold", golds) if "gold" in row else ("label", rows)
+        row = _with_model(row, gone)
         if key == "label" and row.get("judge") in (None, ""):
             name = rows.source.name
             row["judge"] = judge_name(name) if self.judge == FILE else self.judge or None
@@ -258,10 +260,27 @@ class Records:
             prefix=INPUT,
             choices="lists" if self.several else "",
         )
+        if set(_ANSWERED) & set(table.column_names):
+            content = replace(content, answers=table)
         if gold is not None and content.judgments is not None:
             gold.codes(content.judgments.scale)  # refuses gold of another kind than the labels
             content = replace(content, gold=gold)
         return replace(content, notes=notes)
+
+
+def _with_model(row: Row, gone: Counter[LeftOut]) -> Row:
+    """Return the row of a judge named by model and prompt, without what is not known of it."""
+    row = {name: value for name, value in row.items() if value is not None or name not in _ABOUT}
+    for name in ("confidence", "cost", "tokens"):
+        if name in row and as_number(str(row[name])) is None:
+            del row[name]
+            gone[LeftOut(name, "not a number")] += 1
+    model, judge = row.get("model"), row.get("judge") or None
+    if model and judge != model:
+        own = {"prompt": judge} if judge else {}
+        row = {**own, **row, "judge": f"{model}/{judge}" if judge else model}
+    known = kind_of_word(row.get("kind", "")) is not None
+    return {**row, "kind": "model"} if model and not known else row
 
 
 def _top(found: Any, level: Level) -> Any:
@@ -288,8 +307,7 @@ def _value_at(record: Row, path: str) -> Any:
     if path in record or "." not in path:
         return record.get(path)
     key, _, rest = path.partition(".")
-    inner = record.get(key)
-    return _value_at(inner, rest) if isinstance(inner, dict) else None
+    return _value_at(_object_in(record.get(key)), rest)
 
 
 def _first_text(record: Row, paths: Iterable[str]) -> str | None:
@@ -304,20 +322,27 @@ def _first_text(record: Row, paths: Iterable[str]) -> str | None:
 
 def inputs_of(record: object, leave: Callable[[str], bool] = lambda _: False) -> Row:
     """Return what describes an item: the text, numbers and truth values of an object."""
-    if isinstance(record, str):
-        try:
-            record = json.loads(record)
-        except ValueError:
-            return {}
-    given = record if isinstance(record, dict) else {}
     return {
         f"{INPUT}{name}": value
-        for name, value in given.items()
+        for name, value in _object_in(record).items()
         if isinstance(value, str | int | float | bool) and not leave(str(name))
     }
 
 
-_ROLES = ("item", "topic", "document", "judge", "label", "gold", "time", "seconds")
+def _object_in(value: object) -> Row:
+    """Return an object, also one that is written as JSON in a text, and otherwise an empty one."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return {}
+    return as_object(value)
+
+
+_OF_JUDGES = ("kind", "prompt", "version")
+_ANSWERED = ("model", "confidence", "cost", "tokens")  # what ModelAnswers takes from a table
+_ABOUT = (*_OF_JUDGES, *_ANSWERED)
+_ROLES = ("item", "topic", "document", "judge", "label", "gold", "time", "seconds", *_OF_JUDGES)
 
 
 def _roles_of(columns: list[str]) -> dict[str, str]:
@@ -325,6 +350,7 @@ def _roles_of(columns: list[str]) -> dict[str, str]:
     roles = {role: role for role in _ROLES if role in columns}
     inputs = [name.removeprefix(INPUT) for name in columns if name.startswith(INPUT)]
     pair = {} if "topic" in roles else pair_columns(inputs)
+    roles |= {"family": "model"} if "model" in columns else {}
     return roles | {role: f"{INPUT}{name}" for role, name in pair.items()}
 
 

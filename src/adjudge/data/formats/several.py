@@ -96,6 +96,10 @@ def _together(contents: list[Content], options: Options, names: list[str], kind:
     if len(judged) == len(contents):
         same = all(content.columns == contents[0].columns for content in contents)
         content = _join_judgments(judged, options.scale, names)
+        tables = [part.answers for part in contents if part.answers is not None]
+        if len(tables) == len(contents):
+            answers = pa.concat_tables(tables, promote_options="permissive")
+            content = replace(content, answers=answers)
         return replace(content, gold=gold, columns=contents[0].columns if same else {})
     compared = [content.comparisons for content in contents if content.comparisons is not None]
     if len(compared) == len(contents):
