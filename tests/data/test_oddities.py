@@ -216,7 +216,7 @@ def test_gold_is_read_as_the_label_it_means(
     judgments = content(tmp_path, text).judgments
     assert judgments is not None
     (tmp_path / "gold.csv").write_text(f'item,gold\ni0,"{gold}"\n')
-    found = read(tmp_path / "gold.csv", wanted="gold", truths=judgments.scale)
+    found = read(tmp_path / "gold.csv", kind="gold", truths=judgments.scale)
     assert found.gold is not None
     assert found.gold.values == (label,)
     assert found.notes == (f"column gold: gold {gold!r} is read as {label}",)
@@ -231,7 +231,7 @@ def test_gold_that_means_no_label_is_refused(tmp_path: Path, gold: str) -> None:
     assert judgments is not None
     (tmp_path / "gold.csv").write_text(f"item,gold\ni0,{gold}\n")
     with pytest.raises(BadData, match=f"'{gold}' is not on the scale 1 < 2 < 3"):
-        read(tmp_path / "gold.csv", wanted="gold", truths=judgments.scale)
+        read(tmp_path / "gold.csv", kind="gold", truths=judgments.scale)
     with pytest.raises(BadData, match=f"gold '{gold}' of item 'i0' is not on the scale 1 < 2 < 3"):
         Gold.read(tmp_path / "gold.csv").align(judgments)
 

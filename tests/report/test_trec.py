@@ -19,7 +19,7 @@ from charts import spec_with_data
 @pytest.fixture(scope="module")
 def trec(shared_data: Path) -> Results:
     """His subset: no broken links, relevant or not, unsupervised; shorter chains than his."""
-    content = read(shared_data / "trec-rf10" / "judgments.tsv", wanted="judgments")
+    content = read(shared_data / "trec-rf10" / "judgments.tsv", kind="judgments")
     judgments, gold = content.judgments, content.gold
     assert judgments is not None
     assert gold is not None

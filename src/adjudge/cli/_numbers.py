@@ -61,7 +61,7 @@ def summarise_numbers(found: ContinuousConsensus, read: Input) -> dict[str, Any]
         "widened": found.widened,
         "common": found.common,
         "notes": found.notes,
-        **({} if read.beside is None else _measure_error(found, read.beside)),
+        **({} if read.file_gold is None else _measure_error(found, read.file_gold)),
         **read.omissions,
     }
 

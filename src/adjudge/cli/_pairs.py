@@ -46,7 +46,7 @@ def build_pair_model(fitting: o.Fitting) -> PairModel:
 
 def read_comparisons(places: list[str], reading: o.Reading) -> tuple[Comparisons, Content]:
     """The comparisons of all files together, and what was read."""
-    content = read_content(places, reading, wanted="comparisons")
+    content = read_content(places, reading, kind="comparisons")
     if content.comparisons is None:
         problem = f"there are no comparisons in this file: {describe(content)}"
         raise BadData(problem, source=place_of(places))

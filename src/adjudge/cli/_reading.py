@@ -140,7 +140,7 @@ class Input:
 
     judgments: Judgments
     given: Gold | None = None
-    beside: Gold | None = None
+    file_gold: Gold | None = None
     contents: tuple[Content, ...] = ()
 
     @property
@@ -151,11 +151,11 @@ class Input:
     @property
     def every(self) -> Gold | None:
         """All gold there is: what was given, or else what is in the file of the judgments."""
-        return self.given if self.given is not None else self.beside
+        return self.given if self.given is not None else self.file_gold
 
-    def choose_gold(self, use_beside: bool) -> Gold | None:
+    def choose_gold(self, use_file_gold: bool) -> Gold | None:
         """The gold that may guide a fit: what was given, or what is in the file, if asked for."""
-        return self.every if use_beside else self.given
+        return self.every if use_file_gold else self.given
 
 
 def omissions_of(*contents: Content | ModelAnswers) -> dict[str, list[Any]]:
@@ -181,7 +181,7 @@ def read_content(
     places: list[str],
     reading: Reading,
     *,
-    wanted: Kind | None = None,
+    kind: Kind | None = None,
     truths: Scale | None = None,
     gold: str | None = None,
     reader: Callable[[Options], Content] | None = None,
@@ -195,11 +195,11 @@ def read_content(
     from adjudge.data.formats.format import Options
     from adjudge.data.scale import Scale
 
-    labels = reading if isinstance(reading, LabelReading) and wanted != "gold" else None
+    labels = reading if isinstance(reading, LabelReading) and kind != "gold" else None
     scale = None
     if labels is not None and labels.labels is not None:
         scale = Scale.parse(labels.labels, relevant=labels.named_relevant)
-    columns = name_columns(reading) if wanted != "gold" else {}
+    columns = name_columns(reading) if kind != "gold" else {}
     columns |= {} if gold is None else {"gold": gold}
     if reader is not None:
         with progress("reading on the cluster"):
@@ -212,7 +212,7 @@ def read_content(
             content = read(
                 files[0] if len(files) == 1 else files,
                 format=reading.format,
-                wanted=wanted,
+                kind=kind,
                 scale=scale,
                 encoding=reading.encoding,
                 skip_bad=reading.skip_bad_rows,
@@ -271,7 +271,7 @@ def read_judgments(
     files on a cluster.
     """
     column = None if gold is None else _name_gold_column(gold)
-    content = read_content(places, reading, wanted="judgments", gold=column, reader=reader)
+    content = read_content(places, reading, kind="judgments", gold=column, reader=reader)
     if content.judgments is None:
         way = "; 'adjudge rank-pairs' ranks by them" if content.comparisons is not None else ""
         way = "; 'adjudge rank' takes runs" if content.run is not None else way
@@ -280,7 +280,7 @@ def read_judgments(
     if column is None:
         return shape_input(content, gold, reading)
     read = shape_input(content, None, reading)
-    return replace(read, given=read.beside, beside=None)
+    return replace(read, given=read.file_gold, file_gold=None)
 
 
 def read_answers(
@@ -334,7 +334,7 @@ def _name_gold_column(gold: str) -> str | None:
 
 def read_gold(place: str, reading: Reading, scale: Scale | None) -> Content:
     """Gold in whatever format it is; its values have to be on the scale."""
-    content = read_content([place], replace(reading, format=None), wanted="gold", truths=scale)
+    content = read_content([place], replace(reading, format=None), kind="gold", truths=scale)
     if content.gold is None or not len(content.gold):
         held = describe(content) if content.gold is None else "no row has a gold label yet"
         raise BadData(f"there is no gold in this file: {held}", source=place_of([place]))
@@ -349,7 +349,7 @@ def read_runs(places: list[str], reading: Reading) -> list[Run]:
     own = Reading(format="run", encoding=reading.encoding, skip_bad_rows=reading.skip_bad_rows)
     runs = []
     for place in list_files(places):
-        content = read_content([place], own, wanted="run")
+        content = read_content([place], own, kind="run")
         if content.run is None:
             raise BadData("there is no run in this file", source=place_of([place]))
         runs.append(Run.from_table(content.run, source=place_of([place])))
@@ -367,15 +367,15 @@ def shape_input(content: Content, gold: str | None, reading: LabelReading) -> In
     """The judgments of a content with the gold of a file, and labels as the options say."""
     if content.judgments is None:
         raise BadData(f"there are no judgments: {describe(content)}")
-    given, known, beside = None, None, content.gold
+    given, known, file_gold = None, None, content.gold
     judgments = reading.declare(content.judgments)
     if gold is not None:
         loose = reading.bin is not None or judgments.scale.has_many_grades
         given = read_gold(gold, reading, None if loose else allow_labels(judgments.scale, reading))
         known = given.gold
-    judgments, (known, beside) = shape_labels(judgments, reading, known, beside)
+    judgments, (known, file_gold) = shape_labels(judgments, reading, known, file_gold)
     contents = (content,) if given is None else (content, given)
-    return Input(judgments=judgments, given=known, beside=beside, contents=contents)
+    return Input(judgments=judgments, given=known, file_gold=file_gold, contents=contents)
 
 
 def allow_labels(scale: Scale, reading: LabelReading) -> Scale:
@@ -461,7 +461,7 @@ def read_text(path: Path) -> str:
     except OSError as fault:
         raise BadData(f"cannot be read ({fault.strerror})", source=str(path)) from None
     except UnicodeDecodeError:
-        raise BadData("is not UTF-8; wanted UTF-8", source=str(path)) from None
+        raise BadData("is not UTF-8; expected UTF-8", source=str(path)) from None
 
 
 def type_options(group: Any) -> list[str]:

@@ -115,8 +115,8 @@ def run(
             return
         consensus = fit_model(model, read.judgments, known, fitting, engine)
         about = summarise(consensus, read) if out.json else {}
-        if known is None and read.beside is not None:
-            about |= tell_scores(consensus, read.beside, read.judgments)
+        if known is None and read.file_gold is not None:
+            about |= tell_scores(consensus, read.file_gold, read.judgments)
         more = MoreGold.of(consensus, read.every)
         about |= {"more_gold": None if more is None else asdict(more)}
         if save_draws is not None and consensus.draws is not None:

@@ -95,7 +95,7 @@ def run(
     read = read_judgments(judgments, gold, reading)
     known = read.choose_gold(use_gold)
     if known is None:
-        own = ", or --use-gold for that of the file" if read.beside is not None else ""
+        own = ", or --use-gold for that of the file" if read.file_gold is not None else ""
         raise BadData(f"there is no gold; expected --gold FILE{own}", source=place_of(judgments))
     found = _estimate(read, known, target, systems, plan, fitting)
     _deliver(found, read, out)

@@ -65,7 +65,7 @@ def run(
     plain vote's. The gold is that of --gold, or else of the file itself.
     """
     check_places({"--output": out.output}, inputs=(*files, gold), printing=out)
-    content = read_content(files, reading, wanted="labels")
+    content = read_content(files, reading, kind="labels")
     name = place_of(files)
     scoring = {"resamples": resamples, "seed": fitting.seed}
     if content.judgments is None:

@@ -63,7 +63,7 @@ def run(
         "plan",
         out,
         about={
-            "wanted": planned.wanted,
+            "wanted": planned.accuracy,
             "per_item": planned.per_item,
             "golds_a_judge": planned.golds_a_judge,
             "pass_mark": planned.pass_mark,
@@ -102,7 +102,7 @@ def _tell(planned: JudgmentPlan, price: float, notes: list[str]) -> None:
         money = f", at a cost of {last['cost']:,.2f}" if price else ""
         say(
             (f"{count_of(planned.per_item, 'judgment')} per item", "bold"),
-            f" {'reaches' if planned.per_item == 1 else 'reach'} {planned.wanted:.1%}: "
+            f" {'reaches' if planned.per_item == 1 else 'reach'} {planned.accuracy:.1%}: "
             f"{last['judgments']:,} in all{money}",
         )
     if planned.golds_a_judge is not None and planned.pass_mark is not None:

@@ -124,7 +124,7 @@ def _for_grades(fitting: o.Fitting, grades: str) -> o.Fitting:
 def _read_grades(place: str, reading: o.Reading) -> Judgments:
     """The grades next to comparisons; the columns of comparisons do not apply to them."""
     own = o.Reading(encoding=reading.encoding, skip_bad_rows=reading.skip_bad_rows)
-    content = read_content([place], own, wanted="judgments")
+    content = read_content([place], own, kind="judgments")
     if content.judgments is None:
         problem = f"there are no judgments in this file: {describe(content)}"
         raise BadData(problem, source=place_of([place]))

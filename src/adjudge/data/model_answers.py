@@ -161,13 +161,13 @@ class ModelAnswers:
         from adjudge.data.formats.format import Options
         from adjudge.data.formats.uris import local_files
 
-        chosen = Options(wanted="judgments", **options)
+        chosen = Options(kind="judgments", **options)
         places = [path] if isinstance(path, str | Path) else list(path)
         with local_files(places) as paths:
             files = list_files(paths, chosen.encoding)
             if files and {format or detect(file).name for file in files} <= _PLAIN:
                 return cls._of_files(files, chosen)
-            content = read(paths, format=format, wanted="judgments", **options)
+            content = read(paths, format=format, kind="judgments", **options)
         if content.judgments is None:
             held = "comparisons of two items" if content.comparisons is not None else content.format
             raise BadData(

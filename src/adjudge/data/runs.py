@@ -56,7 +56,7 @@ class Run:
 
         place = Path(path)
         return cls.from_table(
-            read(place, format="run", wanted="run", **options).run, source=place.name
+            read(place, format="run", kind="run", **options).run, source=place.name
         )
 
     @classmethod

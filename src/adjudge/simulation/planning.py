@@ -1,7 +1,7 @@
-"""Planning: how many judgments, golds and how much money a wanted accuracy takes.
+"""Planning: how many judgments, golds and how much money an accuracy takes.
 
-Judges like those of a pilot are drawn, made to judge simulated items as often as is needed, and the
-labels of the model are compared with the truth that was made. A drawn judge is one of the pilot's,
+Judges like those of a pilot are drawn and judge simulated items as often as is needed; the labels
+of the model are compared with the simulated truth. A drawn judge is one of the pilot's,
 in proportion to their judgments, with a confusion from their posterior
 
     theta_j[k, :] ~ Dirichlet(n_j[k, :] + alpha_k)
@@ -36,20 +36,20 @@ from adjudge.simulation._crowd import Crowd
 from adjudge.simulation._judges import Given
 from adjudge.simulation._population import Population
 
-_ITEMS = 2_000  # made in a run: enough to measure accuracy to a hundredth
+_ITEMS = 2_000  # simulated per run: enough to measure accuracy to a hundredth
 _ROUNDS = 500
 _MOST_GOLDS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgmentPlan:
-    """What a wanted accuracy takes; ``per_item`` is None where no number up to the most does."""
+    """What an accuracy takes; ``per_item`` is None if no number up to the largest reaches it."""
 
-    wanted: float
+    accuracy: float  # the one to reach
     per_item: int | None
     table: Any  # Arrow: per_item, n_eff, accuracy, low, high, judgments, cost
-    golds_a_judge: int | None  # to tell a typical judge from one who guesses; None: cannot be told
-    pass_mark: float | None  # share correct that tells them apart
+    golds_a_judge: int | None  # to separate a typical judge from one who guesses; None: too many
+    pass_mark: float | None  # share correct that separates them
     typical: float  # accuracy of the judge in the middle
     guessing: float  # accuracy on gold of who always gives the commonest label
     notes: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ def plan(
     """The fewest judgments per item with which simulated crowds like the pilot reach the accuracy.
 
     ``price`` is for one judgment; ``most`` is the largest number per item that is tried; ``error``
-    is how often a judge may be told wrongly by their gold. The accuracy has to be reached by the
+    is how often gold may misjudge a judge. The accuracy has to be reached by the
     lower end of the interval of the mean (90%), so that the plan is not luck. ``beyond`` numbers
     more are tried, to see what they would add.
     """
@@ -129,9 +129,9 @@ def plan(
         if reached is not None and number >= reached + beyond:
             break
     typical, guessing = _typical(pilot), float(np.max(pilot.overall_prevalence))
-    golds, mark = _golds_to_tell(typical, guessing, error)
+    golds, mark = _golds_to_separate(typical, guessing, error)
     return JudgmentPlan(
-        wanted=accuracy,
+        accuracy=accuracy,
         per_item=reached,
         table=_table(rows, items, price, rho),
         golds_a_judge=golds,
@@ -142,8 +142,8 @@ def plan(
     )
 
 
-def _golds_to_tell(good: float, bad: float, error: float) -> tuple[int | None, float | None]:
-    """The fewest golds that tell a good judge from a bad one, and the share to pass with.
+def _golds_to_separate(good: float, bad: float, error: float) -> tuple[int | None, float | None]:
+    """The fewest golds that separate a good judge from a bad one, and the share to pass with.
 
     Both wrong decisions are made at most with chance ``error``; None where 500 golds do not do.
     """
@@ -168,7 +168,7 @@ class _Curve:
     judges: int
     runs: int
     seed: int
-    made: dict[int, tuple[float, float]] = field(default_factory=dict)
+    measured: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def at(self, number: float) -> tuple[float, float]:
         """The mean over simulated crowds, and its standard error; interpolated between numbers."""
@@ -181,11 +181,11 @@ class _Curve:
         return mean + part * (above - mean), both
 
     def _at(self, number: int) -> tuple[float, float]:
-        if number not in self.made:
+        if number not in self.measured:
             hits = [self._run(number, run) for run in range(self.runs)]
             wide = float(np.std(hits, ddof=1)) / math.sqrt(self.runs) if self.runs > 1 else 0.0
-            self.made[number] = float(np.mean(hits)), wide
-        return self.made[number]
+            self.measured[number] = float(np.mean(hits)), wide
+        return self.measured[number]
 
     def _run(self, per_item: int, run: int) -> float:
         """The accuracy of the model on one simulated crowd."""
@@ -200,9 +200,9 @@ class _Curve:
             prevalence=tuple((prevalence / prevalence.sum()).tolist()),
             per_item=per_item,
         )
-        made = crowd.make(seed=int(rng.integers(2**31)))
-        fitted = self.model.fit(made.judgments)
-        return float(np.mean(fitted.choice == made.truth.codes(self.pilot.scale)))
+        simulated = crowd.make(seed=int(rng.integers(2**31)))
+        fitted = self.model.fit(simulated.judgments)
+        return float(np.mean(fitted.choice == simulated.truth.codes(self.pilot.scale)))
 
 
 def _typical(pilot: Consensus) -> float:
@@ -263,7 +263,7 @@ def _notes(
 
 
 def _check(accuracy: float, items: int, price: float, most: int, runs: int, error: float) -> None:
-    for fits, setting, value, wanted in (
+    for fits, setting, value, expected in (
         (0 < accuracy < 1, "accuracy", accuracy, "a share above 0 and below 1, such as 0.9"),
         (items >= 1, "items", items, "1 or more"),
         (price >= 0, "price", price, "0 or more, per judgment"),
@@ -272,4 +272,4 @@ def _check(accuracy: float, items: int, price: float, most: int, runs: int, erro
         (0 < error < 0.5, "error", error, "a chance above 0 and below 0.5"),
     ):
         if not fits:
-            raise BadSetting(setting, value, wanted)
+            raise BadSetting(setting, value, expected)

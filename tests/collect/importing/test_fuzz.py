@@ -160,7 +160,7 @@ def test_damaged_real_files_are_refused_or_read(
     chosen = data.draw(st.one_of(st.none(), st.sampled_from(readers)))
     wanted = data.draw(st.sampled_from([None, "judgments", "gold", "labels"]))
     with suppress(AdjudgeError):
-        read(path, format=chosen, wanted=wanted)  # type: ignore[arg-type]
+        read(path, format=chosen, kind=wanted)  # type: ignore[arg-type]
     found = importing.read([Upload(name=file.name, body=body)])
     assert found.errors or found.items or found.golds or not body.strip()
 

@@ -237,7 +237,7 @@ def test_no_cell_of_any_export_runs_and_all_come_back_equal(
         return
     path = tmp_path / f"out{entry.extension}"
     path.write_bytes(body)
-    back = read(path, format=chosen, wanted=entry.kind)  # type: ignore[arg-type]
+    back = read(path, format=chosen, kind=entry.kind)  # type: ignore[arg-type]
     if entry.kind == "judgments":
         assert back.judgments is not None
         assert set(back.judgments.items.to_pylist()) == set(judgments.items.to_pylist())

@@ -70,7 +70,7 @@ def test_a_file_of_another_kind_is_refused_or_read(name: str, tmp_path: Path) ->
         path.write_bytes(body)
         for wanted in WANTED[:2] if FULL else [WANTED[place // 2 % 2]]:
             with suppress(AdjudgeError):
-                read(path, format=name, wanted=wanted)  # type: ignore[arg-type]
+                read(path, format=name, kind=wanted)  # type: ignore[arg-type]
 
 
 ODD = [None, 1, True, "", "x", [], {}, [1], [{}], {"a": None}, {"a": {"b": 1}}, float("nan")]
@@ -146,10 +146,10 @@ def test_a_damaged_file_is_refused_or_read_within_memory(
     other = data.draw(st.sampled_from([name, name, None, *SAMPLES]))
     wanted = data.draw(st.sampled_from(WANTED))
     with suppress(AdjudgeError):
-        read(path, format=other, wanted=wanted)  # type: ignore[arg-type]
+        read(path, format=other, kind=wanted)  # type: ignore[arg-type]
     before = arrow.max_memory()
     with memory.peak() as peak, suppress(AdjudgeError):
-        read(path, format=other, wanted=wanted)  # type: ignore[arg-type]
+        read(path, format=other, kind=wanted)  # type: ignore[arg-type]
     most = max(10 * len(body), 1_000 * body.count(b"\n")) + SPARE
     assert peak[0] <= most, f"{peak[0]:,} bytes for {len(body):,}"
     assert arrow.max_memory() - before <= most

@@ -78,7 +78,7 @@ def test_labels_are_gold_where_gold_is_expected(tmp_path: Path) -> None:
 
 def test_labels_where_labels_are_expected(tmp_path: Path) -> None:
     path = _file(tmp_path, "topic,doc,label\n7,a,1\n7,,1\n7,b,0\n")
-    content = read(path, wanted="labels", skip_bad=True)
+    content = read(path, kind="labels", skip_bad=True)
     assert content.gold is None
     assert content.labels.to_pydict() == {
         "item": ["7/a", "7/b"],
@@ -91,7 +91,7 @@ def test_labels_where_labels_are_expected(tmp_path: Path) -> None:
 
 def test_labels_with_gold(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,label,gold\na,1,0\n,1,1\nb,0,\n")
-    content = read(path, wanted="labels", skip_bad=True)
+    content = read(path, kind="labels", skip_bad=True)
     assert gold_in(content).to_table().to_pydict() == {"item": ["a"], "gold": ["0"]}
     assert content.labels.to_pydict() == {"item": ["a", "b"], "label": ["1", "0"]}
     assert [bad.place for bad in content.bad] == ["judgments.csv, line 3, column item"]

@@ -155,7 +155,7 @@ def test_judgments_of_crowd_kit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wanted", [None, "gold"])
 def test_truth_of_crowd_kit(tmp_path: Path, wanted: None) -> None:
-    content = read(crowd_file(tmp_path, "task\ttrue_label\na\tcat\nb\tdog\n"), wanted=wanted)
+    content = read(crowd_file(tmp_path, "task\ttrue_label\na\tcat\nb\tdog\n"), kind=wanted)
     assert gold_in(content).to_table().to_pydict() == {"item": ["a", "b"], "gold": ["cat", "dog"]}
 
 

@@ -136,10 +136,10 @@ def test_the_sample_of_a_format_is_read(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_an_export_is_read(tmp_path: Path, name: str) -> None:
-    text, kind, wanted = FILES[name]
+    text, kind, held_parts = FILES[name]
     (tmp_path / name).write_text(text)
     content = read(tmp_path / name)
-    assert (content.format, held(content)) == (kind, wanted)
+    assert (content.format, held(content)) == (kind, held_parts)
 
 
 def test_an_ungraded_output_has_not_failed(tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ def test_a_file_a_person_in_an_archive(tmp_path: Path) -> None:
 def test_ratings_for_a_ranking_evaluation(tmp_path: Path) -> None:
     place = tmp_path / "gold.csv"
     place.write_text("topic,document,label,probability\nq1,a,2,.9\nq1,b,0,.8\n")
-    content = read(place, wanted="labels")
+    content = read(place, kind="labels")
     write(Content(labels=content.labels), tmp_path / "r.json", format="rank-eval")
     made = json.loads((tmp_path / "r.json").read_text())
     assert made["requests"][0]["ratings"] == [

@@ -132,7 +132,7 @@ def read(
     path: str | Path | Sequence[str | Path],
     *,
     format: str | None = None,
-    wanted: Kind | None = None,
+    kind: Kind | None = None,
     **options: Any,
 ) -> Content:
     """What a file, a folder or several files hold. ``options`` are the fields of ``Options``.
@@ -146,8 +146,8 @@ def read(
         from adjudge.data.formats.uris import local_files
 
         with local_files(places) as found:
-            return read(found, format=format, wanted=wanted, **options)
-    chosen = Options(wanted=wanted, **options)
+            return read(found, format=format, kind=kind, **options)
+    chosen = Options(kind=kind, **options)
     if format is not None and named(format).read is None:
         raise BadData.at(path, "write-only-format", f"{format} is written, not read", value=format)
     files = [File.at(Path(place), chosen.encoding) for place in places]
@@ -162,32 +162,32 @@ def read(
     return read_file(files[0], format, chosen)
 
 
-def read_part(path: str | Path | Sequence[str | Path], wanted: Kind, **options: Any) -> Any:
+def read_part(path: str | Path | Sequence[str | Path], kind: Kind, **options: Any) -> Any:
     """Return the judgments, comparisons or gold of a file, with the notes of its reading.
 
     A ``ReadingWarning`` says what was left out or guessed.
     """
-    return getattr(read_content(path, wanted, depth=5, **options), wanted)
+    return getattr(read_content(path, kind, depth=5, **options), kind)
 
 
 def read_content(
-    path: str | Path | Sequence[str | Path], wanted: Kind, *, depth: int = 4, **options: Any
+    path: str | Path | Sequence[str | Path], kind: Kind, *, depth: int = 4, **options: Any
 ) -> Content:
-    """Return what a file holds; ``wanted`` has the notes of its reading, which are warned of."""
-    content = read(path, wanted=wanted, **options)
-    part = getattr(content, wanted)
+    """Return what a file holds; ``kind`` has the notes of its reading, which are warned of."""
+    content = read(path, kind=kind, **options)
+    part = getattr(content, kind)
     if part is None:
-        problem = f"there are no {wanted}" if wanted != "gold" else "there is no gold"
+        problem = f"there are no {kind}" if kind != "gold" else "there is no gold"
         raise BadData(
             f"{problem} in this file: it is read as {content.format}",
             source=str(path),
-            expected=wanted,
+            expected=kind,
         )
-    if wanted == "judgments" and options.get("drop_labels"):
+    if kind == "judgments" and options.get("drop_labels"):
         part = part.without_labels(*options["drop_labels"])
     name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
     part = replace(part, notes=warn_of(name, content.notes, content.bad, depth=depth))
-    return replace(content, **{wanted: part})
+    return replace(content, **{kind: part})
 
 
 def _is_elsewhere(place: str | Path) -> bool:

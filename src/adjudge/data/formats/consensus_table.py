@@ -38,7 +38,7 @@ def _read(file: File, options: Options) -> Content:
     need_columns(table.column_names, source, "item", "label")
     labels = _typed(table, source)
     gold = None
-    if options.wanted == "gold":
+    if options.kind == "gold":
         roles = {name: name for name in _TEXTS[:3] if name in labels.column_names}
         roles["gold"] = "label"
         gold = gold_from_table(labels, source=source, roles=roles, scale=options.truths)

@@ -217,7 +217,7 @@ _CROWDKIT_TRUTH = Table(
 
 def _read_crowdkit(file: File, options: Options) -> Content:
     """Read judgments, or truth as gold, by the header."""
-    truth = options.wanted in ("gold", "labels") and "worker" not in file.columns
+    truth = options.kind in ("gold", "labels") and "worker" not in file.columns
     if truth or "true_label" in file.columns:
         return _CROWDKIT_TRUTH.read(file, options)
     return _CROWDKIT.read(file, options)

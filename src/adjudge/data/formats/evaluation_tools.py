@@ -296,7 +296,7 @@ _ALT_TEST_PAIRS = Records(levels=_BY_JUDGE_AND_ITEM, rows=_pair, unlabelled="")
 
 def _read_alt_test(file: File, options: Options) -> Content:
     """Read the judgments of every judge, or comparisons where those are wanted."""
-    records = _ALT_TEST_PAIRS if options.wanted == "comparisons" else _ALT_TEST
+    records = _ALT_TEST_PAIRS if options.kind == "comparisons" else _ALT_TEST
     found = as_object(read_json(file))
     widest = max((len(as_object(inner)) for inner in found.values()), default=0)
     if not (options.transpose or options.named) and len(found) > max(widest, 2):

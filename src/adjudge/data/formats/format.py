@@ -80,10 +80,10 @@ class Content:
         for kind in kinds:
             if kind in held:
                 return kind, getattr(self, kind)
-        wanted = " or ".join(kinds)
-        problem = f"{format_name} holds {wanted}, and there are none to write"
+        expected = " or ".join(kinds)
+        problem = f"{format_name} holds {expected}, and there are none to write"
         problem += f" (only {', '.join(held) or 'nothing'})"
-        raise BadData.at(None, "nothing-to-write", problem, expected=wanted)
+        raise BadData.at(None, "nothing-to-write", problem, expected=expected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class Options:
     encoding: str = AUTO
     skip_bad: bool = False
     question: str | None = None  # which answer, in formats that may hold several
-    wanted: Kind | None = None  # what the caller is after, where a file could be either
+    kind: Kind | None = None  # what the caller is after, where a file could be either
     truths: Scale | None = None  # the scale that gold in a file of its own has to be on
     columns: Mapping[str, str] = field(default_factory=dict)  # role: the column that plays it
     header: bool | None = None  # whether the first line names the columns; None to find out

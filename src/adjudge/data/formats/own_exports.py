@@ -66,7 +66,7 @@ def _read_archive(archive: File, options: Options) -> Content:
         if as_list(record.get("accepted"))
     }
     gold = replace(Gold.of(truths), source=archive.name) if truths else None
-    if options.wanted == "gold":
+    if options.kind == "gold":
         return Content(gold=gold)
     content = _content(answers, replace(options, scale=scale), _SKIPS)
     return replace(content, gold=gold)

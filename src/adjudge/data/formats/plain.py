@@ -188,7 +188,7 @@ def _without_judge(
 ) -> Content | None:
     """Return the labels and the gold of a table without a judge, if it can hold these."""
     labels = None
-    if options.wanted == "labels" and "label" in roles and len(table):
+    if options.kind == "labels" and "label" in roles and len(table):
         places = {role: name for role, name in roles.items() if role in _PLACES}
         own = source if "gold" not in roles else replace(source, bad=[])  # no row listed twice
         found = gold_from_table(table, source=own, roles={**places, "gold": roles["label"]})
@@ -196,8 +196,8 @@ def _without_judge(
         if "gold" not in roles:
             return Content(labels=labels, scale=options.scale, bad=source.skipped)
     bare = set(table.column_names) <= set(roles.values())
-    single = bare and "label" in roles and options.wanted is None
-    if not ("gold" in roles or options.wanted == "gold" or single):
+    single = bare and "label" in roles and options.kind is None
+    if not ("gold" in roles or options.kind == "gold" or single):
         return None
     if not len(table):
         raise source.error(None, "there is no gold: the table has no rows", code="no-rows")

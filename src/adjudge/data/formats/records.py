@@ -187,8 +187,8 @@ class Records:
         row["label"] = next((label for label in labels if label not in (None, "")), None)
         missing = [role for role in ("document", "label") if row.get(role) is None]
         if self.gold_of == "*" and missing:
-            wanted = " and ".join(self.roles[role][0] for role in missing)
-            return Fault(f"expected {wanted}, got {shown(record)}", "missing-field")
+            expected = " and ".join(self.roles[role][0] for role in missing)
+            return Fault(f"expected {expected}, got {shown(record)}", "missing-field")
         return row | (inputs_of(record.get(self.inputs)) if self.inputs else {})
 
     def _keep(
@@ -237,8 +237,8 @@ class Records:
             table, again = without_repeats(table, source)
             notes = (left_out(again, "rating", "repeated word for word"),) if again else ()
             people = set(rows.values("judge"))
-            alone = len(people) == 1 and options.wanted != "judgments"
-            if alone and (options.wanted is not None or self.gold_of in ("*", *people)):
+            alone = len(people) == 1 and options.kind != "judgments"
+            if alone and (options.kind is not None or self.gold_of in ("*", *people)):
                 places = {role: roles[role] for role in ("topic", "document")}
                 rated = gold_from_table(
                     table, source=source, roles={**places, "gold": "label"}, scale=options.truths

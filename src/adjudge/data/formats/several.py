@@ -73,11 +73,11 @@ def read_several(files: list[File], format: str | None, options: Options) -> Con
         return read_file(files[0], format, options)
     kinds = [format or detect(file).name for file in files]
     kind = _one_kind(kinds, files)
-    if kind in _JUDGES and options.wanted is None:
-        options = replace(options, wanted="judgments")
+    if kind in _JUDGES and options.kind is None:
+        options = replace(options, kind="judgments")
     contents = [read_file(file, name, options) for file, name in zip(files, kinds, strict=True)]
     names = [PurePath(file.name).name for file in files]
-    each = ", one judge each" if kind in _JUDGES and options.wanted == "judgments" else ""
+    each = ", one judge each" if kind in _JUDGES and options.kind == "judgments" else ""
     count = f"{len(files):,} files of format {kind} are taken together{each}"
     content = _together(contents, options, names, kind)
     return replace(

@@ -62,7 +62,7 @@ def _read_qrels(file: File, options: Options) -> Content:
     table, source = read_spaced(file, options, _QRELS, comments=True)
     table = check_rows(table, source, [typed_numbers(table, "grade")[1]])
     roles = _qrels_roles(table, source)
-    if "judge" not in roles and options.wanted != "judgments":
+    if "judge" not in roles and options.kind != "judgments":
         gold = gold_from_table(
             table, source=source, roles={**roles, "gold": "grade"}, scale=options.truths
         )

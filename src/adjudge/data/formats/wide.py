@@ -150,7 +150,7 @@ def _read_headerless(file: File, options: Options) -> Content:
     if options.columns:
         return content_of(table, source, options)
     names = tuple(table.column_names)
-    if len(names) == 2 and options.wanted in (None, "gold", "labels"):
+    if len(names) == 2 and options.kind in (None, "gold", "labels"):
         roles = {"item": names[0], "gold": names[1]}
         gold = gold_from_table(table, source=source, roles=roles, scale=options.truths)
         source.remark("no header: column 1 is taken for the item, column 2 for its gold")
