@@ -14,7 +14,7 @@ import numpy as np
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Codes
 from adjudge.data.scale import Scale
-from adjudge.simulation import Crowd, Dirichlet, Given, Made, Matrix, Population, number_names
+from adjudge.simulation import Crowd, Dirichlet, Given, Matrix, Population, Simulated, number_names
 from adjudge.simulation._crowd import labels_of, pick, rng_of, streams_of, truth_of
 
 PREVALENCE = (0.05, 0.15, 0.8)
@@ -28,7 +28,7 @@ GRADES = ("Bad", "Fair", "Good", "Excellent", "Perfect")
 _GRADE_PREVALENCE = (0.2, 0.25, 0.25, 0.2, 0.1)
 
 
-def three_judges(items: int, seed: int = 0) -> Made:
+def three_judges(items: int, seed: int = 0) -> Simulated:
     """Section 3 of the study: 3 judges, 3 labels, every judge on every item.
 
     Prevalence (.05, .15, .8) is published. The matrices are ours. They hold to what the text tells:
@@ -47,7 +47,7 @@ def three_judges(items: int, seed: int = 0) -> Made:
     ).make(seed)
 
 
-def monitoring_panel(seed: int = 0, *, accuracy: float = 0.65, kappa: float = 20.0) -> Made:
+def monitoring_panel(seed: int = 0, *, accuracy: float = 0.65, kappa: float = 20.0) -> Simulated:
     """Section 4 of the study in shape: 148 judges, 48 items, 5 grades, 6,008 judgments.
 
     The counts are published, and that some judges, the new ones, judged only a few items. Ours:
@@ -81,7 +81,7 @@ def monitoring_panel(seed: int = 0, *, accuracy: float = 0.65, kappa: float = 20
         label=label,
     )
     known = truth_of(judgments, truth)
-    return Made(
+    return Simulated(
         judgments=judgments,
         truth=known,
         gold=replace(known, source="gold"),

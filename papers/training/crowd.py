@@ -25,10 +25,10 @@ from adjudge.simulation.behaviours import (
     Ethical,
     GoldFeedback,
     LabelSpammer,
-    MadeJudge,
     Patience,
     Sheet,
     SheetOutcome,
+    SimulatedJudge,
     Stage,
     visit,
 )
@@ -142,7 +142,7 @@ def arrivals(
     crowd: Assumptions,
     sight: Mapping[str, int],
     rng: np.random.Generator,
-) -> Iterator[MadeJudge]:
+) -> Iterator[SimulatedJudge]:
     """Those who come, one after the other, without end."""
     mean = crowd.errors * np.array(crowd.confusion)
     np.fill_diagonal(mean, 0.0)
@@ -164,7 +164,7 @@ def arrivals(
             spams = kind < crowd.ethical + crowd.spammers
             behaviour = LabelSpammer(own) if spams else Clicker(own)
         training = 0.0 if own.random() < crowd.leaving else np.inf
-        yield MadeJudge(behaviour, Patience(training, float(own.geometric(1 / crowd.pages))))
+        yield SimulatedJudge(behaviour, Patience(training, float(own.geometric(1 / crowd.pages))))
 
 
 @dataclass(slots=True, eq=False)

@@ -29,7 +29,7 @@ from adjudge import (
 from adjudge.data.names import as_names, look_up
 from adjudge.models._notes import describe_unconverged
 from adjudge.models.registry import PAIR_MODELS, TITLES
-from adjudge.simulation import Made, demo
+from adjudge.simulation import Simulated, demo
 from sizes import FULL, sized
 from strategies import gold_for, judgments, shuffled
 
@@ -47,7 +47,7 @@ def quick(name: str, *, sweeps: int = 30, **others: object) -> Model:
 
 
 @cache
-def binary_demo(name: str) -> Made:
+def binary_demo(name: str) -> Simulated:
     """The demo crowd, collapsed for a model that takes two labels."""
     made = demo(seed=3)
     if labels_for(name) is None:

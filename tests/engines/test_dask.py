@@ -36,7 +36,7 @@ from adjudge.engines._cluster import add_sums
 from adjudge.errors import BadData, ClusterLost
 from adjudge.models.model import Step
 from adjudge.models.weighting import available, measure_features
-from adjudge.simulation import Crowd, Made, Population, demo
+from adjudge.simulation import Crowd, Population, Simulated, demo
 from sizes import FULL, sized
 
 slow = pytest.mark.slow
@@ -52,7 +52,7 @@ def engine() -> Iterator[DaskEngine]:
 
 
 @pytest.fixture(scope="module")
-def crowd() -> Made:
+def crowd() -> Simulated:
     return demo(seed=3)
 
 
@@ -107,7 +107,7 @@ ALONE = (0, 10)
     ],
 )
 def test_every_model_has_the_bits_of_the_threads(
-    model: Model, with_gold: bool, crowd: Made, engine: DaskEngine
+    model: Model, with_gold: bool, crowd: Simulated, engine: DaskEngine
 ) -> None:
     if isinstance(model, Vote) and not with_gold:
         model = Vote(weight="label-typicality")
@@ -117,7 +117,7 @@ def test_every_model_has_the_bits_of_the_threads(
 
 
 @slow
-def test_hierarchical_relevance_on_a_binary_crowd(crowd: Made, engine: DaskEngine) -> None:
+def test_hierarchical_relevance_on_a_binary_crowd(crowd: Simulated, engine: DaskEngine) -> None:
     model = HierarchicalRelevance(**SHORT)
     table = crowd.judgments.collapse()
     assert_same(model.fit(table), model.fit(table, engine=engine))
@@ -142,7 +142,7 @@ def test_numbers_are_those_of_the_threads(engine: DaskEngine) -> None:
 
 
 @slow
-def test_features_are_those_of_the_threads(crowd: Made, engine: DaskEngine) -> None:
+def test_features_are_those_of_the_threads(crowd: Simulated, engine: DaskEngine) -> None:
     gold = crowd.truth
     names = available(crowd.judgments, gold)
     here = measure_features(crowd.judgments, gold, names=names)
@@ -152,7 +152,7 @@ def test_features_are_those_of_the_threads(crowd: Made, engine: DaskEngine) -> N
 
 
 @slow
-def test_other_judgments_are_predicted_on_the_cluster(crowd: Made, engine: DaskEngine) -> None:
+def test_other_judgments_are_predicted_on_the_cluster(crowd: Simulated, engine: DaskEngine) -> None:
     half = np.arange(crowd.judgments.item_count) % 2 == 0
     one, two = (crowd.judgments.select(items=part) for part in (half, ~half))
     model = DawidSkene(**SWEEPS)
@@ -162,7 +162,7 @@ def test_other_judgments_are_predicted_on_the_cluster(crowd: Made, engine: DaskE
 
 
 @slow
-def test_more_means_than_are_remembered(crowd: Made, engine: DaskEngine) -> None:
+def test_more_means_than_are_remembered(crowd: Simulated, engine: DaskEngine) -> None:
     model = HybridConfusion(chains=1, warmup=2, draws=70, thin=1)  # over 64 kept draws
     assert_same(model.fit(crowd.judgments), model.fit(crowd.judgments, engine=engine))
 
@@ -237,7 +237,7 @@ def test_topics_are_needed_by_topic(engine: DaskEngine) -> None:
 
 @pytest.mark.parametrize("fan", [2, 8])
 def test_sums_in_a_tree_change_no_bit(
-    crowd: Made, engine: DaskEngine, fan: int, monkeypatch: pytest.MonkeyPatch
+    crowd: Simulated, engine: DaskEngine, fan: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_cluster, "_FAN", fan)
     monkeypatch.setattr(_cluster, "_MOST", len(crowd.judgments) // 9)
@@ -252,7 +252,7 @@ def test_sums_are_added_one_by_one() -> None:
 
 
 def test_a_process_that_is_killed_is_replaced_and_changes_no_bit(
-    crowd: Made, engine: DaskEngine
+    crowd: Simulated, engine: DaskEngine
 ) -> None:
     table = crowd.judgments
     model = DawidSkene(tolerance=0.0, iterations=sized(10, full=25))
@@ -270,7 +270,7 @@ def test_a_process_that_is_killed_is_replaced_and_changes_no_bit(
 
 
 @pytest.fixture(scope="module")
-def files(crowd: Made, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def files(crowd: Simulated, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The demo crowd with its gold in two Parquet files, rows shuffled, in several row groups."""
     folder = tmp_path_factory.mktemp("parquet")
     content = Content(judgments=crowd.judgments, gold=crowd.truth)

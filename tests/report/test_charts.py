@@ -17,26 +17,26 @@ from adjudge.evaluation import compare_models, cross_validate, evaluate, measure
 from adjudge.evaluation.comparison import entrants
 from adjudge.evaluation.diagnosis.diagnose import diagnose
 from adjudge.evaluation.ranking.rank import rank_systems
-from adjudge.simulation import Made, demo
+from adjudge.simulation import Simulated, demo
 from simulated_pairs import make_comparisons
 
 
 @pytest.fixture(scope="module")
-def made() -> Made:
+def made() -> Simulated:
     return demo(7)
 
 
 @pytest.fixture(scope="module")
-def consensus(made: Made) -> Consensus:
+def consensus(made: Simulated) -> Consensus:
     return MajorityVote().fit(made.judgments)
 
 
-def compare(made: Made, _: Consensus) -> Result:
+def compare(made: Simulated, _: Consensus) -> Result:
     chosen = entrants(gold=True, names=["majority-vote", "dawid-skene"])
     return compare_models(made.judgments, made.gold, models=chosen)
 
 
-def rank(made: Made, consensus: Consensus) -> Result:
+def rank(made: Simulated, consensus: Consensus) -> Result:
     judged: Any = made.judgments
     names = judged.documents.to_pylist()
     topics = judged.topics.take(judged.topic).to_pylist()
@@ -45,11 +45,11 @@ def rank(made: Made, consensus: Consensus) -> Result:
     return rank_systems(consensus, [run], draws=20)
 
 
-def audit(made: Made, _: Consensus) -> Result:
+def audit(made: Simulated, _: Consensus) -> Result:
     return adjudge.audit(made.judgments.with_kind_rule("^llm", "model"), made.gold, resamples=20)
 
 
-MAKERS: dict[str, Callable[[Made, Consensus], Result]] = {
+MAKERS: dict[str, Callable[[Simulated, Consensus], Result]] = {
     "consensus": lambda _, consensus: consensus,
     "item": lambda _, consensus: consensus["item-0000004"],
     "judges": lambda _, consensus: diagnose(consensus, pairs=False),
@@ -68,7 +68,7 @@ MAKERS: dict[str, Callable[[Made, Consensus], Result]] = {
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_result_has_frames_a_summary_a_chart_and_a_view(
-    name: str, made: Made, consensus: Consensus
+    name: str, made: Simulated, consensus: Consensus
 ) -> None:
     found = MAKERS[name](made, consensus)
     table = found.to_table()
@@ -79,7 +79,9 @@ def test_a_result_has_frames_a_summary_a_chart_and_a_view(
     assert "<table>" in found._repr_html_()
 
 
-def test_a_consensus_draws_any_figure_and_shows_one_item(made: Made, consensus: Consensus) -> None:
+def test_a_consensus_draws_any_figure_and_shows_one_item(
+    made: Simulated, consensus: Consensus
+) -> None:
     assert "Calibration" in consensus.plot("calibration", gold=made.gold).to_json()
     with pytest.raises(UnknownName):
         consensus.plot("calibrations")
@@ -113,12 +115,12 @@ def test_a_missing_library_is_named_with_its_extra(
     assert (caught.value.library, caught.value.extra) == (library, extra)
 
 
-def test_fit_predict_returns_the_labels(made: Made, consensus: Consensus) -> None:
+def test_fit_predict_returns_the_labels(made: Simulated, consensus: Consensus) -> None:
     assert MajorityVote().fit_predict(made.judgments).equals(consensus.labels)
 
 
 @pytest.mark.parametrize("given", [True, False, "function"])
-def test_progress_is_true_false_or_a_function(given: Any, made: Made) -> None:
+def test_progress_is_true_false_or_a_function(given: Any, made: Simulated) -> None:
     steps: list[Any] = []
     asked = steps.append if given == "function" else given
     adjudge.fit(made.judgments, progress=asked)

@@ -13,10 +13,10 @@ from adjudge.simulation.behaviours import (
     Ethical,
     GoldFeedback,
     LabelSpammer,
-    MadeJudge,
     Patience,
     Sheet,
     SheetOutcome,
+    SimulatedJudge,
     Stage,
     visit,
 )
@@ -151,8 +151,8 @@ class Counter:
         self.asked.append("leave")
 
 
-def clicker(**patience: float) -> MadeJudge:
-    return MadeJudge(Clicker(np.random.default_rng(0)), Patience(**patience))
+def clicker(**patience: float) -> SimulatedJudge:
+    return SimulatedJudge(Clicker(np.random.default_rng(0)), Patience(**patience))
 
 
 @pytest.mark.parametrize(

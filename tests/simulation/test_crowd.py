@@ -15,7 +15,7 @@ from scipy.stats import chisquare, kstest
 
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
-from adjudge.simulation import Crowd, Given, Made, Population
+from adjudge.simulation import Crowd, Given, Population, Simulated
 from adjudge.simulation._crowd import pick
 
 THREE = Scale.parse("0<1<2")
@@ -25,7 +25,7 @@ FLAT = ((0.4, 0.3, 0.3), (0.3, 0.4, 0.3), (0.2, 0.3, 0.5))
 TWO = Population(((Given(SHARP), 3), (Given(FLAT), 5)))
 
 
-def same(one: Made, other: Made) -> bool:
+def same(one: Simulated, other: Simulated) -> bool:
     """Whether two makes are the same to the bit."""
     tables = ("judgments", "truth", "gold")
     return (
@@ -90,7 +90,7 @@ def test_sizes_and_names_are_exact() -> None:
     assert made.prevalence.shape == (7, 3)
     assert len(made.kinds) == 40
     assert made.kinds.count("skilled") == 32
-    assert repr(made) == f"Made({judgments!r}, 60 gold)"
+    assert repr(made) == f"Simulated({judgments!r}, 60 gold)"
     known, truth = made.gold.align(judgments), made.truth.align(judgments)
     assert (truth >= 0).all()
     np.testing.assert_array_equal(known[known >= 0], truth[known >= 0])

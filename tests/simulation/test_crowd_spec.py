@@ -12,9 +12,9 @@ from adjudge.errors import BadSetting, Refused
 from adjudge.simulation.behaviours import (
     Clicker,
     LabelSpammer,
-    MadeJudge,
     Sheet,
     SheetOutcome,
+    SimulatedJudge,
     Stage,
 )
 from adjudge.simulation.crowd_spec import (
@@ -107,7 +107,7 @@ def test_sight_knows_gold_and_makes_up_the_rest_for_everyone_alike() -> None:
 
 def test_a_dropout_leaves_with_an_open_sheet() -> None:
     client = OneRowDesk(sheets=9)
-    leaves = MadeJudge(_Dropout(Clicker(np.random.default_rng(0)), 4))
+    leaves = SimulatedJudge(_Dropout(Clicker(np.random.default_rng(0)), 4))
     (ended,) = send_crowd(client, [leaves], ["dropout"], at_once=1)
     assert (ended.stage, ended.sheets, ended.gone) == ("working", 4, True)
     assert len(client.given["judge-0"]) == 4
@@ -117,7 +117,7 @@ def test_a_dropout_leaves_with_an_open_sheet() -> None:
 
 def test_visits_end_in_order_however_each_ends() -> None:
     client = OneRowDesk()
-    judges = [MadeJudge(Clicker(np.random.default_rng(seed))) for seed in range(4)]
+    judges = [SimulatedJudge(Clicker(np.random.default_rng(seed))) for seed in range(4)]
     told: list[str] = []
     ended = send_crowd(
         client, judges, ["random"] * 4, at_once=4, on_end=lambda one: told.append(one.key)

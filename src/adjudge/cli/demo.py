@@ -15,7 +15,7 @@ from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
-    from adjudge.simulation import Made
+    from adjudge.simulation import Simulated
 
 _MODELS = ("majority-vote", "dawid-skene")  # and the default
 _COPIES = (0, 4)  # of the LLM judge
@@ -65,7 +65,7 @@ def run(
         out.print(f"Report: {folder / _REPORT}", soft_wrap=True)
 
 
-def _describe(crowd: Made) -> str:
+def _describe(crowd: Simulated) -> str:
     judgments = crowd.judgments
     return (
         f"Simulated: [bold]{judgments.judge_count}[/] judges (one LLM, some spammers) gave "
@@ -74,7 +74,7 @@ def _describe(crowd: Made) -> str:
     )
 
 
-def _score_models(crowd: Made) -> list[dict[str, Any]]:
+def _score_models(crowd: Simulated) -> list[dict[str, Any]]:
     """Score models against the known truth, with and without copies of the LLM judge.
 
     The vote and Dawid-Skene are as they are elsewhere: they do not look for near-duplicates.
@@ -127,7 +127,7 @@ def _tabulate_judges(judges: list[dict[str, Any]]) -> Any:
     )
 
 
-def _write_report(folder: Path, crowd: Made) -> None:
+def _write_report(folder: Path, crowd: Simulated) -> None:
     from adjudge.models.registry import model
     from adjudge.report.page import write_report
     from adjudge.report.results import Provenance, gather
@@ -156,7 +156,7 @@ def _check(folder: Path) -> None:
         )
 
 
-def _keep(folder: Path, crowd: Made, consensus: Consensus) -> None:
+def _keep(folder: Path, crowd: Simulated, consensus: Consensus) -> None:
     """Write the files of the demo."""
     from adjudge.data.formats import Content
 

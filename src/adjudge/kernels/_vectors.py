@@ -131,7 +131,7 @@ def overrule(known, begin, few, truths, p):
 
 @njit(**COMPILED)
 def finish(p, few, truths, begin, shares, posterior, keep):
-    """Probabilities (truth, item) as whole shares (item, truth - 1), and into the posterior."""
+    """Probabilities (truth, item) as integer shares (item, truth - 1), and into the posterior."""
     others = truths - 1
     for k in range(others):
         for b in range(few):

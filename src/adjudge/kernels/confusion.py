@@ -23,7 +23,7 @@ Some of them come together: ``given`` are the judgments, ``where`` topics and go
 
 Votes, plain and weighted, and what judges' features are counted from, are one pass each too:
 
-votes                   (label, truth) 1 where the label stands for the truth, flat
+votes                   (label, truth) 1 where the label means the truth, flat
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def expectation(truths: int, voting: bool = False) -> Callable[..., Any]:
 
     The number of truths is a constant of the compiled loop, so that additions of rows are unrolled.
     With ``voting``, posteriors are vote shares, where everything starts, and it returns 0: the
-    second of ``tables`` is ``votes``. A label that stands for no truth casts no vote; an item
+    second of ``tables`` is ``votes``. A label that means no truth casts no vote; an item
     without votes is open, every truth alike. Gold overrules votes.
     """
     others = truths - 1
@@ -175,7 +175,7 @@ def weigh_votes(given, start, stop, gold, truth_of, weight, plain, flip, posteri
 
     ``weight`` (judge,) are integers, so that their sums do not depend on the order; where an
     item's sum to nothing, ``plain`` is taken instead. A judge whom ``flip`` marks votes for the
-    other one of two truths. A label that stands for no truth casts no vote; an item without votes
+    other one of two truths. A label that means no truth casts no vote; an item without votes
     is open, every truth alike. Gold, ``known`` and ``known_step`` together, overrules votes.
     """
     offsets, judge, label = given
@@ -194,10 +194,10 @@ def weigh_votes(given, start, stop, gold, truth_of, weight, plain, flip, posteri
             votes[:] = 0
             mass = 0
             for m in range(offsets[i], offsets[i + 1]):
-                stands = truth_of[label[m]]
-                if stands >= 0:
+                voted = truth_of[label[m]]
+                if voted >= 0:
                     heavy = weight[judge[m]] if attempt == 0 else plain[judge[m]]
-                    votes[1 - stands if flip[judge[m]] else stands] += heavy
+                    votes[1 - voted if flip[judge[m]] else voted] += heavy
                     mass += heavy
             if mass > 0:
                 break

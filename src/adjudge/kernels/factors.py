@@ -205,13 +205,13 @@ def _complete_row(own, across, centre, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def vote_rows(start, stop, own, across, centre, middles, close, stands, turned, weight, votes):
+def vote_rows(start, stop, own, across, centre, middles, close, truth_of, turned, weight, votes):
     """Votes of all columns on each row: the label nearest to the completed value, weighed.
 
-    ``middles`` are the values between neighbouring labels, ascending; ``stands`` (2, label) the
-    truth that each label stands for, as given and reversed; ``turned`` says which of the two
+    ``middles`` are the values between neighbouring labels, ascending; ``truth_of`` (2, label) the
+    truth of each label, as given and reversed; ``turned`` says which of the two
     holds for a column. A value as ``close`` to the middle gives half a vote to either side, so that
-    a whole vote counts double in ``votes`` (row, truth). Weights are integers, since their
+    an entire vote counts double in ``votes`` (row, truth). Weights are integers, since their
     sums know no order.
     """
     columns = across.shape[1]
@@ -224,12 +224,12 @@ def vote_rows(start, stop, own, across, centre, middles, close, stands, turned, 
             for t in range(middles.size):
                 low += completed[j] > middles[t] + close
                 high += completed[j] >= middles[t] - close
-            votes[row, stands[turned[j], low]] += weight[j]
-            votes[row, stands[turned[j], high]] += weight[j]
+            votes[row, truth_of[turned[j], low]] += weight[j]
+            votes[row, truth_of[turned[j], high]] += weight[j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def right_rows(rows, own, across, centre, middles, close, stands, known, right):
+def right_rows(rows, own, across, centre, middles, close, truth_of, known, right):
     """Count in ``right`` (column,) the half votes of each column that are the known truth.
 
     ``rows`` are the rows to look at, ``known`` (row,) their truth.
@@ -243,8 +243,8 @@ def right_rows(rows, own, across, centre, middles, close, stands, known, right):
             for t in range(middles.size):
                 low += completed[j] > middles[t] + close
                 high += completed[j] >= middles[t] - close
-            right[j] += stands[low] == known[row]
-            right[j] += stands[high] == known[row]
+            right[j] += truth_of[low] == known[row]
+            right[j] += truth_of[high] == known[row]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

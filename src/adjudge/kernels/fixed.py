@@ -16,5 +16,5 @@ LOG = 2.0**40  # units in a log ratio of 1
 LIKELIHOOD = 2.0**28  # units in a log-likelihood of 1
 WEIGHT = 2.0**20  # units in a weight of 1
 
-# A rate below 2^-40 is taken as 2^-40: no data set tells them apart, and logs stay finite.
+# A rate below 2^-40 is taken as 2^-40: no data set can show the difference, and logs stay finite.
 SMALLEST = 2.0**-40

@@ -12,7 +12,7 @@ neither blocks nor threads nor engines change a draw.
 
 Arguments are those of ``adjudge.kernels.confusion``, and:
 
-now                     counts, classes, switch, last together: where a chain stands
+now                     counts, classes, switch, last together: the state of a chain
 judge, label            as there; or label is None, and judge holds judge * step + label
 counts                  (judge * step + label, truth) judgments under each truth, flat, kept up
 classes                 (topic, truth) items of each truth, flat, kept up

@@ -2,7 +2,7 @@
 
 Ties between truths are broken by an item's name and the seed, and names are dealt out into folds:
 a choice does not change when rows are reordered or other items come and go. Items are sampled, and
-judges told apart, by what was judged: there neither renaming nor reordering changes the result.
+judges distinguished, by what was judged: there neither renaming nor reordering changes the result.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def choose_items(offsets, judge, label, start, stop, key, labels, share, out):
 def add_prints(offsets, judge, label, start, stop, key, labels, prints):
     """Add to each judge's print what they said of each item; equal prints: equal judgments.
 
-    Items are told apart by who said what of them, so the copies of a judge all know the same ones.
+    Items differ by who gave them which label, so the copies of a judge all know the same ones.
     """
     for i in range(start, stop):
         code = item_key(offsets, judge, label, i, key, labels)

@@ -40,8 +40,8 @@ class Swept(NamedTuple):
 
 
 @njit(**COMPILED)
-def _whole(number, unit):
-    """A number in whole units."""
+def _in_units(number, unit):
+    """A number as an integer count of units."""
     return np.int64(np.floor(number * unit + 0.5))
 
 
@@ -63,9 +63,9 @@ def measure(offsets, judge, label, start, stop, first, second, unit, judges, ite
         count = offsets[i + 1] - offsets[i]
         if count:
             mean = total / unit[0] / count
-            square = _whole(mean * mean, unit[1])
+            square = _in_units(mean * mean, unit[1])
             items[0] += 1
-            items[1] += _whole(mean, unit[0])
+            items[1] += _in_units(mean, unit[0])
             items[2] += square
             items[3] += square * count
 
@@ -80,7 +80,7 @@ def _value(swept, i):
     for m in range(swept.offsets[i], swept.offsets[i + 1]):
         j = swept.judge[m]
         away = swept.number[swept.label[m]] - swept.shift[j]
-        pulls += _whole(away * swept.pull[j], swept.unit[0])
+        pulls += _in_units(away * swept.pull[j], swept.unit[0])
         weights += swept.weight[j]
     precision = swept.prior[1] + weights / swept.unit[1]
     value = (swept.prior[0] + pulls / swept.unit[0]) / precision
@@ -100,10 +100,10 @@ def _together(swept, i, value, spread):
         residual = swept.number[swept.label[m]] - swept.shift[j] - swept.scale[j] * value
         share = min(swept.scale[j] ** 2 * spread / swept.noise[j], 1.0)
         rise = min(residual * residual / swept.noise[j], FURTHEST) - (1.0 - share)
-        rises += _whole(rise, unit)
-        squares += _whole(rise * rise, unit)
-        shares += _whole(share, unit)
-        taken += _whole(share * share, unit)
+        rises += _in_units(rise, unit)
+        squares += _in_units(rise * rise, unit)
+        shares += _in_units(share, unit)
+        taken += _in_units(share * share, unit)
     pairs = (rises / unit) ** 2 - squares / unit
     return pairs - 2.0 * ((shares / unit) ** 2 - taken / unit)
 
@@ -117,15 +117,15 @@ def expect(swept, start, stop, judges, items):
     """
     for i in range(start, stop):
         value, spread = _value(swept, i)
-        first = _whole(value, swept.unit[2])
-        second = _whole(value * value + spread, swept.unit[3])
+        first = _in_units(value, swept.unit[2])
+        second = _in_units(value * value + spread, swept.unit[3])
         items[0] += first
         items[1] += second
         for m in range(swept.offsets[i], swept.offsets[i + 1]):
             j = swept.judge[m]
             judges[j, 0] += first
             judges[j, 1] += second
-            judges[j, 2] += _whole(swept.number[swept.label[m]] * value, swept.unit[3])
+            judges[j, 2] += _in_units(swept.number[swept.label[m]] * value, swept.unit[3])
 
 
 @njit(**COMPILED)

@@ -6,11 +6,11 @@ densities whose precision is a sum of gamma variables over (c^2 + x^2), c = (2 k
 With no ties phi is pi / 2 and the precision is Polya and gamma's (Polson, Scott and Windle 2013,
 doi:10.1080/01621459.2013.829001). With tied = 2 cosh(c) above 2 the same term is a product of two
 such, at x + c and x - c. Given precisions, everything is normal. The first terms of each sum are
-drawn, the rest is put in at its mean: its variance is less than 1e-5 of the whole.
+drawn, the rest is put in at its mean: its variance is less than 1e-5 of the total.
 
 Arguments are those of ``adjudge.kernels.pairs``, and:
 
-node_a, node_b    (cell,) the item within its topic, -1 where topics are not told apart
+node_a, node_b    (cell,) the item within its topic, -1 where topics are not distinguished
 starts, entries   cells of each item: entries[starts[i]:starts[i + 1]], as cell * 2 + (it is b)
 theta             (item,) log strengths; delta (node,) how far they are higher in a topic
 prior             weight of the prior: that many wins and losses against an item of log strength 0
@@ -138,7 +138,7 @@ def log_tied(a, b, judge, side, wins, turned, node_a, node_b, theta, delta, lean
 def augment(a, b, judge, side, wins, turned, node_a, node_b, theta, delta, lean, tied, form, rng):
     """Draw the precision of every cell: ``form`` (cell, 4) precision and linear term, both ways.
 
-    They are of the whole log odds: psi with the order, and move - d against it.
+    They belong to the total log odds: psi with the order, and move - d against it.
     """
     for c in range(a.size):
         d, move = _odds(c, a, b, node_a, node_b, theta, delta), side[c] * lean[judge[c]]

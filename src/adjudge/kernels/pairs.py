@@ -41,7 +41,7 @@ def key_comparisons(
 ):
     """Fill keys (((pair * 3 + side) * judges + judge) * topics + topic) * 3 + outcome; how many.
 
-    ``first``, ``judge`` and ``topic`` are empty where cells are not told apart by them, and their
+    ``first``, ``judge`` and ``topic`` are empty where cells do not differ by them, and their
     counts 1; so is ``weight`` where comparisons weigh one each. An outcome from ``unsaid`` on has
     no key.
     """
@@ -76,7 +76,7 @@ def count_cells(key, weight, items, sides, judges, topics, a, b, judge, side, to
     """Fill cells from sorted keys of ``key_comparisons``; how many there are.
 
     ``weight`` is (comparison,), or empty where each weighs one; ``sides`` is 3, or 1 where cells
-    are not told apart by them; so is ``judges``, and ``topics`` is 0.
+    do not differ by them; so is ``judges``, and ``topics`` is 0.
     """
     cell = -1
     last = -1
@@ -137,13 +137,13 @@ def iterate(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down
 
 @njit(**_COMPILED)
 def crowd(
-    a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down, totals, right, told
+    a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down, totals, right, agreed
 ):
     """Newman's iteration where a judge may answer against the order, and how often they did.
 
-    Each comparison is taken both ways, by how likely either is; ``told`` (judge,) adds up how many
-    of a judge's comparisons were with the order. In blocks: what is looked up, what is worked out
-    of it, several cells at once, and what is added to items and judges.
+    Each comparison is taken both ways, by how likely either is; ``agreed`` (judge,) adds up how
+    many of a judge's comparisons were with the order. In blocks: what is looked up, what is worked
+    out of it, several cells at once, and what is added to items and judges.
     """
     moves = np.ones((lean.size, 3))  # by the side, looked up: which side it is nobody can foresee
     moves[:, 2] = np.exp(0.5 * lean)
@@ -161,7 +161,7 @@ def crowd(
             totals[1] += found[6, :many].sum()
     up += of_item[:, 0]
     down += of_item[:, 1]
-    told += of_judge[:, 0]
+    agreed += of_judge[:, 0]
     totals[2::2] += of_judge[:, 1]
     totals[3::2] += of_judge[:, 2]
 
@@ -237,7 +237,7 @@ def _add_up(a, b, judge, found, of_item, of_judge):
 
 @njit(**_COMPILED)
 def information(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, right, out):
-    """What the comparisons of cells tell; ``out`` is (4, cell).
+    """The information in the comparisons of cells; ``out`` is (4, cell).
 
     Of the difference of the two log strengths; of how often the judge is right; of both together;
     and of the judge's lean, if they were right.
@@ -248,15 +248,15 @@ def information(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, righ
         p, q, t, m = _three(strength[i], strength[k], side[c] * lean[j], tied)
         pr, qr, tr, mr = _three(strength[k], strength[i], side[c] * lean[j], tied)
         good, bad = right[j], 1.0 - right[j]
-        told, own, both = 0.0, 0.0, 0.0
+        known, own, both = 0.0, 0.0, 0.0
         for one, other, score in ((p, pr, 1.0), (q, qr, 0.0), (t, tr, 0.5)):
             chance = good * one + bad * other
             slope = good * one * (score - m) - bad * other * (score - mr)
             if chance > 0.0:
-                told += slope * slope / chance
+                known += slope * slope / chance
                 own += (one - other) ** 2 / chance
                 both += slope * (one - other) / chance
-        out[0, c] = told * many
+        out[0, c] = known * many
         out[1, c] = own * many
         out[2, c] = both * many
         out[3, c] = (p + 0.25 * t - m * m) * many if side[c] != 0 else 0.0

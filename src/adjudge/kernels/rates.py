@@ -269,8 +269,8 @@ def _alone(rng, shape, start, columns, weight, rate):
 def _dirichlets(rng, shape, rows, columns, buffer, bits, rate, log):
     """Dirichlet draws, one for each row of shapes, into ``rate``, and their logarithms.
 
-    Shapes become expectations of the rates. ``buffer`` is to work in, ``bits`` the same as whole
-    numbers.
+    Shapes become expectations of the rates. ``buffer`` is to work in, ``bits`` the same as
+    integers.
     """
     _gammas(rng, shape, rows * columns, buffer, rate)
     for row in range(rows):

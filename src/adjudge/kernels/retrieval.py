@@ -25,7 +25,7 @@ AP, P, R, RR, SUCCESS, RPREC, BPREF = range(7)
 
 @njit(cache=True, nogil=True)
 def _preferred(relevant_count, drawn, relevant, entry):
-    """Bpref as trec_eval has it: how seldom a document that is not relevant stands above one."""
+    """Bpref as trec_eval has it: how seldom an irrelevant document ranks above a relevant one."""
     if relevant_count == 0:
         return 0.0
     total, above = 0.0, 0

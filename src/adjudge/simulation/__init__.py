@@ -4,10 +4,10 @@
 >>> from adjudge.simulation import Crowd, Population
 >>> people = Population.parse("skilled(8,2):80,spammer:10,lazy:5,adversary:5", judges=40)
 >>> crowd = Crowd(items=1000, population=people, scale=Scale.parse("0<1<2"), topics=20, gold=0.1)
->>> made = crowd.make(seed=7)
->>> made.judgments
+>>> simulated = crowd.make(seed=7)
+>>> simulated.judgments
 Judgments(5,000 judgments, 1,000 items, 40 judges, 20 topics, scale 0 < 1 < 2)
->>> made.kinds.count("spammer"), len(made.truth), len(made.gold)
+>>> simulated.kinds.count("spammer"), len(simulated.truth), len(simulated.gold)
 (4, 1000, 100)
 
 ``panels`` has the ready-made data of the demonstration. ``behaviours`` has simulated
@@ -15,7 +15,7 @@ judges who act and learn, sheet by sheet, wherever judgments are collected; ``ht
 them judge at a server, and ``crowd_spec`` says how many of which kind.
 """
 
-from adjudge.simulation._crowd import Crowd, Made, number_names
+from adjudge.simulation._crowd import Crowd, Simulated, number_names
 from adjudge.simulation._judges import (
     KINDS,
     Adversary,
@@ -46,9 +46,9 @@ __all__ = [
     "Given",
     "Kind",
     "Lazy",
-    "Made",
     "Matrix",
     "Population",
+    "Simulated",
     "Skilled",
     "Spammer",
     "TwoCoin",

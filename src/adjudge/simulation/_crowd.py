@@ -9,7 +9,7 @@ enough. That is what happens here, for a block of items at once: draw as many as
 replacement, keep the first of each, draw again as many as are missing, and so on. Since never more
 are drawn than are missing, the rounds are the same stream of draws cut in pieces, and nothing is
 approximate. Where few draws would be new (a judge with most of the activity, or most judges
-wanted), the rest comes from exponential keys instead: of all judges not yet kept, those with the
+needed), the rest comes from exponential keys instead: of all judges not yet kept, those with the
 smallest ``Exp(1) / activity``, which is the same distribution.
 """
 
@@ -241,7 +241,9 @@ def _draw(
 
 
 _BINARY = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
-_BLOCK = 1 << 19  # judgments made at a time: each block has its own seed, and fits in the caches
+_BLOCK = (
+    1 << 19
+)  # judgments simulated at a time: each block has its own seed, and fits in the caches
 PARTS = (
     *("judges", "prevalence", "truth", "activity", "counts"),
     *("gold", "difficulty", "labels", "time"),
@@ -251,7 +253,7 @@ _STEEPEST = 10  # beyond this the least active judges have no chance that a floa
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Made:
+class Simulated:
     """Simulated judgments, and everything about them that real judgments hide.
 
     ``truth`` has every item, ``gold`` the items whose truth is revealed. ``confusion`` is what a
@@ -267,7 +269,7 @@ class Made:
     difficulty: NDArray[np.float64] | None = None  # (item,)
 
     def __repr__(self) -> str:
-        return f"Made({self.judgments!r}, {len(self.gold):,} gold)"
+        return f"Simulated({self.judgments!r}, {len(self.gold):,} gold)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,8 +283,8 @@ class Crowd:
     - ``per_item`` judgments per item: that many, or from low to high, each number as likely. The
       judges come by their ``activity`` (see ``design``): even, or with a long tail, longer as
       ``steepness`` is higher. ``repeats`` lets a judge judge an item again.
-    - With ``difficulty = (a, b)``, item i has ``d_i ~ Beta(a, b)``: with chance d_i a judge cannot
-      tell and judges as if the truth were drawn again, so that their matrix for the item is
+    - With ``difficulty = (a, b)``, item i has ``d_i ~ Beta(a, b)``: with chance d_i a judge is
+      unsure and judges as if the truth were drawn again, so that their matrix for the item is
       ``(1 - d_i) theta_j[k, l] + d_i sum_m prevalence_t[m] theta_j[m, l]``. Honeypots are easy:
       their difficulty is 0.
     - ``gold`` is the share of items whose truth is revealed, ``honeypots`` the share of items
@@ -347,7 +349,7 @@ class Crowd:
             return self.per_item, self.per_item
         return self.per_item
 
-    def make(self, seed: int = 0) -> Made:
+    def make(self, seed: int = 0) -> Simulated:
         """The crowd's judgments: the same seed gives the same, to the bit.
 
         Every part draws from its own stream of the seed, so that asking for gold or times, say,
@@ -397,7 +399,7 @@ class Crowd:
             seconds=seconds,
         )
         known = truth_of(judgments, truth, marks == 2 if self.honeypots else None)
-        return Made(
+        return Simulated(
             judgments=judgments,
             truth=known,
             gold=replace(known.select(marks > 0), source="gold"),
@@ -437,7 +439,7 @@ class Crowd:
         topic: Codes | None,
         difficulty: NDArray[np.float64] | None,
     ) -> tuple[Codes, NDArray[np.signedinteger[Any]]]:
-        """Who judges each item and the labels given, made in blocks of items, in threads.
+        """Who judges each item and the labels given, drawn in blocks of items, in threads.
 
         The blocks depend on the settings only, and each has its own seed: the result does not
         depend on how many threads there are.

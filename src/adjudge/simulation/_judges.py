@@ -45,18 +45,18 @@ class World:
 
     def right(self) -> NDArray[np.float64]:  # (truth, label)
         """The matrix of a judge who never errs."""
-        stands = self.scale.stands
-        if not stands.any(axis=1).all():
-            lost = self.scale.truths[int(np.argmin(stands.any(axis=1)))]
-            raise BadSetting("truth", lost, f"a label of the scale {self.scale} that stands for it")
-        return np.asarray(stands / stands.sum(axis=1, keepdims=True))
+        meant = self.scale.stands
+        if not meant.any(axis=1).all():
+            lost = self.scale.truths[int(np.argmin(meant.any(axis=1)))]
+            raise BadSetting("truth", lost, f"a label of the scale {self.scale} that means it")
+        return np.asarray(meant / meant.sum(axis=1, keepdims=True))
 
     def wrong(self, decay: float | None) -> NDArray[np.float64]:  # (truth, label)
         """The matrix of a judge who always errs; where no label is wrong, of one who never does."""
         if decay is None:
             decay = _ORDINAL_DECAY if self.scale.ordinal else 1.0
-        stands = self.scale.stands
-        near = np.where(stands, 0.0, decay ** (np.maximum(_distance(self.scale), 1.0) - 1.0))
+        meant = self.scale.stands
+        near = np.where(meant, 0.0, decay ** (np.maximum(_distance(self.scale), 1.0) - 1.0))
         total = near.sum(axis=1, keepdims=True)
         return np.where(total > 0, near / np.where(total > 0, total, 1.0), self.right())
 
@@ -194,7 +194,7 @@ class Dirichlet(Kind):
 
 @dataclass(frozen=True, slots=True)
 class Spammer(Kind):
-    """Judges who do not look: every row is the same, so their labels tell nothing.
+    """Judges who do not look: every row is the same, so their labels are not informative.
 
     ``uniform`` gives every label alike; ``prevalence`` gives each label as often as it is true,
     ``p[l] = sum_k prevalence[k] right[k, l]``, which looks like the other judges' mix of labels.
@@ -289,15 +289,15 @@ class Biased(Kind):
 
 
 def _distance(scale: Scale) -> NDArray[np.float64]:  # (truth, label)
-    """Grades from a label to the nearest one that stands for the truth.
+    """Grades from a label to the nearest one that means the truth.
 
-    A label that stands for no truth is no grade: it is one further than any grade can be.
+    A label that means no truth is not a grade: it is one further away than any grade can be.
     """
-    stands = scale.stands
+    meant = scale.stands
     graded = np.array(scale.truth_of) >= 0  # (label,)
     grade = np.cumsum(graded) - 1  # (label,)
     apart = np.abs(grade[:, None] - grade[None, :]).astype(np.float64)  # (label, label)
-    nearest = np.where(stands[:, :, None], apart[None], np.inf).min(axis=1)
+    nearest = np.where(meant[:, :, None], apart[None], np.inf).min(axis=1)
     return np.asarray(np.where(graded, nearest, grade.max() + 1.0))
 
 

@@ -42,7 +42,7 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class GoldFeedback:
-    """What is told of one gold that was answered: every one in training, the missed in work."""
+    """Feedback about one answered gold: about each in training, about the missed ones in work."""
 
     row: int  # its place on the sheet, from 0
     accepted: tuple[str, ...]
@@ -55,7 +55,7 @@ class GoldFeedback:
 
 @dataclass(frozen=True, slots=True)
 class SheetOutcome:
-    """What came of a sheet: where the judge stands now, and the feedback."""
+    """The result of a sheet: the judge's stage now, and the feedback."""
 
     stage: Stage
     feedback: tuple[GoldFeedback, ...] = ()
@@ -77,7 +77,7 @@ class JudgingClient(Protocol):
         """Go away, with or without an unanswered sheet, which returns to the pool."""
 
 
-def visit(judge: MadeJudge, client: JudgingClient, key: str) -> Iterator[Stage]:
+def visit(judge: SimulatedJudge, client: JudgingClient, key: str) -> Iterator[Stage]:
     """A judge's way through, one sheet a step, so that many can be at work in turns.
 
     It ends when they leave, are sent away, or there is nothing left for them to do.
@@ -103,13 +103,13 @@ KnownTruths = Mapping[str, int]  # the text of a result -> its truth, by its pla
 
 
 class Behaviour(Protocol):
-    """What someone does with a sheet, and with what they are told of it."""
+    """What someone does with a sheet, and with the feedback about it."""
 
     def answer(self, sheet: Sheet) -> list[str]:
         """A label for each row."""
 
     def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
-        """Take in what was told of the labels they gave."""
+        """Learn from the feedback about the labels they gave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MadeJudge:
+class SimulatedJudge:
     """A simulated judge: how they behave, and how long they stay."""
 
     behaviour: Behaviour
@@ -137,17 +137,17 @@ class MadeJudge:
 
 
 class Ethical:
-    """A judge who looks: errs by their matrix, and leans to the labels they were told of most.
+    """A judge who looks: errs by their matrix, and leans to the labels that feedback showed most.
 
         p(label | truth)  is proportional to  theta[truth, label] * mix[label] ** anchoring
 
-    ``mix`` is the share of each label among the answers they were told to be right, in training and
-    in screening, after one of each label taken for granted. With anchoring 0 the judge is the
+    ``mix`` is the share of each label among the answers reported as right, in training and in
+    screening, after one of each label taken for granted. With anchoring 0 the judge is the
     confusion matrix and nothing else; with 1 they take the mix for the prior, as Bayes would.
 
     With ``learning`` they become more skilled: taking truth k for label l becomes rarer with the
-    examples they were told of both, n_k and n_l, since one alone does not show what tells them
-    apart,
+    examples of both that they were shown, n_k and n_l, since one alone does not show how they
+    differ,
 
         theta[k, l]  /=  1 + learning * n_k n_l / (n_k + n_l)
 
@@ -213,7 +213,7 @@ class Ethical:
 class LabelSpammer:
     """One who does not look: gives the label that was right most often so far.
 
-    Until they are told anything they give one label of their own choice; where labels tie, the one
+    Until the first feedback they give one label of their own choice; where labels tie, the one
     that came to the front first.
     """
 

@@ -1,6 +1,6 @@
 """Who comes to judge: numbers of simulated judges by behaviour, and how they are sent.
 
-``ethical(accuracy, anchoring)``  looks, and errs as often as they are told to
+``ethical(accuracy, anchoring)``  looks, and errs as often as stated
 ``spammer``                       gives the label that was right most often so far
 ``random``                        gives any label
 ``colluder``                      shares a ring with all the other colluders
@@ -34,8 +34,8 @@ from adjudge.simulation.behaviours import (
     JudgingClient,
     KnownTruths,
     LabelSpammer,
-    MadeJudge,
     Sheet,
+    SimulatedJudge,
     Stage,
     visit,
 )
@@ -44,7 +44,7 @@ from adjudge.simulation.behaviours import (
 class _Colluder:
     """All members of a ring, who do not look: they give what the ring knows or has agreed on.
 
-    A judge is told of golds alone, so that a ring passes golds that one of its members has met and
+    Feedback covers golds alone, so a ring passes golds that one of its members has met and
     agrees, rightly or not, on everything else: its votes look like a consensus.
     """
 
@@ -60,7 +60,7 @@ class _Colluder:
         return [self.ring[text] for text in sheet.rows]
 
     def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
-        """Tell the ring."""
+        """Share the answers with the ring."""
         for one in feedback:
             self.ring[sheet.rows[one.row]] = one.right_answer(labels)
 
@@ -185,12 +185,12 @@ class CrowdSpec(Mixture[_Acting]):
 
     def make_judges(
         self, truths: KnownTruths, labels: int, rng: np.random.Generator
-    ) -> list[MadeJudge]:
+    ) -> list[SimulatedJudge]:
         """Make the judges, each with a random stream of their own, in the order of ``kinds``."""
         seeds = (np.random.default_rng(rng.integers(2**63)) for _ in range(len(self) + 1))
         sight = _Sight(truths, labels, _Colluder(next(seeds)))  # one ring for all members
         pairs = zip(self.members, seeds, strict=True)
-        return [MadeJudge(kind.behave(sight, own)) for kind, own in pairs]
+        return [SimulatedJudge(kind.behave(sight, own)) for kind, own in pairs]
 
 
 def _confusion(labels: int, accuracy: float) -> NDArray[np.float64]:  # (truth, label)
@@ -203,7 +203,7 @@ def _confusion(labels: int, accuracy: float) -> NDArray[np.float64]:  # (truth, 
 
 
 class _StagedClient(JudgingClient, Protocol):
-    """A client that knows where a judge stands after they left, too."""
+    """A client that knows the stage of a judge after they left, too."""
 
     def stage(self, key: str) -> Stage:
         """The stage a judge is at, as far as is known."""
@@ -224,7 +224,7 @@ class VisitEnd:
 
 def send_crowd(
     client: _StagedClient,
-    judges: Sequence[MadeJudge],
+    judges: Sequence[SimulatedJudge],
     kinds: Sequence[str],
     *,
     at_once: int,
@@ -249,7 +249,7 @@ def send_crowd(
     return [ended[place] for place in range(len(judges))]
 
 
-def _visit(client: _StagedClient, judge: MadeJudge, key: str, kind: str) -> VisitEnd:
+def _visit(client: _StagedClient, judge: SimulatedJudge, key: str, kind: str) -> VisitEnd:
     """One visit from the arrival to its end."""
     sheets, gone, problem, stage = 0, False, "", "not let in"
     try:

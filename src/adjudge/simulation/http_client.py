@@ -155,7 +155,7 @@ class HttpClient:
         return _sheet(seat)
 
     def submit(self, key: str, sheet: Sheet, labels: Sequence[str]) -> SheetOutcome:
-        """Hand in a sheet: one row in training, a whole page in work."""
+        """Hand in a sheet: one row in training, an entire page in work."""
         seat = self._seats[key]
         page, rows = cast(tuple[dict[str, Any], tuple[int, ...]], sheet.page)
         path, what = f"/judges/{seat.ticket}/pages/{page['page']}", "submit"
@@ -236,7 +236,7 @@ class HttpClient:
 
 
 def item_key(query: str, title: str) -> str:
-    """What tells a result from others: its query and its title, each on one line."""
+    """The identity of a result: its query and its title, each on one line."""
     return f"{' '.join(query.split())}\n{' '.join(title.split())}"
 
 

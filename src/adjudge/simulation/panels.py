@@ -14,7 +14,7 @@ from adjudge.errors import BadSetting, UnknownName
 from adjudge.simulation._crowd import (
     PARTS,
     Crowd,
-    Made,
+    Simulated,
     as_seen,
     labels_of,
     rng_of,
@@ -29,7 +29,7 @@ MODEL_NAME = "llm-judge-8b"
 MODEL: Matrix = ((0.72, 0.2, 0.08), (0.08, 0.67, 0.25), (0.02, 0.1, 0.88))  # too kind to 0 and 1
 
 
-def demo(seed: int = 7) -> Made:
+def demo(seed: int = 7) -> Simulated:
     """A small crowd with something of everything: 400 items in 20 topics, 40 judges, 3 grades.
 
     39 people with a long tail of activity, 4 to 6 on each item: most are skilled, some strict or
@@ -57,9 +57,9 @@ def demo(seed: int = 7) -> Made:
     return _with_model(crowd.make(seed), np.array([MODEL]), seed)
 
 
-def copy_judge(made: Made, name: str, copies: int = 1) -> Made:
+def copy_judge(simulated: Simulated, name: str, copies: int = 1) -> Simulated:
     """The same judgments, with copies of a judge, who say the same: NAME-b, NAME-c, ..."""
-    old = made.judgments
+    old = simulated.judgments
     names = old.judges.to_pylist()
     if name not in names:
         raise UnknownName("judge", name, names)
@@ -84,21 +84,23 @@ def copy_judge(made: Made, name: str, copies: int = 1) -> Made:
         family=None,
     )
     return replace(
-        made,
+        simulated,
         judgments=judgments,
-        confusion=np.concatenate([made.confusion, np.repeat(made.confusion[[code]], copies, 0)]),
-        kinds=(*made.kinds, *["copy"] * copies),
+        confusion=np.concatenate(
+            [simulated.confusion, np.repeat(simulated.confusion[[code]], copies, 0)]
+        ),
+        kinds=(*simulated.kinds, *["copy"] * copies),
     )
 
 
-def _with_model(made: Made, confusion: NDArray[np.float64], seed: int) -> Made:
+def _with_model(simulated: Simulated, confusion: NDArray[np.float64], seed: int) -> Simulated:
     """The same judgments and one more judge, who judged every item, last of its judgments."""
     rng = rng_of(streams_of(seed, len(PARTS) + 1)[-1])  # a stream that the crowd does not use
-    old = made.judgments
+    old = simulated.judgments
     alone = np.zeros(old.item_count, dtype=np.int32)
-    seen = made.truth.value
-    if made.difficulty is not None:
-        seen = as_seen(seen, made.difficulty, made.prevalence, old.topic, rng)
+    seen = simulated.truth.value
+    if simulated.difficulty is not None:
+        seen = as_seen(seen, simulated.difficulty, simulated.prevalence, old.topic, rng)
     label = labels_of(confusion, alone, seen, rng)
     time, seconds = work(alone, np.array([1.0]), rng)
     ends = old.offsets[1:]
@@ -112,8 +114,8 @@ def _with_model(made: Made, confusion: NDArray[np.float64], seed: int) -> Made:
         seconds=None if old.seconds is None else np.insert(old.seconds, ends, seconds),
     )
     return replace(
-        made,
+        simulated,
         judgments=judgments,
-        confusion=np.concatenate([made.confusion, confusion]),
-        kinds=(*made.kinds, "model"),
+        confusion=np.concatenate([simulated.confusion, confusion]),
+        kinds=(*simulated.kinds, "model"),
     )
