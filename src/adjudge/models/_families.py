@@ -41,8 +41,8 @@ from adjudge.kernels.fixed import WEIGHT
 from adjudge.kernels.keys import judge_keys
 
 _Floats = NDArray[np.float64]
-_Whole = NDArray[np.int64]
-_UNIT = 2.0**30  # whole units of a share of labels
+_Ints = NDArray[np.int64]
+_UNIT = 2.0**30  # integer units of a share of labels
 _LEAST = 10  # judgments of a judge who is compared
 _JUDGES, _JUDGES_OF_MANY, _MANY = 1500, 500, 1_000_000  # the busiest, up to that many judgments
 _PAIRS_OF_ITEM, _PAIRS = 1770.0, 2e7  # compared of an item (sixty judgments), and in all, about
@@ -62,7 +62,7 @@ _LINK = [("first", "i8"), ("second", "i8"), ("excess", "f8"), ("common", "i8")]
 class _Pairs(NamedTuple):
     """How pairs of judges agree."""
 
-    judges: _Whole  # (row,) their codes
+    judges: _Ints  # (row,) their codes
     common: _Floats  # (row, row)
     correlation: _Floats  # (row, row)
     chance: _Floats  # (row, row) how often their shares of labels alone would agree
@@ -203,7 +203,7 @@ def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
     return _Pairs(rows, common, correlation, chance)
 
 
-def _partners(known: NDArray[np.bool_]) -> list[tuple[_Whole, _Whole]]:
+def _partners(known: NDArray[np.bool_]) -> list[tuple[_Ints, _Ints]]:
     """Judges with at least two partners, in blocks of similar numbers: rows, and their partners.
 
     A judge with fewer partners than the block is wide has -1 instead. Most pairs never met.
@@ -283,11 +283,11 @@ class EffectiveJudges:
     judge_of: NDArray[np.int32]  # (effective judge,)
     weight: NDArray[np.float64]  # (effective judge,)
     judges: int
-    items: _Whole  # (judge,) items that each judged
+    items: _Ints  # (judge,) items that each judged
 
     @property
-    def units(self) -> _Whole:  # (effective judge,)
-        """The weights in whole units."""
+    def units(self) -> _Ints:  # (effective judge,)
+        """The weights as integer counts of units."""
         return np.rint(self.weight * WEIGHT).astype(np.int64)
 
     def fold(self, counts: NDArray[Any], *, weighted: bool) -> NDArray[np.float64]:  # (judge, ...)

@@ -186,7 +186,7 @@ class _ChainState:
         return views | {name: getattr(self.chain, name)[:rows] for name in _RATES}
 
     def save(self, checkpoint: Checkpoint, tally: Tally, stride: int) -> None:
-        """Write where the chain stands."""
+        """Write the state of the chain."""
         arrays = self._arrays()
         arrays |= {f"kept_{name}": values for name, values in self._kept(stride).items()}
         arrays |= {"counts": tally.counts, "classes": tally.classes, "switch": tally.switch}
@@ -232,7 +232,7 @@ def _run_chain(
     chain: Chain,
     checkpoint: Checkpoint | None = None,
 ) -> None:
-    """Run one chain to its end, or until it is told to stop; what it kept is in ``chain``."""
+    """Run one chain to its end, or until it is asked to stop; what it kept is in ``chain``."""
     rng = np.random.default_rng(np.random.SeedSequence([model.seed, number]))
     tally = sampler.start(number, choice)
     judges, labels, truths = tally.counts.shape

@@ -33,7 +33,7 @@ from adjudge.models.settings import Given, fixed_prevalence
 def learnt_prior(given: Given) -> Prior:
     """A prior to be learnt, started from judges who are right somewhat more often than not.
 
-    Without gold nothing in it tells truths apart, so switched truths may be put back.
+    Without gold nothing in it distinguishes truths, so switched truths may be put back.
     """
     scale = given.judgments.scale
     return Prior(
@@ -85,7 +85,7 @@ def sample_model(model: Any, given: Given, prior: Prior) -> Consensus:
         checkpoint=checkpoint_of(prepared, model),
     )
     orders: list[TruthOrder | None] = [None] * model.chains
-    alike = not np.ptp(prior.prevalence)  # else the prior tells truths apart, as gold does
+    alike = not np.ptp(prior.prevalence)  # else the prior distinguishes truths, as gold does
     if not prior.learnt and prepared.known is None and alike:  # learnt priors order each sweep
         parts = separate(table, by_topic=by_topic, topics=topics)
         orders = [_ordered(chain, kept, n, parts, table) for n, chain in enumerate(chains)]

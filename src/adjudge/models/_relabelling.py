@@ -94,9 +94,9 @@ def order_of(
     sums = np.zeros((parts.count, *counts.shape[1:]))
     np.add.at(sums, parts.judge, counts)
     table = np.zeros((parts.count, truths, truths))  # (part, truth as found, truth by label)
-    for label, stands in enumerate(scale.truth_of):
-        if stands >= 0:
-            table[:, :, stands] += sums[:, :, label]
+    for label, truth in enumerate(scale.truth_of):
+        if truth >= 0:
+            table[:, :, truth] += sums[:, :, label]
     places = np.tile(np.arange(truths), (parts.count, 1))
     for part in np.flatnonzero(_doubtful(table)):
         found, named = linear_sum_assignment(table[part], maximize=True)

@@ -104,7 +104,7 @@ def _check_scale(scale: Scale) -> None:
 
 
 def sparse_of(judgments: Judgments) -> Sparse:
-    """The matrix of judgments; a label that stands for no truth is no number and left out."""
+    """The matrix of judgments; a label that means no truth has no number and is left out."""
     _check_scale(judgments.scale)
     graded = np.array(judgments.scale.truth_of) >= 0
     kept = graded[judgments.label]

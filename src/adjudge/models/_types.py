@@ -7,7 +7,7 @@ towards some labels:
 
 A judge's own row of a label is drawn to it by ``strength`` pseudo-judgments, and the row of a type
 (a kind of the label) differs from its label's as it does for the typical judge. All sums over
-judges are in whole units, so that the order of judges does not change the result.
+judges are in integer units, so that the order of judges does not change the result.
 
 Then from fitted types to the answer: what types mean, the blend with the vote, judges' counts.
 """
@@ -270,11 +270,11 @@ def level_of(  # (judge,)
     if not len(judgments):
         return np.zeros(len(judge_counts))
     truth_of = np.array(judgments.scale.truth_of)
-    stands = truth_of[None, :] == np.arange(truths)[:, None]  # (truth, label)
+    meant = truth_of[None, :] == np.arange(truths)[:, None]  # (truth, label)
     own = np.repeat(truth_of, kinds)  # (type,)
     right = (own[:, None] == truth_of[None, :]) & (own[:, None] >= 0)
     trusted = np.einsum("jtl,tl->j", counts, right) / np.maximum(counts.sum(axis=(1, 2)), 1e-9)
-    cautious = np.einsum("jkl,kl->j", count_judgments(judgments, posterior), stands)
+    cautious = np.einsum("jkl,kl->j", count_judgments(judgments, posterior), meant)
     cautious = cautious / np.maximum(judge_counts, 1)
     weight = judge_counts / (judge_counts + _KNOWN)
     apart = logit(trusted) - logit(cautious)

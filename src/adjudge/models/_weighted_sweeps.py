@@ -14,7 +14,7 @@ from adjudge.engines.sweeps import Sweeps
 from adjudge.kernels.fixed import SHARE
 from adjudge.models._families import EffectiveJudges
 
-_Whole = NDArray[np.int64]
+_Ints = NDArray[np.int64]
 
 
 class WeightedSweeps(Sweeps):
@@ -38,7 +38,7 @@ class WeightedSweeps(Sweeps):
         """The parameters, of effective judges as the integers that tasks read."""
         return self.inner.tables(self._split(parameters))
 
-    def counts(self, shares: _Whole, classes: _Whole) -> Counts:
+    def counts(self, shares: _Ints, classes: _Ints) -> Counts:
         """Shares of effective judges that a task left, as weighted counts."""
         return self._folded(self.inner.counts(shares, classes), own=True, weighted=True)
 
@@ -73,23 +73,23 @@ class WeightedSweeps(Sweeps):
         )
         return posterior, counts
 
-    def cells(self) -> _Whole:
+    def cells(self) -> _Ints:
         """How many judgments there are of each label by each judge."""
         return self.effective.fold(self.inner.cells(), weighted=False).astype(np.int64)
 
-    def against(self, reference: NDArray[np.int16], kinds: int) -> _Whole:
+    def against(self, reference: NDArray[np.int16], kinds: int) -> _Ints:
         """How often each judge gave each label to items of each kind."""
         return self.effective.fold(self.inner.against(reference, kinds), weighted=False).astype(
             np.int64
         )
 
     def weigh(
-        self, weight: _Whole, plain: _Whole, flip: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], _Whole]:
+        self, weight: _Ints, plain: _Ints, flip: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], _Ints]:
         """Weighted votes, of weights of judges times those of effective judges."""
         effective = self.effective
 
-        def split(given: _Whole) -> _Whole:
+        def split(given: _Ints) -> _Ints:
             return np.rint(given[effective.judge_of] * effective.weight).astype(np.int64)
 
         posterior, fallback, counts = self.inner.weigh(
@@ -123,7 +123,7 @@ class WeightedSweeps(Sweeps):
         return replace(counts, confusion=folded)
 
     def _classes(self, posterior: NDArray[np.float64]) -> NDArray[np.float64]:  # (topic, truth)
-        """Items of each truth, added up in whole units so that their order changes nothing."""
+        """Items of each truth, added up in integer units so that their order changes nothing."""
         units = np.rint(posterior * SHARE).astype(np.int64)
         topic = self.judgments.topic
         if not self.by_topic or topic is None:
@@ -136,7 +136,7 @@ class WeightedSweeps(Sweeps):
 class WeightedSampler:
     """A sampler by judges over judgments by effective judge.
 
-    Weighted counts are rounded to whole judgments, which is what draws of learnt priors read.
+    Weighted counts are rounded to integers, which is what draws of learnt priors read.
     """
 
     def __init__(self, inner: Sampler, effective: EffectiveJudges) -> None:
@@ -146,7 +146,7 @@ class WeightedSampler:
         """Counts under a given truth of each item."""
         return self._folded(self.inner.start(chain, choice))
 
-    def draw(self, chain: int, iteration: int, prior: _Whole, ratio: _Whole, keep: float) -> Tally:
+    def draw(self, chain: int, iteration: int, prior: _Ints, ratio: _Ints, keep: float) -> Tally:
         """Draw every truth, and count under it."""
         effective = self.effective
         table = ratio.reshape(effective.judges, -1)[effective.judge_of] * effective.weight[:, None]

@@ -76,16 +76,18 @@ class Calibrated(FitPredict):
         return fit_calibrated(self.model, judgments, gold, start=start, **more)
 
 
-def with_calibration(model: Any, wanted: bool | None = None) -> Any:
-    """The model whose probabilities gold calibrates, unless that is not wanted.
+def with_calibration(model: Any, calibrate: bool | None = None) -> Any:
+    """The model whose probabilities gold calibrates, unless ``calibrate`` is false.
 
     By default, a model that is sampled, which takes long, is not calibrated. Scores across folds
     of gold have to fit this model in every fold, not the one inside.
     """
     settings = {entry.name for entry in fields(model)} if is_dataclass(model) else set()
     if "calibrate" in settings:  # it calibrates itself
-        return model if wanted is None else replace(model, calibrate=wanted)
-    return Calibrated(model) if (not is_sampled(model) if wanted is None else wanted) else model
+        return model if calibrate is None else replace(model, calibrate=calibrate)
+    return (
+        Calibrated(model) if (not is_sampled(model) if calibrate is None else calibrate) else model
+    )
 
 
 def fit_calibrated(

@@ -1,4 +1,4 @@
-"""The completed matrix: what every judge would have said of every item, never held as a whole.
+"""The completed matrix: what every judge would have said of every item, never held in full.
 
 Factors give a number for every item and judge. A number becomes a label by cuts between labels:
 
@@ -120,7 +120,7 @@ class Factors:
                 self.mean,
                 self.cuts.middles,
                 self.cuts.close,
-                self._stands()[0],
+                self._label_truths()[0],
                 known,
                 right,
             )
@@ -151,7 +151,7 @@ class Factors:
         units = np.rint(heavy[judging] * unit).astype(np.int64)
         other = np.zeros(len(judging), dtype=np.bool_) if turned is None else turned
         given = (self.items, across, self.mean, self.cuts.middles, self.cuts.close)
-        rest = (self._stands(), other[judging].astype(np.int64), units, votes)
+        rest = (self._label_truths(), other[judging].astype(np.int64), units, votes)
         if across.shape[1]:
             with open_threads(threads, votes.shape[0] * across.shape[1]) as each_block:
                 each_block(
@@ -165,14 +165,14 @@ class Factors:
     def _across(self) -> NDArray[np.float64]:  # (rank, judge)
         return np.ascontiguousarray(self.judges[self.judging].T)
 
-    def _stands(self) -> NDArray[np.int64]:  # (2, label)
+    def _label_truths(self) -> NDArray[np.int64]:  # (2, label)
         """The truth of each label of the cuts, as given and reversed."""
-        stands = np.array(self.judgments.scale.truth_of, dtype=np.int64)[self.cuts.labels]
-        return np.stack([stands, np.where(stands < 2, 1 - stands, stands)])
+        truth_of = np.array(self.judgments.scale.truth_of, dtype=np.int64)[self.cuts.labels]
+        return np.stack([truth_of, np.where(truth_of < 2, 1 - truth_of, truth_of)])
 
 
 def _cuts(judgments: Judgments, matrix: Sparse, fit: FittedFactors, cut: Cut) -> _LabelCuts:
-    """Cuts between labels that stand for a truth; between those that were given, for a spread."""
+    """Cuts between labels that mean a truth; between those that were given, for a spread."""
     scale = judgments.scale
     given = np.bincount(judgments.label, minlength=len(scale.labels)).astype(np.float64)
     usable = np.array(scale.truth_of) >= 0
@@ -247,11 +247,11 @@ def _agreement(
 ) -> NDArray[np.float64]:  # (judge,)
     """Expected agreement of the completed numbers of an item with its posterior."""
     scale = factors.judgments.scale
-    stands, numbers = np.array(scale.truth_of), scale.values
-    width = max(float(np.ptp(numbers[stands >= 0])), 1e-300) if (stands >= 0).any() else 1.0
+    truth_of, numbers = np.array(scale.truth_of), scale.values
+    width = max(float(np.ptp(numbers[truth_of >= 0])), 1e-300) if (truth_of >= 0).any() else 1.0
     away = np.zeros_like(value)
     for truth in range(len(scale.truths)):
-        own = numbers[stands == truth]
+        own = numbers[truth_of == truth]
         number = float(own.mean()) if own.size else factors.mean
         away += posterior[truth] * np.abs(value - number)
     return np.asarray(np.clip(1.0 - away / width, 0.0, 1.0))

@@ -190,7 +190,7 @@ def _fields(table: Judgments) -> Any:
 
 
 class _CovariateFit:
-    """Where a fit stands."""
+    """The state of a fit."""
 
     def __init__(
         self,
@@ -203,8 +203,8 @@ class _CovariateFit:
         self.table, self.known, self.items, self.judges = table, known, items, judges
         count, truths, labels = table.item_count, len(table.scale.truths), len(table.scale.labels)
         self.item, self.judge = table.item, table.judge
-        stands = np.array(table.scale.truth_of)
-        self.right = np.arange(truths)[:, None] == stands  # (truth, label)
+        truth_of = np.array(table.scale.truth_of)
+        self.right = np.arange(truths)[:, None] == truth_of  # (truth, label)
         self.grade = np.arange(truths, dtype=np.float64)
         self.topic = np.zeros(count, dtype=np.int64)
         if by_topic and table.topic is not None:
@@ -255,8 +255,8 @@ class _CovariateFit:
                     self.priors[truth], self.judges.values, hits, counts.sum(axis=1) - hits
                 )
             total = counts.sum(axis=0) + 0.5
-            whole = np.where(right, total[right].sum(), total[~right].sum())
-            self.shares[truth] = total / whole
+            group_total = np.where(right, total[right].sum(), total[~right].sum())
+            self.shares[truth] = total / group_total
             mean, kappa = _mean(self.priors[truth], self.judges.values)
             posterior = counts + kappa * self._row(truth, mean)
             size = posterior.sum(axis=1, keepdims=True)
@@ -351,9 +351,9 @@ def _learn(start: _Floats, columns: _Floats, hits: _Floats, misses: _Floats) -> 
         mean = np.clip(mean, 1e-6, 1 - 1e-6)
         a, b = kappa * mean, kappa * (1.0 - mean)
         value = np.sum(betaln(a + hits, b + misses) - betaln(a, b))
-        whole = digamma(a + b) - digamma(a + b + hits + misses)
-        by_a = digamma(a + hits) - digamma(a) + whole
-        by_b = digamma(b + misses) - digamma(b) + whole
+        common = digamma(a + b) - digamma(a + b + hits + misses)
+        by_a = digamma(a + hits) - digamma(a) + common
+        by_b = digamma(b + misses) - digamma(b) + common
         by_eta = kappa * mean * (1.0 - mean) * (by_a - by_b)
         slope = np.concatenate(
             [[by_eta.sum()], columns.T @ by_eta, [np.sum(a * by_a + b * by_b) - _SHAPE]]

@@ -45,7 +45,7 @@ _ENDS = 0.05, 0.95  # of a correlation on the logit scale
 _MOST = 0.99
 _KIND = 1.3  # times the odds where all judges are LLMs, divided by it where all are people
 _WEAKEST = 0.02  # S, where judges hardly agree
-_UNIT = 2.0**14  # whole units of errors and weights, so that no order changes a sum
+_UNIT = 2.0**14  # integer units of errors and weights, so that no order changes a sum
 _ROWS = 20_000  # judgments compared at a time, so that copies of them stay small
 
 _Floats = NDArray[np.float64]
@@ -81,8 +81,8 @@ def _measure(
     everybody = wrong.sum() / checked.sum()
     mean = (np.bincount(judge, weights=wrong) + _DRAWN * everybody) / (checked + _DRAWN)
     error = np.where(judges[item] > 1, wrong - mean[judge], 0.0)
-    both = _cross(item, source, _whole(weight * error), len(gold)) / _UNIT**2
-    square = np.bincount(item, weights=_whole(weight * error**2), minlength=len(gold)) / _UNIT
+    both = _cross(item, source, _in_units(weight * error), len(gold)) / _UNIT**2
+    square = np.bincount(item, weights=_in_units(weight * error**2), minlength=len(gold)) / _UNIT
     spread = np.maximum(judges - 1, 0) / 2 * square
     every = math.fsum(spread)
     if every <= 0:
@@ -106,7 +106,7 @@ def _estimate(judgments: Judgments, families: Families) -> Dependence | None:
         label = truth_of[judgments.label[rows]] + 1
         used[label] = True
         source, weight = _share_families(item, families.family[judgments.judge[rows]])
-        units = _whole(weight)
+        units = _in_units(weight)
         pairs += int(_cross(item, source, units, end - begin).sum())
         same, cell = np.unique(item * labels + label, return_inverse=True)
         alike += int(_cross(cell, source * labels + label, units, len(same)).sum())
@@ -150,8 +150,8 @@ def _share_families(item: _Ints, family: NDArray[np.int32]) -> tuple[_Ints, _Flo
     return source, 1.0 / members[source]
 
 
-def _whole(values: _Floats) -> _Floats:
-    """Values in whole units, whose sums are exact in any order."""
+def _in_units(values: _Floats) -> _Floats:
+    """Values as integer counts of units, whose sums are exact in any order."""
     return np.rint(values * _UNIT)
 
 

@@ -35,9 +35,9 @@ def is_settled(trace: Sequence[float], tolerance: float) -> bool:
 
 
 def prior_counts(scale: Scale, diagonal: float) -> NDArray[np.float64]:  # (truth, label)
-    """Pseudo-counts: ``diagonal`` where a label stands for the truth, 1 elsewhere."""
-    stands = np.array(scale.truth_of)
-    right = np.arange(len(scale.truths))[:, None] == stands[None, :]
+    """Pseudo-counts: ``diagonal`` where a label means the truth, 1 elsewhere."""
+    truth_of = np.array(scale.truth_of)
+    right = np.arange(len(scale.truths))[:, None] == truth_of[None, :]
     return np.where(right, diagonal, 1.0)
 
 
@@ -153,7 +153,7 @@ def fit_points(model: Any, given: Given, smoothing: Smoothing | None = None) -> 
     posterior, last = sweeps.posterior(parameters, own=True)
     counts, order = last.confusion, None
     believed = smoothing.prevalence if fixed is None and smoothing is not None else fixed
-    alike = believed is None or not np.ptp(believed)  # else the prior tells truths apart, as gold
+    alike = believed is None or not np.ptp(believed)  # else the prior distinguishes truths, as gold
     if prepared.known is None and alike:
         parts = separate(
             prepared.judgments,

@@ -3,7 +3,7 @@
     pi ~ Dirichlet(alpha);   theta_j[k, :] ~ Dirichlet(gamma_k)
     z_i ~ Categorical(pi);   y_ij ~ Categorical(theta_j[z_i, :])
 
-with alpha = 1 and gamma = ``diagonal`` where a label stands for the truth, 1 elsewhere. C. Liu and
+with alpha = 1 and gamma = ``diagonal`` where a label means the truth, 1 elsewhere. C. Liu and
 Y.-M. Wang (2012), "TrueLabel + Confusions: a spectrum of probabilistic models in analyzing multiple
 ratings", ICML. Their run had 3 chains, 1,000 sweeps of warm-up and 100 draws, one every 10 sweeps,
 in BUGS; labels are here the averaged posteriors of all sweeps, not the mode of the draws.
@@ -86,10 +86,10 @@ class HybridConfusion(Fitted):
         if not scale.ordinal:
             raise BadSetting("decay", self.decay, f"an ordinal scale; {scale} is nominal")
         place = np.arange(labels, dtype=np.float64)
-        stands = np.array(scale.truth_of)
+        truth_of = np.array(scale.truth_of)
         gamma = np.ones((truths, labels))
         for truth in range(truths):
-            near = place[stands == truth]
+            near = place[truth_of == truth]
             if near.size:
                 distance = np.abs(place[:, None] - near[None, :]).min(axis=1)
                 gamma[truth] = self.diagonal * self.decay**distance

@@ -16,7 +16,7 @@ State = dict[str, Any]  # arrays by name: what goes from one iteration to the ne
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """How often to iterate at most, who is told, and where a loop goes on after it was stopped."""
+    """How often to iterate at most, who sees progress, and where a stopped loop continues."""
 
     most: int
     progress: Progress | None = None

@@ -47,7 +47,7 @@ def _check_rates(judges: int, types: int, labels: int, tables: int) -> None:
         raise BadData(
             f"{labels:,} labels by {judges:,} judges: how each judge labels each truth would take "
             f"about {need / 2**30:,.0f} GB, and {free / 2**30:,.1f} GB are free; fewer labels or "
-            "judges are wanted (numbers can be read as such or put into bins: --continuous, --bin)"
+            "judges are needed (numbers can be read as such or put into bins: --continuous, --bin)"
         )
 
 

@@ -176,15 +176,15 @@ def _compare(
             f"feature {distant[0]} needs an ordinal scale, and {scale} has no order",
             expected="an ordinal scale",
         )
-    number, stands = scale.truth_values, np.array(scale.truth_of)
+    number, truth_of = scale.truth_values, np.array(scale.truth_of)
     collapse = scale.truth_relevant
     relevant = np.zeros(len(number), dtype=np.bool_) if collapse is None else collapse
-    table = sweeps.against(reference, len(number)) * (stands >= 0)  # (judge, truth, label)
-    alike = np.arange(len(number))[:, None] == stands
-    apart = np.abs(number[:, None] - number[stands])
+    table = sweeps.against(reference, len(number)) * (truth_of >= 0)  # (judge, truth, label)
+    alike = np.arange(len(number))[:, None] == truth_of
+    apart = np.abs(number[:, None] - number[truth_of])
     total, same, near, distance = (
         (table * weight).sum(axis=(1, 2))
-        for weight in (1.0, alike, relevant[:, None] == relevant[stands], apart)
+        for weight in (1.0, alike, relevant[:, None] == relevant[truth_of], apart)
     )
     span = float(np.ptp(number)) or 1.0
     found = {
@@ -211,7 +211,7 @@ def _honeypots(
     codes = np.array([judgments.scale.label_code(value) for value in traps.values])
     where = look_up(traps.items, judgments.items)
     needed[where[where >= 0]] = codes[traps.value][where >= 0]
-    table = sweeps.against(needed, len(judgments.scale.labels))  # (judge, label wanted, label)
+    table = sweeps.against(needed, len(judgments.scale.labels))  # (judge, label needed, label)
     return np.stack([table.sum(axis=(1, 2)), np.einsum("jkk->j", table)], axis=1).astype(np.float64)
 
 

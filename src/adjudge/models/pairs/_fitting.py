@@ -133,10 +133,10 @@ def _measure_skill(
     def fit_without(left_out: NDArray[np.bool_]) -> Reference:
         others = cells.select(~left_out[cells.judge])
         fitted = fit_strengths(others, held, progress)
-        told = cell_information(others, fitted.strength, fitted.lean, fitted.tied, fitted.right)[0]
+        info = cell_information(others, fitted.strength, fitted.lean, fitted.tied, fitted.right)[0]
         known = prior_information(fitted.strength, held.prior)
-        known += np.bincount(others.a, told, cells.items)
-        known += np.bincount(others.b, told, cells.items)
+        known += np.bincount(others.a, info, cells.items)
+        known += np.bincount(others.b, info, cells.items)
         return Reference(score=np.log(fitted.strength), variance=1.0 / known, tied=fitted.tied)
 
     return measure_skill(cells, lean, family, fit_without)
@@ -179,11 +179,11 @@ def _conclude(
     score, covariance, draws = np.log(found.strength), None, None
     right, lean, tied = found.right, found.lean, found.tied
     parameters: dict[str, tuple[float, float, float]] = {}
-    told = cell_information(cells, found.strength, lean, tied, right)
-    curve = np.asarray(np.bincount(cells.judge, told[3], cells.judges), dtype=np.float64)
+    info = cell_information(cells, found.strength, lean, tied, right)
+    curve = np.asarray(np.bincount(cells.judge, info[3], cells.judges), dtype=np.float64)
     if samples is None:
         own = prior_information(found.strength, rules.prior)
-        covariance, off = spread_of(cells, told, right, own, model.seed, agree=rules.agree)
+        covariance, off = spread_of(cells, info, right, own, model.seed, agree=rules.agree)
         score = score - score.mean()
         if off is not None:
             draws = (score + off).astype(np.float32)

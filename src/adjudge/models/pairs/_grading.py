@@ -1,6 +1,6 @@
 """Strengths from comparisons and grades together: the most probable point and its information.
 
-All that is fitted stands in one vector: log strengths; each judge's lean and log odds to answer
+All that is fitted is in one vector: log strengths; each judge's lean and log odds to answer
 with the order; the mean of leans and the log weight of ties; each grader's shift and log sharpness
 about a common one; the lowest cut and the logs of the gaps above it.
 """
@@ -112,11 +112,11 @@ class BothKinds:
         return np.asarray(own + np.bincount(self.grades.item, info, self.cells.items))
 
     def information(self, found: GradedStrengths) -> _GradeInformation:
-        """What each grade tells, whatever it turned out to be."""
+        """The expected information in each grade."""
         return _grade_information(self, found)
 
     def shared(self, found: GradedStrengths) -> _Floats:  # (item, item)
-        """The information about strengths that is not told apart from that about graders."""
+        """The information about strengths that is confounded with that about graders."""
         return np.asarray(_shared_with_graders(self, found))
 
     def grader_spread(self, found: GradedStrengths) -> tuple[_Floats, _Floats]:  # (judge,) each
@@ -249,7 +249,7 @@ class _GradeInformation:
 
 
 def _grade_information(given: BothKinds, found: GradedStrengths) -> _GradeInformation:
-    """What each grade tells, whatever it turned out to be."""
+    """The expected information in each grade."""
     grades = given.grades
     many, cuts, size = len(grades.item), len(found.cut), grades.weight
     steep = found.steep[grades.judge]
@@ -343,7 +343,7 @@ def _spreads_of(given: BothKinds, found: GradedStrengths, *, learn: bool = True)
 
 
 def _shared_with_graders(given: BothKinds, found: GradedStrengths) -> Any:  # (item, item)
-    """The information about strengths that is not told apart from that about graders and cuts.
+    """The information about strengths that is confounded with that about graders and cuts.
 
     Graders' shift and sharpness go first, two by two; what is left are cuts and the common
     sharpness, so that nothing has the size of items by judges.

@@ -13,7 +13,7 @@ from adjudge.models.pairs.cells import PairCells
 
 _Floats = NDArray[np.float64]
 _ALL_ALONE = 1e9  # spread of a lean that has no others to go by
-_DAMPED = 0.75  # all at once, whole steps of two items alone would go to and fro for ever
+_DAMPED = 0.75  # all at once, full steps of two items alone would go to and fro for ever
 _FURTHEST = 30.0  # of a log strength
 _SETTLED, _SETTLED_AGAIN = 10, 2  # sweeps before the first leap, from nowhere and from near by
 _REMEMBERED = 12  # sweeps that a leap is made of
@@ -92,7 +92,7 @@ class _Leap:
 
     Anderson acceleration (D. G. Anderson 1965, doi:10.1145/321296.321305): of the last sweeps, each
     from a place by a step, the mixture whose steps cancel best says where they lead. The sweep from
-    there tells: if it moves things more than the last one had, all goes back and begins anew.
+    there decides: if it moves more than the last one did, the leap is undone and begins anew.
     """
 
     at: _Floats | None = None  # where the next sweep begins

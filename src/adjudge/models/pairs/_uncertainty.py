@@ -21,19 +21,19 @@ from adjudge.kernels import pairs as kernels
 from adjudge.models.pairs.cells import PairCells
 
 _Floats = NDArray[np.float64]
-_DENSE = 3_000  # items up to which the whole covariance is kept
+_DENSE = 3_000  # items up to which the full covariance is kept
 _DRAWN = 200  # draws above that
 
 
 def prior_information(strength: _Floats, prior: float) -> _Floats:  # (item,)
-    """What that many wins and losses against an item of strength 1 tell of each."""
+    """The information of that many wins and losses against an item of strength 1, per item."""
     return np.asarray(2.0 * prior * strength / (1.0 + strength) ** 2)
 
 
 def cell_information(
     cells: PairCells, strength: _Floats, lean: _Floats, tied: float, right: _Floats
 ) -> _Floats:  # (4, cell)
-    """What each cell tells: of its items, of its judge's skill, of both together, of the lean."""
+    """The information in each cell: on its items, its judge's skill, both together, the lean."""
     out = np.empty((4, len(cells.a)))
     kernels.information(*cells.arrays, strength, lean, tied, right, out)
     return out
@@ -50,9 +50,9 @@ def spread_of(
 ) -> tuple[_Floats | None, _Floats | None]:
     """The covariance of log strengths, or draws of their deviation where items are very many.
 
-    ``own`` is what is told of each item but by comparisons, a priori or by grades. ``agree`` is the
-    prior of judges who have a skill; without it they answer with the order. ``less`` says what is
-    not told apart from something else; draws take that as known.
+    ``own`` is the information on each item from the prior or grades, not comparisons. ``agree`` is the
+    prior of judges who have a skill; without it they answer with the order. ``less`` is the
+    information that is confounded with something else; draws take that as known.
     """
     skill = None
     if agree is not None:
@@ -75,7 +75,7 @@ class _SkillDoubt:
 
 
 def _shared(cells: PairCells, skill: _SkillDoubt) -> Any:
-    """The information about each item that is not told apart from that about judges."""
+    """The information about each item that is confounded with that about judges."""
     own = np.bincount(cells.judge, skill.info, cells.judges) + skill.held
     weight = skill.both / np.sqrt(own)[cells.judge]
     size = cells.items * cells.judges
@@ -107,7 +107,7 @@ def _covariance(
     if less is not None:
         matrix -= less
     if not own.any():
-        matrix += 1.0 / size  # the common level is not known, and not wanted
+        matrix += 1.0 / size  # the common level is not known, and not needed
     factor, fault = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
     if fault:
         return np.asarray(np.linalg.pinv(matrix))

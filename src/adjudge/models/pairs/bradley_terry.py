@@ -24,7 +24,7 @@ CrowdBradleyTerry: strengths of items and the skill of judges, from one set of c
 X. Chen, P. Bennett, K. Collins-Thompson and E. Horvitz (2013), doi:10.1145/2433396.2433420, here
 in batch by EM: each comparison is taken with and against the order by how likely either is, then
 Newman's iteration gives strengths and the shares give r_j, under a Beta prior. A judge of r_j =
-.5 tells nothing, one below answers the wrong way round, and both are weighed for what they tell.
+.5 gives no information, one below answers the wrong way round; both are weighted by that.
 Beyond the paper: ties (Davidson), log odds of every judge for what is shown first, about a common
 mean, and judges who are copies count as one. With ``by_topic`` an item may be better in one
 topic than in another, by a normal step of learnt spread about its score. ``method="gibbs"`` draws

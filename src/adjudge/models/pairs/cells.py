@@ -73,7 +73,7 @@ def count_cells(
     topics: bool = False,
     weight: _Floats | None = None,
 ) -> PairCells:
-    """The cells of comparisons, told apart by judge, by who was shown first and by topic or not."""
+    """The cells of comparisons: by judge, by who was shown first and by topic, as asked for."""
     items, none = comparisons.item_count, np.empty(0, dtype=np.int32)
     first = comparisons.shown_first if sides else none
     judge = comparisons.judge if judges else none
