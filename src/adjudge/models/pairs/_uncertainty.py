@@ -50,8 +50,8 @@ def spread_of(
 ) -> tuple[_Floats | None, _Floats | None]:
     """The covariance of log strengths, or draws of their deviation where items are very many.
 
-    ``own`` is the information on each item from the prior or grades, not comparisons. ``agree`` is the
-    prior of judges who have a skill; without it they answer with the order. ``less`` is the
+    ``own`` is the information on each item from the prior or grades, not comparisons. ``agree`` is
+    the prior of judges who have a skill; without it they answer with the order. ``less`` is the
     information that is confounded with something else; draws take that as known.
     """
     skill = None
