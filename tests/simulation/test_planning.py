@@ -12,7 +12,7 @@ from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.simulation import Crowd, Given, Population
-from adjudge.simulation.planning import _drawn_judges, _golds_to_tell, _population_of, plan
+from adjudge.simulation.planning import _drawn_judges, _golds_to_separate, _population_of, plan
 from sizes import sized
 
 MODEL = HybridConfusion(method="em")
@@ -73,7 +73,7 @@ def test_what_cannot_be_reached_is_said() -> None:
 
 @pytest.mark.parametrize(("good", "bad"), [(0.8, 0.5), (0.9, 0.25), (0.7, 0.6)])
 def test_golds_distinguish_judges_and_one_fewer_does_not(good: float, bad: float) -> None:
-    golds, mark = _golds_to_tell(good, bad, 0.05)
+    golds, mark = _golds_to_separate(good, bad, 0.05)
     assert golds is not None
     assert mark is not None
 
@@ -84,7 +84,7 @@ def test_golds_distinguish_judges_and_one_fewer_does_not(good: float, bad: float
     assert told(golds, round(mark * golds))
     assert not any(told(golds - 1, cut) for cut in range(golds + 1))
     for guessing in (0.5, 0.499):
-        assert _golds_to_tell(0.5, guessing, 0.05) == (None, None)
+        assert _golds_to_separate(0.5, guessing, 0.05) == (None, None)
 
 
 @pytest.mark.parametrize(
