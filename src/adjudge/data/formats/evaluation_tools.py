@@ -367,7 +367,7 @@ def _judged_preference(record: Row, name: str) -> Iterator[Row | LeftOut | Fault
 
 def _read_alpaca(file: File, options: Options) -> Content:
     """Read comparisons, or judgments on pairs where those are wanted."""
-    if options.wanted != "judgments":
+    if options.kind != "judgments":
         return Records(rows=_preference, judge=FILE).read(file, options)
     note = "each pair is an item, labelled A>B, A=B or B>A; 'adjudge rank-pairs' ranks generators"
     options.notes.append(note)
