@@ -9,6 +9,7 @@ import pytest
 
 from adjudge.data.formats import Content, read
 from adjudge.data.formats.trec_rf10 import SCALE, gold_subset, trec_2011_subset
+from adjudge.errors import remedies_of
 from reading import gold_in, judgments_in
 
 _TEXT = """topicID\tworkerID\tdocID\tgold\tlabel
@@ -47,6 +48,8 @@ def test_the_format(small: Content) -> None:
     assert str(SCALE) == "-2 < 0 < 1 < 2"
     assert SCALE.relevant == ("1", "2")
     assert _counts(small) == (7, 4, 3, 2, 3)
+    (note,) = small.notes
+    assert [(one.setting, one.value) for one in remedies_of(note)] == [("drop-label", ("-2",))]
 
 
 def test_unknown_gold_is_left_out_and_honeypots_are_marked(small: Content) -> None:

@@ -18,7 +18,7 @@ from adjudge.data.formats.tables import Table
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData
+from adjudge.errors import BadData, Note, Remedy
 
 BROKEN = "-2"
 SCALE = Scale(labels=(BROKEN, "0", "1", "2"), ordinal=True, relevant=("1", "2"))
@@ -40,6 +40,11 @@ _TABLE = Table(
 def _read(file: File, options: Options) -> Content:
     """Read judgments on -2 < 0 < 1 < 2 unless another scale is named, and gold with honeypots."""
     content = _TABLE.read(file, options)
+    judgments = content.judgments
+    if judgments is not None and BROKEN in judgments.scale.labels and judgments.scale.ordinal:
+        drop = Remedy("drop-label", (BROKEN,))
+        note = Note(f"{BROKEN}, a page that does not open, is taken for the lowest grade", (drop,))
+        content = replace(content, notes=(*content.notes, note))
     if content.gold is None:
         return content
     broken = np.array([value == BROKEN for value in content.gold.values])
