@@ -64,9 +64,9 @@ def test_what_an_export_leaves_out_is_reported(adjudge: Run, folder: Path) -> No
     (folder / "export.json").write_text(json.dumps(tasks))
     ended = adjudge("convert", "export.json", "--to", "csv")
     assert ended.code == 0
-    assert "export.json: 1 annotation left out: " in ended.err
+    assert "warning: export.json: 1 annotation left out: " in ended.err
     found = adjudge("consensus", "export.json", "--json").json
-    assert [f"export.json: {note}" for note in found["left_out"]] == ended.err.splitlines()
+    assert [f"warning: export.json: {note}" for note in found["left_out"]] == ended.err.splitlines()
 
 
 def choice(answer: str) -> dict[str, object]:
@@ -85,7 +85,7 @@ def test_bad_rows_are_listed_and_counted(adjudge: Run, folder: Path) -> None:
     assert len(ended.out.splitlines()) == 4
     lines = ended.err.splitlines()
     assert lines[:2] == [
-        "j.csv: 12 bad rows left out:",
+        "warning: j.csv: 12 bad rows left out:",
         "  j.csv, line 5, column judge: the judge id is empty",
     ]
     assert lines[-1] == "  ... and 2 more"

@@ -33,7 +33,7 @@ def test_scores_of_labels_by_hand(adjudge: Run, folder: Path) -> None:
     assert found["accuracy"] == pytest.approx(1 / 3)
     assert found["recall"] == pytest.approx(1 / 2)
     assert found["mse"] == pytest.approx((0.1**2 + 0.6**2 + 0.8**2) / 3)
-    assert ended.err == "  3 of 4 gold items have a label and are scored\n"
+    assert ended.err == "warning: 3 of 4 gold items have a label and are scored\n"
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
@@ -53,7 +53,7 @@ def test_other_formats_of_labels_are_scored(name: str, adjudge: Run, crowd: Path
     adjudge("consensus", "judgments.csv", "-m", "majority-vote", "--to", name, "-o", "out.txt")
     ended = adjudge("evaluate", "out.txt", "--gold", "gold.csv", "--resamples", "0")
     assert scores(ended)["accuracy"] == 1.0
-    assert ended.err == "  2 of 3 gold items have a label and are scored\n"
+    assert ended.err == "warning: 2 of 3 gold items have a label and are scored\n"
 
 
 def test_binary_labels_against_graded_gold(adjudge: Run, folder: Path) -> None:

@@ -219,7 +219,8 @@ def test_gold_that_the_model_was_given_is_counted(judged: tuple[Judgments, Gold]
     half = gold.select(np.arange(len(gold)) < 20)
     found = evaluate(MajorityVote().fit(judgments, half), gold)
     assert found.in_fit == 20
-    assert "20 of them" in found.notes[1]
+    assert "20 of the scored items" in found.notes[1]
+    assert found.warnings == found.notes[1:]
 
 
 def test_items_without_judgments_or_without_a_judge_left(
@@ -235,8 +236,8 @@ def test_items_without_judgments_or_without_a_judge_left(
     assert (found.scored, found.unjudged, found.fallback) == (61, 1, 2)
     assert found.notes == (
         "61 of 61 gold items have a label and are scored",
-        "nobody judged 1 of them",
-        "no judge was left for 2 of them: the plain vote counts",
+        "nobody judged 1 of the scored items",
+        "no judge was left for 2 scored items: the plain vote counts",
     )
 
 

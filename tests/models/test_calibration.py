@@ -74,7 +74,9 @@ def test_the_note_reports_held_out_figures() -> None:
     known = gold_of(truth, range(300))
     note = ItemTypes().fit(table, known).notes[-1]
     said = re.search(
-        r"across 5 folds log loss ([\d.]+) -> ([\d.]+), accuracy ([\d.]+) -> ([\d.]+)", note
+        r"across 5 folds dealt by likeness \(cross-validation deals by label\) "
+        r"log loss ([\d.]+) -> ([\d.]+), accuracy ([\d.]+) -> ([\d.]+)",
+        note,
     )
     assert said is not None, note
     before, after = (

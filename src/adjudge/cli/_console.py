@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -79,6 +79,15 @@ def detail(*parts: str | tuple[str, str]) -> None:
 def warn(text: str) -> None:
     """Print a warning unless --quiet is set."""
     say(("warning: ", "yellow"), text)
+
+
+def tell_notes(notes: Iterable[str], warnings: Collection[str]) -> None:
+    """Print the notes of a result: warnings always, the others only if --verbose is set."""
+    for note in notes:
+        if note in warnings:
+            warn(note)
+        else:
+            detail(f"  {note}")
 
 
 def is_piped() -> bool:

@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli._console import progress, say
+from adjudge.cli._console import progress, say, warn
 from adjudge.cli._endings import advise_with_flags
 from adjudge.cli._options import AnswerReading, LabelReading, Reading
 from adjudge.data.source import count_of
@@ -166,11 +166,11 @@ def omissions_of(*contents: Content | ModelAnswers) -> dict[str, list[Any]]:
 
 
 def tell_omissions(content: Content | ModelAnswers, name: str) -> None:
-    """Say what was left out, and list the first of the bad rows."""
+    """Warn of what was left out, and list the first of the bad rows."""
     for note in content.notes:
-        say(f"{name}: {advise_with_flags(note)}")
+        warn(f"{name}: {advise_with_flags(note)}")
     if content.bad:
-        say((f"{name}: {count_of(len(content.bad), 'bad row')} left out:", "yellow"))
+        warn(f"{name}: {count_of(len(content.bad), 'bad row')} left out:")
         for row in content.bad[:_LISTED]:
             say(f"  {row.place}: {row.problem}")
         if len(content.bad) > _LISTED:

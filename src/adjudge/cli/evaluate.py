@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
 from adjudge.cli import argument, command, flag, option
-from adjudge.cli._console import progress, say, tell_if_cold, warn
+from adjudge.cli._console import progress, say, tell_if_cold, tell_notes, warn
 from adjudge.cli._fitting import build_model, fit_model, make_engine
 from adjudge.cli._reading import (
     allow_labels,
@@ -187,12 +187,12 @@ def _deliver(
     """Scores to a file, to a program, or to a person."""
     from adjudge.evaluation.measures import MEASURES
 
-    for note in result.notes:
-        say(f"  {note}")
+    tell_notes(result.notes, result.warnings)
     if about.get("warning"):
         warn(str(about["warning"]))
     notes = [*about.get("notes", ()), *result.notes]
     meanings = {measure.name: measure.meaning for measure in MEASURES} if explain else None
+    title = f"Scores on {result.scored:,} of {count_of(result.gold, 'gold item')}"
     deliver(
         table,
         "scores",
@@ -204,5 +204,5 @@ def _deliver(
             "level": result.level,
             "notes": notes,
         },
-        show=lambda: scores_grid("Scores", table, result.level, meanings),
+        show=lambda: scores_grid(title, table, result.level, meanings),
     )

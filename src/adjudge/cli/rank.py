@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
 from adjudge.cli import argument, command, option
-from adjudge.cli._console import progress, say
+from adjudge.cli._console import progress, tell_notes
 from adjudge.cli._fitting import build_model, fit_model
 from adjudge.cli._reading import Input, read_judgments, read_runs
 from adjudge.cli._results import Column, check_places, deliver_all, shorten, show_rows
@@ -122,8 +122,7 @@ def _rank(
             progress=on_step,
             **ways,
         )
-    for note in ranking.notes:
-        say(f"  {note}")
+    tell_notes(ranking.notes, ranking.warnings)
     return ranking, {**summarise(consensus, read), "ranking": _describe(ranking)}
 
 

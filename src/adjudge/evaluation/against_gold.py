@@ -196,27 +196,39 @@ class Evaluation(Result):
         return {name: score.reason or "" for name, score in self.scores.items() if score.reason}
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of the scores should know about the items under them."""
-        found = [
-            f"{self.scored:,} of {count_of(self.gold, 'gold item')} "
-            f"{'has a label and is' if self.scored == 1 else 'have a label and are'} scored"
-        ]
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons why the scores may not be those of labels for other items."""
+        found = [self._coverage] if self.scored < self.gold else []
         if self.in_fit:
-            found.append(f"the model was given the gold of {self.in_fit:,} of them")
+            found.append(f"the model was given the gold of {self.in_fit:,} of the scored items")
         if self.unjudged:
-            found.append(f"nobody judged {self.unjudged:,} of them")
-        if self.fallback:
-            found.append(f"no judge was left for {self.fallback:,} of them: the plain vote counts")
-        if self.clipped:
-            found.append(
-                f"the gold of {self.clipped:,} of them has a probability below {self.clip:g}, "
-                "which the log loss uses instead"
-            )
+            found.append(f"nobody judged {self.unjudged:,} of the scored items")
         if self.uneven:
             found.append(
                 "gold was drawn with unequal probabilities and each item counts once here; the "
                 "estimate of the target agreement is the accuracy over all items"
+            )
+        return tuple(found)
+
+    @property
+    def _coverage(self) -> str:
+        return (
+            f"{self.scored:,} of {count_of(self.gold, 'gold item')} "
+            f"{'has a label and is' if self.scored == 1 else 'have a label and are'} scored"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the scores should know about the items under them."""
+        found = [*dict.fromkeys((self._coverage, *self.warnings))]
+        if self.fallback:
+            few = count_of(self.fallback, "scored item")
+            found.append(f"no judge was left for {few}: the plain vote counts")
+        if self.clipped:
+            few = count_of(self.clipped, "scored item")
+            found.append(
+                f"the gold of {few} has a probability below {self.clip:g}, which the log loss "
+                "uses instead"
             )
         return tuple(found)
 

@@ -200,9 +200,9 @@ class Calibration:
             f"{before:.2f} -> {after:.2f}"
         )
         if self.across:
-            note += "; across {} folds log loss {:.3f} -> {:.3f}, accuracy {:.3f} -> {:.3f}".format(
-                _FOLDS, *self.across
-            )
+            way = "topic" if self.topics is not None else "likeness"
+            note += f"; across {_FOLDS} folds dealt by {way} (cross-validation deals by label) "
+            note += "log loss {:.3f} -> {:.3f}, accuracy {:.3f} -> {:.3f}".format(*self.across)
         if self.topics is not None:
             note += f"; {count_of(len(self.topics), 'topic')} get their own offset"
         return note

@@ -72,6 +72,7 @@ class Ranking(Result):
     over: _Over
     covers: tuple[str, ...]
     notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()  # those of the notes that are reasons to trust it less
 
     @property
     def facts(self) -> str:
@@ -227,7 +228,8 @@ def rank_systems(
     if next_items and covers and quick is not None and len(runs) > 1:
         influence = Influence(pool, len(scale.truths), quick.name)
     values = _draw_values(truths, chosen, runs, over, influence, progress)
-    notes = [*pool.notes, *_about(consensus, pool, chosen, covers, truths.count)]
+    warnings = [*pool.notes, *_list_doubts(consensus, covers)]
+    notes = [*warnings, *_about(consensus, pool, chosen, covers, truths.count)]
     table = no_items()
     if influence is not None:
         doubt = Doubt.of(values[influence.measure])
@@ -248,6 +250,7 @@ def rank_systems(
         over=over,
         covers=covers,
         notes=tuple(notes),
+        warnings=tuple(warnings),
     )
 
 
@@ -344,11 +347,6 @@ def _about(
     topics = len(pool.topics)
     these = "this topic" if topics == 1 else f"these {count_of(topics, 'topic')}"
     notes = []
-    if "judgments" not in covers:
-        notes.append(
-            "each document has one judgment, so values are those of its label and judge noise "
-            "cannot be measured; a second judge or gold labels would make it visible"
-        )
     if covers:
         causes_named = " and ".join(causes[name] for name in covers)
         notes.append(
@@ -363,6 +361,21 @@ def _about(
     return notes
 
 
+def _list_doubts(consensus: Consensus, covers: tuple[str, ...]) -> list[str]:
+    """Reasons to trust the intervals less than they say."""
+    if "judgments" not in covers:
+        return [
+            "each document has one judgment, so values are those of its label and judge noise "
+            "cannot be measured; a second judge or gold labels would make it visible"
+        ]
+    if consensus.effective is None and consensus.draws is None:
+        return [
+            f"{consensus.model} treats its estimates of the judges as certain, so intervals are "
+            "too narrow; a sampled model's are wider"
+        ]
+    return []
+
+
 def _about_judges(consensus: Consensus) -> list[str]:
     """What to know about the values and the draws of a model."""
     notes = [
@@ -375,11 +388,6 @@ def _about_judges(consensus: Consensus) -> list[str]:
             f"a judged document has {consensus.judgments.counts_per_item[judged].mean():.1f} "
             "judgments, which carry the information of about "
             f"{consensus.effective[judged].mean():.1f} independent ones (n_eff)"
-        )
-    elif consensus.draws is None:
-        notes.append(
-            f"{consensus.model} treats its estimates of the judges as certain, so intervals are "
-            "too narrow; a sampled model's are wider"
         )
     return notes
 
