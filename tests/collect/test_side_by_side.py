@@ -15,7 +15,7 @@ from adjudge.collect.consensus.reports import read_ranking, read_ranking_report
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer, Page
-from adjudge.collect.values.project import Beside, Item
+from adjudge.collect.values.project import Item, OtherResult
 from adjudge.collect.values.sides import PAIR_SCALE_WITHOUT_TIES, mirror, toss
 from adjudge.data.comparisons import Comparisons
 from adjudge.data.scale import Scale
@@ -177,7 +177,7 @@ def test_pairs_and_single_results_do_not_mix(sqlite: Database) -> None:
     with pytest.raises(BadData, match="this project is of pairs, and these items are not"):
         bench.services.projects.add_items(bench.slug, (single,), ())
     pair = bench.value.items[0]
-    with pytest.raises(BadData, match="'alone' has nothing beside it, as the others have"):
+    with pytest.raises(BadData, match="'alone' has only one result, and the others have two"):
         bench.services.projects.create(replace(bench.value, items=(pair, single), golds=()))
     wrong = replace(bench.value, scale=Scale(labels=("Good", "Bad")), golds=())
     with pytest.raises(BadData, match="pairs are judged by left, tie and right"):
@@ -211,7 +211,7 @@ def test_pairs_of_a_file() -> None:
         query="lamp number 0",
         document="engine 1",
         text="Worth 1 of 4 for lamp number 0",
-        beside=Beside(document="engine 0", text="Worth 0 of 4 for lamp number 0"),
+        beside=OtherResult(document="engine 0", text="Worth 0 of 4 for lamp number 0"),
     )
     assert [gold.accepted for gold in found.golds] == [("left",), ("right",)]
 

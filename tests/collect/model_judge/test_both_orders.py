@@ -19,7 +19,7 @@ from adjudge.collect.model_judge.judging import (
     judge,
 )
 from adjudge.collect.model_judge.ledger import AnswerLedger, _key_of
-from adjudge.collect.model_judge.prompts import NO_ANSWER, BesideQuestion, Question, Reply
+from adjudge.collect.model_judge.prompts import NO_ANSWER, OtherQuestion, Question, Reply
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from compared import better, paired_project
@@ -123,7 +123,7 @@ def test_old_ledgers_know_questions_of_single_results() -> None:
     single = Question(query="q", title="t")
     asked = Endpoint(url="http://x", model="m")
     assert _key_of(asked, "g", ("A", "B"), single, 0) == "68bf686d2a0e5650318c46949b8dac87"
-    pair = Question(query="q", title="t", beside=BesideQuestion(title="u"))
+    pair = Question(query="q", title="t", beside=OtherQuestion(title="u"))
     keys = {_key_of(asked, "g", LABELS, one, 0) for one in (pair, pair.mirrored)}
     assert len(keys) == 2
     assert pair.mirrored.mirrored == pair

@@ -46,7 +46,7 @@ def test_training_shows_each_mistake_at_once_and_counts_the_first_answer(
     assert outcome.judge.stage == "failed"
     assert len(outcome.feedback) == 18 + (wrong != truths[3])
     assert (outcome.judge.completion_code, outcome.judge.pay) == ("OUT", Decimal("0.10"))
-    assert "of 20 answers in the training were right; 90% are wanted." in outcome.judge.reason
+    assert "of 20 answers in the training were right; 90% are needed." in outcome.judge.reason
     assert bench.judging.page(judge) is None
     bench.check()
 

@@ -193,14 +193,14 @@ def note_failure(services: RequesterServices, slug: str, code: int) -> None:
 
 def list_changes(plan: ProjectPlan, policy: Policy) -> dict[str, Any]:
     """The settings of a policy that a plan would change."""
-    wanted = {**_settings(plan.wish, policy), "judgments_per_item": plan.per_item}
+    proposed = {**_settings(plan.wish, policy), "judgments_per_item": plan.per_item}
     if policy.closing == "adaptive" and policy.most_judgments is None and plan.per_item:
         # The number is the most of an item there, and the least may not be above it.
-        wanted["least_judgments"] = min(policy.least_judgments, plan.per_item)
-    fresh = policy.changed({name: value for name, value in wanted.items() if value is not None})
+        proposed["least_judgments"] = min(policy.least_judgments, plan.per_item)
+    fresh = policy.changed({name: value for name, value in proposed.items() if value is not None})
     return {
         name: getattr(fresh, name)
-        for name in wanted
+        for name in proposed
         if getattr(fresh, name) != getattr(policy, name)
     }
 
@@ -273,15 +273,15 @@ def _beside_gold(
 
     With one judgment per item, labels are as accurate as their judges.
     """
-    told = services.projects.get_progress(slug)
-    if rows[0].per_item != 1 or not told.gold_seen:
+    progress = services.projects.get_progress(slug)
+    if rows[0].per_item != 1 or not progress.gold_seen:
         return ()
-    low, high = gold_interval(told.gold_right, told.gold_seen)
+    low, high = gold_interval(progress.gold_right, progress.gold_seen)
     if low <= rows[0].high and rows[0].low <= high:
         return ()
     worse = rows[0].accuracy < low
     return (
-        f"On hidden gold your judges are right in {told.gold_right / told.gold_seen:.0%} "
+        f"On hidden gold your judges are right in {progress.gold_right / progress.gold_seen:.0%} "
         f"({low:.0%} to {high:.0%}), simulated ones in {rows[0].accuracy:.0%}: unless gold is "
         f"{'easier' if worse else 'harder'} than the work, this plan is too "
         f"{'pessimistic: fewer judgments do' if worse else 'optimistic: more are needed'}.",

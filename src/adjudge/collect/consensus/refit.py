@@ -49,7 +49,7 @@ class ModelFit:
     """One fit of one model: how far it is, and how much there is to show."""
 
     model: str
-    state: str  # wanted, running, ready or failed
+    state: str  # `wanted`, running, ready or failed
     judgments: int = 0  # answers to work that were stored when it was fitted
     used: int = 0  # trusted judgments that it was fitted to, answers to gold among them
     seconds: float | None = None
@@ -334,10 +334,10 @@ def run_wanted(environment: str, work: Callable[..., bool]) -> None:
 
     if hasattr(os, "nice"):
         os.nice(10)  # judges come first
-    wanted = json.loads(os.environ[environment])
-    database = Database(wanted.pop("database"))
+    settings = json.loads(os.environ[environment])
+    database = Database(settings.pop("database"))
     try:
-        well = work(RequesterServices(database), **wanted)
+        well = work(RequesterServices(database), **settings)
     finally:
         database.close()
     sys.exit(0 if well else 3)

@@ -139,8 +139,8 @@ def _page_of(
     gold = None if question else services.exports.get_gold(project.slug)
     blind = None
     if gold is not None:
-        gold = replace(gold, honeypot=None)  # all of it is hidden: it is what judges are told by
-        # A fit that was told the gold cannot be scored by it.
+        gold = replace(gold, honeypot=None)  # all of it is hidden: judges would recognise it
+        # A fit that was given the gold cannot be scored by it.
         blind = build_model(consensus.model).fit(consensus.judgments, None)
     title = f"{project.name}: {question}" if question else project.name
     about = Provenance(title=title, made=f"{made} UTC")

@@ -116,8 +116,8 @@ def _tagged_topics(upload: Upload) -> dict[str, _Topic]:
             raise BadData("there is no <num> in a topic", source=upload.name)
         need = block.after("desc").removeprefix("Description:").lstrip()
         found[name] = _Topic(query=block.after("title"), need=need)
-    wanted = ("num", "query", "title", "description", "desc")
-    for block in read_blocks(text, "topic", wanted, upload.name):
+    names = ("num", "query", "title", "description", "desc")
+    for block in read_blocks(text, "topic", names, upload.name):
         name = _number_in(block.attributes) or block.element("num")
         if not name:
             raise BadData("there is no number in a topic", source=upload.name)

@@ -117,9 +117,9 @@ class _TaggedText:
 
 
 def read_blocks(
-    text: str, name: str, wanted: tuple[str, ...], source: str
+    text: str, name: str, inside: tuple[str, ...], source: str
 ) -> Iterator[_TaggedText]:
-    """Every block ``<name> ... </name>`` of a text, with its elements of the names wanted.
+    """Every block ``<name> ... </name>`` of a text, with the elements of these names.
 
     A block that is never closed is an error.
     """
@@ -131,7 +131,7 @@ def read_blocks(
             begun = tag
         elif begun is not None and tag[1]:
             block = _TaggedText(text[begun.end() : tag.start()], begun[3], begun.start())
-            block.find_elements(wanted)
+            block.find_elements(inside)
             yield block
             begun = None
     if begun is not None:

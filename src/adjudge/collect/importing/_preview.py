@@ -11,7 +11,7 @@ from typing import Any
 
 from adjudge.collect.importing._upload import ImportLimits
 from adjudge.collect.values.ids import topic_id
-from adjudge.collect.values.project import Beside, GoldEntry, Item
+from adjudge.collect.values.project import GoldEntry, Item, OtherResult
 from adjudge.data.scale import Scale, canonical
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, shown
@@ -82,16 +82,16 @@ class Gathering:
         *,
         source: str,
         line: int | None,
-        beside: dict[str, str] | None = None,
+        other: dict[str, str] | None = None,
     ) -> Item | None:
         """One item, unless something is wrong with it; of a pair with the right one."""
         place: dict[str, Any] = {"source": source, "line": line}
-        for texts in () if self.verbatim else (cells, beside or {}):
+        for texts in () if self.verbatim else (cells, other or {}):
             for name in _WORDS & texts.keys():
                 if _ENTITY.search(texts[name]):
                     texts[name] = unescape(texts[name])
                     self._decoded += 1
-        for name, value in (*cells.items(), *(beside or {}).items()):
+        for name, value in (*cells.items(), *(other or {}).items()):
             problem, code = "", ""
             if len(value) > self.limits.field:
                 problem = f"{len(value):,} characters; expected at most {self.limits.field:,}"
@@ -105,7 +105,7 @@ class Gathering:
                 self.add_fault(problem, **place, column=name, value=value, code=code)
                 return None
         try:
-            item = Item(**cells, beside=None if beside is None else Beside(**beside))
+            item = Item(**cells, beside=None if other is None else OtherResult(**other))
         except BadSetting as fault:
             self.add_fault(f"expected {fault.expected}", **place, code=f"bad-{fault.setting}")
             return None
@@ -135,14 +135,14 @@ class Gathering:
     ) -> None:
         """The gold of one item: accepted labels with ``|`` between them."""
         place: dict[str, Any] = {"source": source, "line": line}
-        told = {self._spell(label): text for label, text in (reasons or {}).items()}
-        if not all(map(_is_storable, (item, given, reason, *told, *told.values()))):
+        explained = {self._spell(label): text for label, text in (reasons or {}).items()}
+        if not all(map(_is_storable, (item, given, reason, *explained, *explained.values()))):
             self.add_fault(_NOT_STORABLE, **place, column=column, code="bad-text")
             return
         parts = (self._spell(canonical(part)) for part in given.split("|") if part.strip())
         accepted = tuple(dict.fromkeys(parts))
         known = None if self.scale is None else self.scale.labels
-        for label in (*accepted, *told):
+        for label in (*accepted, *explained):
             if known is not None and label not in known:
                 problem = f"{shown(label)} is not on the scale {self.scale}"
                 place |= {"column": column, "value": label, "code": "label-off-scale"}
@@ -153,7 +153,7 @@ class Gathering:
             self.add_fault(problem, **place, value=item, code="repeated-gold")
             return
         try:
-            entry = GoldEntry(item=item, accepted=accepted, reason=reason, reasons=told,
+            entry = GoldEntry(item=item, accepted=accepted, reason=reason, reasons=explained,
                               role=role or "both")  # type: ignore[arg-type] # fmt: skip
         except BadSetting as fault:
             problem = f"{fault.setting} is {shown(fault.value)}; expected {fault.expected}"

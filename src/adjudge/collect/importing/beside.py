@@ -24,7 +24,7 @@ from adjudge.errors import BadData
 _LARGE = 1_000_000  # bytes that are read without anybody noticing
 _PIECE = 500  # items, or gold
 _MEMORY = 2_000_000_000  # bytes for the interpreter and its libraries, and what is known
-_TIMES = 30  # the largest upload, beside it: readers keep to ten times what they read
+_TIMES = 30  # times the largest upload, as well: readers keep to ten times what they read
 
 
 def is_large(files: Iterable[Upload], limits: ImportLimits) -> bool:
@@ -33,9 +33,9 @@ def is_large(files: Iterable[Upload], limits: ImportLimits) -> bool:
     return sum(sizes) > _LARGE
 
 
-def ask(child: IO[bytes], files: Iterable[Upload], wanted: dict[str, Any]) -> None:
+def ask(child: IO[bytes], files: Iterable[Upload], settings: dict[str, Any]) -> None:
     """Send the files to the process, and how they are to be read (see ``importing.read``)."""
-    rest = dict(wanted)
+    rest = dict(settings)
     many = {"known": list(rest.pop("known", None) or ())}
     many["topics"] = list((rest.pop("topics", None) or {}).items())
     for file in files:
@@ -87,20 +87,20 @@ def _main() -> None:
     """Read what the process that began this one sends."""
     if hasattr(os, "nice"):
         os.nice(5)  # judges come first
-    wanted, many = _receive(sys.stdin.buffer)
-    wanted |= {"known": frozenset(many["known"]), "topics": dict(many["topics"])}
-    _limit_memory(wanted.get("limits") or ImportLimits())
+    settings, many = _receive(sys.stdin.buffer)
+    settings |= {"known": frozenset(many["known"]), "topics": dict(many["topics"])}
+    _limit_memory(settings.get("limits") or ImportLimits())
     with sys.stdout.buffer as parent:
         try:
             try:
-                found = importing.read(many["files"], **wanted)
+                found = importing.read(many["files"], **settings)
             except MemoryError:
                 problem = "takes more memory to read than there is"
                 fault = BadData(problem, source="what was sent", code="too-large")
                 found = Preview(errors=(fault,))
             pieces = {"items": found.items, "golds": found.golds}
             _send(parent, replace(found, items=(), golds=()), pieces)
-        except Exception:  # noqa: BLE001 - whatever it is, it is told where there is a log
+        except Exception:  # noqa: BLE001 - whatever it is, it belongs in the log of the server
             _send(parent, traceback.format_exc(), {})
 
 

@@ -92,7 +92,7 @@ def _read_pairs(
     elif not {LEFT, RIGHT} <= set(gathering.scale.labels):
         problem = f"its items are pairs; expected the labels {PAIR_SCALE}, not {gathering.scale}"
         raise BadData(problem, source=upload.name, line=1, code="not-pair-labels")
-    told = _reason_columns(columns)
+    explained = _reason_columns(columns)
     rows = list(rows)
     _check_systems(upload, gathering, rows, found)
     for line, cells in rows:
@@ -115,10 +115,10 @@ def _read_pairs(
         name = parts.get("name") or f"{topic}/{left}/{right}"
         own = {part: parts.get(part, "") for part in ("need", "category")}
         item = {"name": name, "topic": topic, "query": query, **own, **sides[LEFT]}
-        if gathering.add(item, source=upload.name, line=line, beside=sides[RIGHT]) is None:
+        if gathering.add(item, source=upload.name, line=line, other=sides[RIGHT]) is None:
             continue
-        _add_gold(upload, gathering, (line, cells), name, found, told, _outcome)
-    _tell_sides(gathering)
+        _add_gold(upload, gathering, (line, cells), name, found, explained, _outcome)
+    _warn_of_sides(gathering)
 
 
 def _check_systems(
@@ -174,12 +174,13 @@ def _outcome(text: str) -> str:
     return text.strip() if code < 0 else OUTCOMES[code]
 
 
-def _tell_sides(gathering: Gathering) -> None:
+def _warn_of_sides(gathering: Gathering) -> None:
     """Say where reasons speak of sides, which a judge may see the other way round."""
-    told = [g for g in gathering.golds.values() if _names_side((g.reason, *g.reasons.values()))]
-    if told:
+    sided = [g for g in gathering.golds.values() if _names_side((g.reason, *g.reasons.values()))]
+    if sided:
         gathering.notes.append(
-            f"The reason of {len(told):,} gold {'pair speaks' if len(told) == 1 else 'pairs speak'}"
+            f"The reason of {count_of(len(sided), 'gold pair')} "
+            f"{'speaks' if len(sided) == 1 else 'speak'}"
             " of left or right. Each judge sees the sides by a coin of their own: name the results"
             " instead."
         )
@@ -204,7 +205,7 @@ def read(upload: Upload, gathering: Gathering) -> None:
     if not holds_items and "gold" not in found:  # of gold alone, the label is the known answer
         found.update([("gold", label) for label in columns if letters_of(label) == "label"][:1])
     _check(upload, columns, found, holds_items)
-    told = _reason_columns(columns)
+    explained = _reason_columns(columns)
     empty = 0
     try:
         for line, cells in rows:
@@ -226,7 +227,7 @@ def read(upload: Upload, gathering: Gathering) -> None:
             parts |= {"name": name, "query": query, "topic": topic}
             if holds_items and gathering.add(parts, source=upload.name, line=line) is None:
                 continue
-            _add_gold(upload, gathering, (line, cells), name, found, told, str)
+            _add_gold(upload, gathering, (line, cells), name, found, explained, str)
     except BadData as fault:  # the file cannot be read on from here
         gathering.add_fault(fault)
     if empty:
@@ -239,16 +240,16 @@ def _add_gold(
     row: _Row,
     name: str,
     found: Mapping[str, str],
-    told: Mapping[str, str],
+    explained: Mapping[str, str],
     as_label: Callable[[str], str],
 ) -> None:
-    """The gold of a row, where it has some; ``told`` are the columns with reasons."""
+    """The gold of a row, where it has some; ``explained`` are the columns with reasons."""
     line, cells = row
     given, reason, role = (
         cells.get(found.get(part, ""), "") for part in ("gold", "reason", "role")
     )
     if given:
-        reasons = _reasons_of(cells, told)
+        reasons = _reasons_of(cells, explained)
         gathering.add_gold(
             name, "|".join(map(as_label, given.split("|"))), source=upload.name, line=line,
             column=found["gold"], reason=reason, role=role.lower(),
@@ -314,13 +315,13 @@ def _check(upload: Upload, columns: list[str], found: dict[str, str], holds_item
         raise refuse_columns(upload, columns, "'query'")
 
 
-def refuse_columns(upload: Upload, columns: list[str], wanted: str) -> BadData:
+def refuse_columns(upload: Upload, columns: list[str], needed: str) -> BadData:
     """The error about a table whose columns are others: the first of many, long names cut."""
     listed = [name if len(name) <= 60 else f"{name[:57]}..." for name in columns[:30]]
     if len(columns) > 30:
         listed.append(f"... ({len(columns):,} columns)")
-    problem = f"the columns are {', '.join(listed)}; expected {wanted}"
-    return BadData(problem, source=upload.name, line=1, code="missing-column", expected=wanted)
+    problem = f"the columns are {', '.join(listed)}; expected {needed}"
+    return BadData(problem, source=upload.name, line=1, code="missing-column", expected=needed)
 
 
 # -- rows, whatever the columns are called
@@ -361,7 +362,7 @@ def _check_columns(columns: list[str], upload: Upload, limits: ImportLimits) -> 
 def _count(rows: Iterator[_Counted], upload: Upload, limits: ImportLimits) -> Iterator[_Counted]:
     """The rows, up to as many as are allowed."""
     for count, row in enumerate(rows, start=1):
-        if count > limits.rows + 1:  # of items one more would be told as items
+        if count > limits.rows + 1:  # of items one more would be counted as items
             problem = f"there are more than {limits.rows:,} rows"
             raise BadData(problem, source=upload.name, code="too-large")
         yield row

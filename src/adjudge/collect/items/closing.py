@@ -155,16 +155,16 @@ def _changes(snapshot: ProjectSnapshot, standing: _Standing) -> list[dict[str, A
     columns = (standing.trusted.tolist(), needed.tolist(), probability.tolist())
     changes = []
     for row, trusted, least, sure in zip(standing.rows, *columns, strict=True):
-        state, wanted = row.state, max(least, row.asked)
+        state, asked = row.state, max(least, row.asked)
         if state not in STICKY:
             state = item_state(
-                trusted=trusted, needed=wanted, broken=row.broken, set_aside_after=limit
+                trusted=trusted, needed=asked, broken=row.broken, set_aside_after=limit
             )
         same = row.probability is not None and abs(row.probability - sure) < 1e-9
         before = (row.trusted, row.surplus, row.needed, row.state)
-        if same and before == (trusted, 0, wanted, state):
+        if same and before == (trusted, 0, asked, state):
             continue
-        change = {"which": row.id, "new_trusted": trusted, "new_needed": wanted}
+        change = {"which": row.id, "new_trusted": trusted, "new_needed": asked}
         changes.append({**change, "new_state": state, "new_probability": sure})
     return changes
 

@@ -141,8 +141,8 @@ def set_needed(on: Connection, project: int, policy: Policy) -> list[int]:
     """
     each = policy.judgments_needed(arms_in(on, project))
     engaged = items.c.leased + items.c.trusted
-    wanted = case((items.c.asked > each, items.c.asked), else_=literal(each))
-    needed = case((engaged <= wanted, wanted), else_=engaged)
+    asked = case((items.c.asked > each, items.c.asked), else_=literal(each))
+    needed = case((engaged <= asked, asked), else_=engaged)
     state = _state_rule(
         trusted=items.c.trusted,
         needed=needed,

@@ -35,13 +35,13 @@ def _check_items(given: Sequence[Item], entries: Sequence[GoldEntry], scale: Sca
         )
     for row, item in enumerate(given, 1):
         if pairs and item.beside is None:
-            problem = f"item {shown(item.name)} has nothing beside it, as the others have"
+            problem = f"item {shown(item.name)} has only one result, and the others have two"
             raise BadData(problem, row=row, value=item.name, expected="two results")
         if item.name in seen:
             raise BadData(f"item {shown(item.name)} is there twice", row=row, value=item.name)
         seen.add(item.name)
         texts = [getattr(item, name) for name in ("name", *TEXTS)]
-        if any("\0" in text for text in (*texts, *(_beside(item) or {}).values())):
+        if any("\0" in text for text in (*texts, *(_right_result(item) or {}).values())):
             raise BadData(f"item {shown(item.name)} holds a null character", row=row)
     graded: set[str] = set()
     for row, entry in enumerate(entries, 1):
@@ -51,7 +51,7 @@ def _check_items(given: Sequence[Item], entries: Sequence[GoldEntry], scale: Sca
         check_accepted(entry.accepted, scale, entry.item)
 
 
-def _beside(item: Item) -> dict[str, str] | None:
+def _right_result(item: Item) -> dict[str, str] | None:
     """The right result of a pair as it is stored; None of what is no pair."""
     return None if item.beside is None else dataclasses.asdict(item.beside)
 
@@ -132,7 +132,7 @@ def _insert_items(
                 "project": project,
                 "name": item.name,
                 **{name: getattr(item, name) for name in TEXTS},
-                "beside": _beside(item),
+                "beside": _right_result(item),
                 "rank": last + place,
                 "gold": item.name in graded,
                 "needed": needed,
@@ -153,7 +153,7 @@ def _change_items(
     for item in given:
         before = known[item.name]
         texts: dict[str, Any] = {f"new_{name}": getattr(item, name) for name in TEXTS}
-        texts["new_beside"] = _beside(item)
+        texts["new_beside"] = _right_result(item)
         back = before.state == "withdrawn"
         if back:
             returned.append(before.id)

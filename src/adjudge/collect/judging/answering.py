@@ -40,7 +40,7 @@ ADD = insert(judgments)
 CLOSE = (
     update(pages)
     .where(pages.c.id == bindparam("page"))
-    .values(state="answered", answered=bindparam("now"), outcome=bindparam("told"), draft=None)
+    .values(state="answered", answered=bindparam("now"), outcome=bindparam("result"), draft=None)
 )
 
 
@@ -187,7 +187,7 @@ def show_row(row: Any, asked: tuple[str, ...]) -> PageRow:
 def answers_so_far(
     request: Request, page: Any, swapped: Set[int]
 ) -> tuple[tuple[Answer, ...], tuple[Feedback, ...]]:
-    """Answers saved or given on an open page, and what was told of them, as its judge sees it."""
+    """Answers saved or given on an open page, with their feedback, as its judge sees it."""
     drafts = [Answer(**row) for row in page.draft or ()]
     answers = {
         draft.row: replace(draft, label=mirror(draft.label, draft.row in swapped))
@@ -224,37 +224,39 @@ def repeat_outcome(
     given = request.on.execute(GIVEN, {"page": page.id}).all()
     stored = {row.row: mirror(row.label, row.swapped) for row in given}
     differing = sum(stored.get(answer.row) != answer.label for answer in answers)
-    told = _stored_feedback(request, page, given)
-    return replace(conclude(request, page, told, len(given), again=True), differing=differing)
+    feedback = _stored_feedback(request, page, given)
+    return replace(conclude(request, page, feedback, len(given), again=True), differing=differing)
 
 
 def _stored_feedback(
     request: JudgeRequest, page: StoredRow, given: Sequence[StoredRow]
 ) -> list[Feedback]:
     """The feedback on an answered page, with the gold as it is now and contests marked."""
-    told = _told_rows(page, given)
-    statement = select(contests.c.judgment).where(contests.c.judgment.in_([row.id for row in told]))
+    missed = _missed_rows(page, given)
+    statement = select(contests.c.judgment).where(
+        contests.c.judgment.in_([row.id for row in missed])
+    )
     contested = set(request.on.execute(statement).scalars())
-    return [make_feedback(request.project, row, contested=row.id in contested) for row in told]
+    return [make_feedback(request.project, row, contested=row.id in contested) for row in missed]
 
 
-def _told_rows(page: StoredRow, given: Sequence[StoredRow]) -> list[StoredRow]:
+def _missed_rows(page: StoredRow, given: Sequence[StoredRow]) -> list[StoredRow]:
     """The answers whose feedback said that they are wrong."""
-    told = (page.outcome or {}).get("told", ())
-    return [row for row in given if row.row in told]
+    rows = (page.outcome or {}).get("told", ())
+    return [row for row in given if row.row in rows]
 
 
 def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
-    """Keep a judge's "I disagree" with a gold they were told they missed."""
+    """Keep a judge's "I disagree" with a gold that feedback says they missed."""
     words = said.strip()
     if not words or len(words) > LONGEST_COMMENT or "\0" in words:
         raise Refused("bad-form", f"please say why, in at most {LONGEST_COMMENT:,} characters")
     page = request.page(public)
     given = request.on.execute(GIVEN, {"page": page.id}).all()
-    told = _told_rows(page, given)
+    contestable = _missed_rows(page, given)
     if page.kind == "training" and page.state == "open":
-        told = [one for one in given if one.right is False]
-    answer = next((one for one in told if one.row == row), None)
+        contestable = [one for one in given if one.right is False]
+    answer = next((one for one in contestable if one.row == row), None)
     if answer is None:
         raise Refused("not-contestable", f"row {row} of this page cannot be contested")
     known = request.on.execute(

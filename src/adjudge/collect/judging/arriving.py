@@ -53,8 +53,8 @@ def is_dry_run(parameters: dict[str, Any]) -> bool:
 
 def _arm_of(snapshot: ProjectSnapshot, parameters: dict[str, Any]) -> str:
     """The arm that a dry run looks at: the one its link names, else the first."""
-    wanted = str(parameters.get("arm", ""))
-    return wanted if wanted in snapshot.arms else next(iter(snapshot.arms))
+    named = str(parameters.get("arm", ""))
+    return named if named in snapshot.arms else next(iter(snapshot.arms))
 
 
 def check_open(who: Arrival | StoredRow, snapshot: ProjectSnapshot, message: str) -> None:

@@ -2,7 +2,7 @@
 
 A page whose time ran out, or that was open when its judge finished, has its work given to others.
 If its judge asked again and were given a new page, work would be repeated and gold would not: each
-missing row would be gold. So the same page comes back while any of its work is wanted. After that
+missing row would be gold. So the same page comes back while any of its work is needed. After that
 neither its work nor its gold is shown to this judge again, while there is other gold.
 """
 
@@ -147,7 +147,7 @@ _GIVEN = (
 def bring_back(request: JudgeRequest, left: int | None) -> SimpleNamespace | None:
     """The page that a judge left unanswered, theirs again; None if there is none to come back.
 
-    ``left`` is the most rows of work that the budget allows. Where all of its work is wanted it is
+    ``left`` is the most rows of work that the budget allows. Where all of its work is needed it is
     leased again. Where some has been done by others meanwhile, the page comes back without a lease,
     complete: its rows must not show what is work. What is not needed is surplus then.
     """

@@ -89,7 +89,7 @@ _SHOW = (
 def next_page(request: JudgeRequest) -> Page | None:
     """The page a judge has open or has left unanswered, or a new one, or None.
 
-    A request that locks nothing is told of the open one alone.
+    A request that locks nothing gets the open one alone.
     """
     if not request.locked:
         return _find_open_page(request)
@@ -137,7 +137,7 @@ def _refresher_page(request: JudgeRequest, rng: np.random.Generator) -> Page | N
     number, confused = due
     met, count = golds_met(request), policy.refresher_pairs
     chosen = choose_refresher(request.project.training, confused, count, rng, seen=met)
-    if not chosen:  # no gold of these kinds may be told
+    if not chosen:  # no gold of these kinds may be explained
         return None
     outcome: dict[str, Any] = {"confused": to_json(confused)}
     figures = {"number": number, "misses": sum(confused.values()), "pairs": len(chosen), **outcome}
@@ -150,7 +150,7 @@ def _refresher_page(request: JudgeRequest, rng: np.random.Generator) -> Page | N
 def _due_refresher(request: JudgeRequest) -> tuple[int, dict[Pair, int]] | None:
     """The number of the refresher that a judge is to do now, and what they confused; else None.
 
-    Models have none: they do not learn from what they are told.
+    Models have none: they do not learn from feedback.
     """
     policy, judge = request.policy, request.judge
     if policy.refresher_pairs == 0 or judge.kind == "model":
@@ -280,7 +280,7 @@ def _lease(
             shown=request.judge.shown,
             golds_shown=request.judge.golds_shown,
             seed=(request.project.seed,),
-            arrange=None if screening is None else screening.beside,
+            arrange=None if screening is None else screening.arrange,
         )
         # Further down there may be more uncertain ones.
         full = (1 if uncertain_first and most <= window else FULL_PAGE) * policy.pairs_per_page

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import bindparam, func, select, text
 
-from adjudge.collect.rules.golds import GoldCard, order_beside, screening_order
+from adjudge.collect.rules.golds import GoldCard, order_by_work, screening_order
 from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.store.schema import judgments, page_rows
 
@@ -46,7 +46,7 @@ class Screening:
     """The screening gold of a judge; the work that they are given says which comes first.
 
     Who is given the same work is to be given the same gold: gold that each has of their own would
-    be told by laying the pages of two accounts side by side.
+    show when the pages of two accounts are compared.
     """
 
     request: JudgeRequest
@@ -77,7 +77,7 @@ class Screening:
             runs_out=policy.gold_runs_out,
         )
 
-    def beside(self, work: Sequence[int], golds: Sequence[GoldCard[int]]) -> list[GoldCard[int]]:
+    def arrange(self, work: Sequence[int], golds: Sequence[GoldCard[int]]) -> list[GoldCard[int]]:
         """The gold of ``draw`` for a page with this work, the most needed first.
 
         Where the policy wants a mix of labels, the place of each depends on all: then all of them.
@@ -87,7 +87,7 @@ class Screening:
         if policy.screening_mix == "any":
             places = project.keep("screening", len(project.screening), self._places)
             among = [places[gold.item] for gold in golds]
-        order = order_beside(len(project.screening), work, seed=project.seed, among=among)
+        order = order_by_work(len(project.screening), work, seed=project.seed, among=among)
         ordered = [project.screening[number] for number in order.tolist()]
         return screening_order(
             ordered, self.met, policy.screening_mix, None, runs_out=policy.gold_runs_out

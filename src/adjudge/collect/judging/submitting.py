@@ -120,8 +120,8 @@ def _submit_work(
         )
     golds = [one for one in made if one["gold"] is not None]
     paid = pay_of_page(policy, len(rows))
-    told_rows = [one["row"] for one in golds if one["right"] is False] if policy.feedback else []
-    request.on.execute(CLOSE, {"page": page.id, "now": request.now, "told": {"told": told_rows}})
+    missed = [one["row"] for one in golds if one["right"] is False] if policy.feedback else []
+    request.on.execute(CLOSE, {"page": page.id, "now": request.now, "result": {"told": missed}})
     request.set_judge(
         **columns_of(decision.record),
         page=None,
@@ -140,7 +140,7 @@ def _submit_work(
     log_decision(request, page, "page-answered", decision, answered)
     if decision.stage == "blocked":
         untrust(request.on, request.judge.id, request.project)
-    marked = [SimpleNamespace(**one) for one in golds if one["row"] in told_rows]
+    marked = [SimpleNamespace(**one) for one in golds if one["row"] in missed]
     shown = [make_feedback(request.project, row) for row in marked]
     return conclude(request, page, shown, len(made))
 
@@ -263,7 +263,7 @@ def _grade_training(
     policy = request.policy
     decision = Decision(record=record)
     if not missing:
-        request.on.execute(CLOSE, {"page": page.id, "now": request.now, "told": {"told": wrong}})
+        request.on.execute(CLOSE, {"page": page.id, "now": request.now, "result": {"told": wrong}})
         decision = after_training(record, policy, pairs=pairs)
     request.set_judge(
         **columns_of(decision.record),
@@ -285,8 +285,8 @@ def _end_refresher(
     if not answered["ended"]:
         request.set_judge(last=request.now)
     else:
-        told = {"told": wrong, "confused": (page.outcome or {}).get("confused", [])}
-        request.on.execute(CLOSE, {"page": page.id, "now": request.now, "told": told})
+        result = {"told": wrong, "confused": (page.outcome or {}).get("confused", [])}
+        request.on.execute(CLOSE, {"page": page.id, "now": request.now, "result": result})
         request.set_judge(
             page=None, last=request.now, notice=["Thank you. Here your work goes on."]
         )

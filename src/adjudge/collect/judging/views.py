@@ -55,8 +55,10 @@ def any_left(request: JudgeRequest) -> bool:
 def _is_any(request: JudgeRequest, conditions: Sequence[Any], in_arm: Any, **values: Any) -> bool:
     """Whether there is such an item, by a further condition where arms have their own numbers."""
     every = (*conditions, in_arm) if request.in_arm else conditions
-    wanted = {"judge": request.judge.id, "project": request.judge.project, **request.in_arm}
-    found = request.on.execute(select(exists().where(*every).label("any")), {**wanted, **values})
+    parameters = {"judge": request.judge.id, "project": request.judge.project, **request.in_arm}
+    found = request.on.execute(
+        select(exists().where(*every).label("any")), {**parameters, **values}
+    )
     return bool(found.scalar())
 
 
@@ -139,8 +141,8 @@ def count_pages_left(request: JudgeRequest) -> int:
     statement = select(func.count()).select_from(some.limit(bindparam("most")).subquery())
     left = 0
     for reached in sorted({judge.reached, 0}, reverse=True):
-        wanted = {**given, **request.in_arm, "reached": reached}
-        left = max(left, int(request.on.execute(statement, wanted).scalar() or 0))
+        values = {**given, **request.in_arm, "reached": reached}
+        left = max(left, int(request.on.execute(statement, values).scalar() or 0))
         if left == most:  # the rest of the queue need not be read
             break
     rows = rows_left(request, turn=False)

@@ -1,7 +1,7 @@
 """A model that judges a table of items, without a project: answers out, with all that is known.
 
 The table of answers is what ``adjudge audit`` and every other command reads: item, model, prompt,
-version, sample, label, and beside it log-probability, confidence, tokens and cost.
+version, sample, label, and with it log-probability, confidence, tokens and cost.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ class Answers:
                      "sample": sample, "label": reply.label, "logprob": reply.logprob,
                      "tokens": reply.tokens, "cost": reply.cost, "reason": reply.reason}
                 )  # fmt: skip
-        whole = pa.Table.from_pylist(rows, schema=_SCHEMA)
+        table = pa.Table.from_pylist(rows, schema=_SCHEMA)
         optional = ("topic", "document", "judge", "version", "logprob", "cost")
-        empty = [name for name in optional if not any(whole[name].to_pylist())]
-        return whole.drop_columns(empty)
+        empty = [name for name in optional if not any(table[name].to_pylist())]
+        return table.drop_columns(empty)
 
 
 _LIMITS = ImportLimits(bytes=2_000_000_000, rows=10_000_000)  # a file of the user's own
@@ -108,7 +108,7 @@ def read_items(path: Path) -> tuple[_AskedItem, ...]:
         name = parts.get("name") or (f"{topic}/{document}" if document else "")
         if not name:
             raise BadData(
-                "the item has no name; expected item, or a document beside the query",
+                "the item has no name; expected item, or query and document",
                 source=path.name,
                 line=line,
             )

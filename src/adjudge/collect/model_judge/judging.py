@@ -1,13 +1,13 @@
 """A model at work: pages from a project, answers from an endpoint, until there is no more to do.
 
 The model gets its pages as a person does: training with feedback on mistakes, hidden gold, trust,
-warning and block. What it is told of its mistakes goes into its next questions, as a
+warning and block. The feedback on its mistakes goes into its next questions, as a
 person would keep it in mind.
 
 It is asked about a pair in both orders: models prefer the first of two results, or the second,
 more than people do (L. Zheng and others 2023, arXiv:2306.05685). A model that contradicts itself
-has not told the two apart: that is a tie where ties are allowed, and else the answer to the order
-that the page's coin gave, so that no result gains by it.
+has not decided between the two: that is a tie where ties are allowed. Elsewhere the answer to the
+order that the page's coin gave counts, so that no result gains by it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pydantic import TypeAdapter
 from adjudge.client import Client
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.ledger import AnswerLedger, ask_samples
-from adjudge.collect.model_judge.prompts import NO_ANSWER, BesideQuestion, Question, Reply
+from adjudge.collect.model_judge.prompts import NO_ANSWER, OtherQuestion, Question, Reply
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.values.judging import (
     Answer,
@@ -125,12 +125,12 @@ class HttpWork:
 
     def submit(self, page: Page, answers: list[Answer]) -> Outcome:
         """Leave the answers; sent again after a lost connection, they are stored once."""
-        told = [
+        answered = [
             {"row": a.row, "label": a.label, "comment": a.comment, "seconds": a.seconds,
              "answers": a.answers}
             for a in answers
         ]  # fmt: skip
-        sent = {"key": page.key, "answers": told}
+        sent = {"key": page.key, "answers": answered}
         return _read(Outcome, self._ask("POST", f"/judges/{self._ticket}/pages/{page.page}", sent))
 
     def state(self) -> JudgeView:
@@ -285,7 +285,7 @@ async def judge(
 
 
 async def _together(asked: list[Coroutine[Any, Any, Answer]]) -> list[Answer]:
-    """The answers to all; where one fails, the others end before the failure is told."""
+    """The answers to all; where one fails, the others end before the failure is raised."""
     tasks = [asyncio.ensure_future(one) for one in asked]
     try:
         return await asyncio.gather(*tasks)
@@ -305,7 +305,7 @@ def _questions(page: Page) -> list[tuple[int, Question]]:
             Question(
                 query=group.query, need=group.need, category=group.category, title=row.title,
                 text=row.text, url=row.url,
-                beside=None if row.beside is None else BesideQuestion(
+                beside=None if row.beside is None else OtherQuestion(
                     title=row.beside.title, text=row.beside.text, url=row.beside.url
                 ),
                 further=tuple(one for one in required if one.name in row.asked) or None,
@@ -317,13 +317,13 @@ def _questions(page: Page) -> list[tuple[int, Question]]:
 
 
 def _lessons(page: Page, feedback: tuple[Feedback, ...]) -> list[str]:
-    """What the judge was told of its mistakes, a line each."""
+    """The feedback on the judge's mistakes, one line per mistake."""
     asked = dict(_questions(page))
     return [
-        f'For the query "{asked[told.row].query}" and {_named(asked[told.row])} you '
-        f'answered "{told.given}"; accepted: {", ".join(told.accepted)}. {told.reason}'.strip()
-        for told in feedback
-        if not told.right and told.row in asked
+        f'For the query "{asked[about.row].query}" and {_named(asked[about.row])} you '
+        f'answered "{about.given}"; accepted: {", ".join(about.accepted)}. {about.reason}'.strip()
+        for about in feedback
+        if not about.right and about.row in asked
     ]
 
 

@@ -79,7 +79,7 @@ _FINAL = re.compile(r"^\W*final score\W*?([0-3])\W*$", re.IGNORECASE | re.MULTIL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BesideQuestion:
+class OtherQuestion:
     """The right one of two results."""
 
     title: str = ""
@@ -97,7 +97,7 @@ class Question:
     title: str = ""
     text: str = ""
     url: str = ""
-    beside: BesideQuestion | None = None
+    beside: OtherQuestion | None = None
     further: tuple[AskedQuestion, ...] | None = None  # required questions besides the first
 
     @property
@@ -105,7 +105,7 @@ class Question:
         """The question with the sides of its two results changed."""
         if self.beside is None:
             return self
-        own = BesideQuestion(title=self.title, text=self.text, url=self.url)
+        own = OtherQuestion(title=self.title, text=self.text, url=self.url)
         other = self.beside
         return replace(self, title=other.title, text=other.text, url=other.url, beside=own)
 
@@ -116,7 +116,7 @@ class Question:
             "What the person needs": self.need,
             "Category searched": self.category,
         }
-        sides: dict[str, Question | BesideQuestion] = {"Result": self}
+        sides: dict[str, Question | OtherQuestion] = {"Result": self}
         if self.beside is not None:
             sides = {"Left result": self, "Right result": self.beside}
         for name, side in sides.items():
@@ -148,15 +148,15 @@ class Prompt:
     messages: Callable[[Question, str, tuple[str, ...]], list[Any]]
     schema: Callable[[Question, tuple[str, ...]], dict[str, Any]] | None
     parse: Callable[[str, Question, tuple[str, ...]], Reply]
-    wanted: tuple[str, ...] | None = None  # the labels it is made for; None for any
+    labels: tuple[str, ...] | None = None  # the only ones it works with; None for any
 
     def check(self, labels: tuple[str, ...]) -> None:
         """Refuse labels that the prompt is not made for."""
-        if self.wanted is not None and set(labels) != set(self.wanted):
+        if self.labels is not None and set(labels) != set(self.labels):
             raise BadSetting(
                 "prompt",
                 self.name,
-                f"the labels {', '.join(self.wanted)}, not {', '.join(labels)}",
+                f"the labels {', '.join(self.labels)}, not {', '.join(labels)}",
             )
 
 
@@ -257,8 +257,8 @@ def _read_further(answers: Any, one: AskedQuestion) -> str:
     if not isinstance(text, str) or not text.strip():
         raise BadData(f"{one.name} has no answer", value=answers, expected=one.name)
     if one.labels and text not in one.labels:
-        wanted = ", ".join(one.labels)
-        raise BadData(f"{one.name}: {shown(text)} is not one of {wanted}", value=text)
+        allowed = ", ".join(one.labels)
+        raise BadData(f"{one.name}: {shown(text)} is not one of {allowed}", value=text)
     return text[:_LONGEST_REASON]
 
 
@@ -293,7 +293,7 @@ PROMPTS = {
     prompt.name: prompt
     for prompt in (
         GUIDELINES,
-        Prompt(name="umbrela", messages=_umbrela, schema=None, parse=_final_score, wanted=_GRADES),
+        Prompt(name="umbrela", messages=_umbrela, schema=None, parse=_final_score, labels=_GRADES),
     )
 }
 

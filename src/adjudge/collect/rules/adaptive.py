@@ -78,10 +78,10 @@ class Knowledge:
 
         Confusions are multiplied, and the product of v of them raised to 1 / (1 + (v - 1) r).
         """
-        told = self._logs[self.rows_of(judge), :, label]  # (judgment, truth)
+        logs = self._logs[self.rows_of(judge), :, label]  # (judgment, truth)
         sums = np.empty((items, len(self.prior)))
         for truth in range(len(self.prior)):
-            sums[:, truth] = np.bincount(item, weights=told[:, truth], minlength=items)
+            sums[:, truth] = np.bincount(item, weights=logs[:, truth], minlength=items)
         counts = np.bincount(item, minlength=items)
         power = count_effective(counts, self.correlation) / np.maximum(counts, 1)
         return _normal(sums * power[:, None] + self._log_prior)
@@ -247,19 +247,19 @@ def accuracy_by_count(
     return np.asarray(np.interp(effective, counts, np.asarray(found)), dtype=np.float64)
 
 
-def count_for(accuracy: _Floats, wanted: float) -> float | None:
+def count_for(accuracy: _Floats, target: float) -> float | None:
     """The fixed number of judgments that gives an accuracy, by straight lines between counts.
 
     None where even the most that was tried gives less.
     """
     rising = np.maximum.accumulate(accuracy)
-    if wanted > rising[-1]:
+    if target > rising[-1]:
         return None
-    at = int(np.searchsorted(rising, wanted))
+    at = int(np.searchsorted(rising, target))
     if at == 0:
         return 0.0
     step = rising[at] - rising[at - 1]
-    return float(at - 1 + (wanted - rising[at - 1]) / step)
+    return float(at - 1 + (target - rising[at - 1]) / step)
 
 
 _TRIED = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
@@ -278,7 +278,7 @@ def match_damping(consensus: Consensus) -> float:
     """
     if consensus.effective is None or not len(consensus.judgments):
         return 0.0
-    sums, counts, wanted = _products(consensus)
+    sums, counts, posterior = _products(consensus)
     if not len(counts):
         return 0.0
     prior = np.log(np.maximum(consensus.overall_prevalence, _FLOOR))
@@ -287,7 +287,7 @@ def match_damping(consensus: Consensus) -> float:
         logs = prior + (count_effective(counts, tried) / counts)[:, None] * sums
         logs -= logs.max(axis=1, keepdims=True)
         logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
-        losses.append(-float(np.mean(np.einsum("ik,ik->i", wanted, logs))))
+        losses.append(-float(np.mean(np.einsum("ik,ik->i", posterior, logs))))
     return _TRIED[int(np.argmin(losses))]
 
 
@@ -307,5 +307,5 @@ def _products(consensus: Consensus) -> tuple[_Floats, NDArray[np.int64], _Floats
     rates = np.maximum(consensus.confusion, _FLOOR)
     logs = np.log(rates / rates.sum(axis=2, keepdims=True))  # (judge, truth, label)
     logs = np.broadcast_to(logs, (judgments.judge_count, *logs.shape[1:]))
-    told = logs[judgments.judge[rows], :, judgments.label[rows]]  # (judgment, truth)
-    return np.add.reduceat(told, np.cumsum(many) - many, axis=0), many, consensus.posterior[chosen]
+    terms = logs[judgments.judge[rows], :, judgments.label[rows]]  # (judgment, truth)
+    return np.add.reduceat(terms, np.cumsum(many) - many, axis=0), many, consensus.posterior[chosen]

@@ -1,4 +1,4 @@
-"""How a judge's way goes and ends: what they are told of it, their code, link back, and pay."""
+"""How a judge's way goes and ends: what they read about it, their code, link back, and pay."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEFT = "left"  # below the blocking line, for longer than a page lasts
 CAME_LATE = "came-late"  # nothing was left before the end of the training; taken up again too
 
 
-def _wanted(policy: Policy, *, failed: bool = False) -> str:
+def _describe_pass(policy: Policy, *, failed: bool = False) -> str:
     """What passes the training, with its verb."""
     if policy.training_rule == "correct":
         return count_of(policy.training_pairs, "right answer", "is", "are")
@@ -41,12 +41,12 @@ def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
         paid = "; it is not paid" if policy.pay_per_page else ""
         if policy.pay_failed:
             paid = f"; whoever does not pass is paid {policy.pay_failed:.2f} {policy.currency}"
-        return f"The training comes first: {_wanted(policy)} wanted to go on{paid}.{again}"
+        return f"The training comes first: {_describe_pass(policy)} needed to go on{paid}.{again}"
     if stage == "failed":
         return (
             f"{judge.training_right} of {count_of(judge.training_seen, 'answer')} in the training "
             f"{'was' if judge.training_right == 1 else 'were'} right; "
-            f"{_wanted(policy, failed=True)} wanted."
+            f"{_describe_pass(policy, failed=True)} needed."
         )
     if stage == "blocked":
         return _blocked(judge, policy)
@@ -94,9 +94,9 @@ def _blocked(judge: Any, policy: Policy) -> str:
 
 
 def _checked(judge: Any, policy: Policy, line: float) -> str:
-    """How a judge's answers to gold lie below a line; without counts where nothing is told of gold.
+    """How a judge's answers to gold lie below a line; without counts where gold gets no feedback.
 
-    Counts that are told after every page say how many golds were on it, and which by trying.
+    Counts that are shown after every page reveal how many golds were on it, and which by trying.
     """
     if not policy.feedback:
         return f"Fewer than {line:.0%} of your answers that we could check were right"

@@ -100,50 +100,50 @@ def flag_judges(
 ) -> list[tuple[Flag, ...]]:
     """The flags of each judge, by the policy of each, in the order of their numbers."""
     judges = len(policies)
-    beside = _measure_agreement(work, judges, len(labels))
+    agreement = _measure_agreement(work, judges, len(labels))
     lines = {
         name: np.array([float(getattr(policy, name)) for policy in policies])
         for name in ("flag_seconds", "flag_same_label", "flag_work_share", "flag_least")
     }
-    enough = beside.answers >= lines["flag_least"]
+    enough = agreement.answers >= lines["flag_least"]
     flags: list[list[Flag]] = [[] for _ in range(judges)]
     for place in np.flatnonzero(facts.pace < lines["flag_seconds"]):
         flags[place].append(_speed(facts, int(place), lines["flag_seconds"][place]))
-    for place in np.flatnonzero(enough & _of_one_label(beside, lines["flag_same_label"])):
-        flags[place].append(_one_label(beside, int(place), labels))
-    unlike = _is_unlike_gold(beside, facts, lines["flag_work_share"], len(labels))
+    for place in np.flatnonzero(enough & _of_one_label(agreement, lines["flag_same_label"])):
+        flags[place].append(_one_label(agreement, int(place), labels))
+    unlike = _is_unlike_gold(agreement, facts, lines["flag_work_share"], len(labels))
     for place in np.flatnonzero(enough & unlike):
-        flags[place].append(_work_unlike_gold(beside, facts, int(place)))
+        flags[place].append(_work_unlike_gold(agreement, facts, int(place)))
     return [tuple(found) for found in flags]
 
 
-def _of_one_label(beside: _WorkAgreement, line: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _of_one_label(agreement: _WorkAgreement, line: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether judges give one label so often that others' answers do not explain it."""
     from scipy.special import bdtrc
 
-    every = np.arange(len(beside.answers))
-    most = beside.given.argmax(axis=1)
-    share, around = beside.given[every, most], beside.around[every, most]
-    times = np.rint(share * beside.answers)
-    chance = bdtrc(np.maximum(0, times - 1), beside.answers, np.clip(around, 0, 1))
+    every = np.arange(len(agreement.answers))
+    most = agreement.given.argmax(axis=1)
+    share, around = agreement.given[every, most], agreement.around[every, most]
+    times = np.rint(share * agreement.answers)
+    chance = bdtrc(np.maximum(0, times - 1), agreement.answers, np.clip(around, 0, 1))
     found: NDArray[np.bool_] = (line > 0) & (share >= line) & (chance < _CHANCE)
     return found
 
 
 def _is_unlike_gold(
-    beside: _WorkAgreement, facts: JudgeFacts, share: NDArray[np.float64], labels: int
+    agreement: _WorkAgreement, facts: JudgeFacts, share: NDArray[np.float64], labels: int
 ) -> NDArray[np.bool_]:
     """Whether judges agree with others on work far less than their gold lets expect."""
-    expected, doubt = _expected(beside, facts, labels)
-    chance = (beside.given * beside.around).sum(axis=1)
-    far = beside.agrees < chance + share * (expected - chance)
-    surely = beside.agrees + _SURELY * np.hypot(beside.error, doubt) < expected
+    expected, doubt = _expected(agreement, facts, labels)
+    chance = (agreement.given * agreement.around).sum(axis=1)
+    far = agreement.agrees < chance + share * (expected - chance)
+    surely = agreement.agrees + _SURELY * np.hypot(agreement.error, doubt) < expected
     found: NDArray[np.bool_] = (share > 0) & far & surely
     return found
 
 
 def _expected(
-    beside: _WorkAgreement, facts: JudgeFacts, labels: int
+    agreement: _WorkAgreement, facts: JudgeFacts, labels: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The agreement with others that a judge's gold lets expect on work, and its standard error.
 
@@ -156,7 +156,7 @@ def _expected(
     everyone = facts.gold_right.sum() / seen if seen else _USUAL
     everyone = min(0.99, max(1 / max(2, labels) + 0.05, everyone))
     own = (facts.gold_right + 2 * everyone) / (facts.gold_seen + 2)  # few golds say little
-    scale = beside.others / (everyone**2 + wrong * (1 - everyone) ** 2)
+    scale = agreement.others / (everyone**2 + wrong * (1 - everyone) ** 2)
     slope = scale * (everyone - wrong * (1 - everyone))
     expected = scale * (own * everyone + wrong * (1 - own) * (1 - everyone))
     return expected, slope * np.sqrt(own * (1 - own) / (facts.gold_seen + 2))
@@ -171,20 +171,21 @@ def _speed(facts: JudgeFacts, place: int, line: float) -> Flag:
     )
 
 
-def _one_label(beside: _WorkAgreement, place: int, labels: Sequence[str]) -> Flag:
-    most = int(beside.given[place].argmax())
+def _one_label(agreement: _WorkAgreement, place: int, labels: Sequence[str]) -> Flag:
+    most = int(agreement.given[place].argmax())
     return Flag(
         rule="one-label",
-        reason=f"{labels[most]} on {beside.given[place, most]:.0%} of {beside.answers[place]} "
-        f"results; others gave it on {beside.around[place, most]:.0%} of the same",
+        reason=f"{labels[most]} on {agreement.given[place, most]:.0%} of "
+        f"{agreement.answers[place]} results; "
+        f"others gave it on {agreement.around[place, most]:.0%} of the same",
     )
 
 
-def _work_unlike_gold(beside: _WorkAgreement, facts: JudgeFacts, place: int) -> Flag:
+def _work_unlike_gold(agreement: _WorkAgreement, facts: JudgeFacts, place: int) -> Flag:
     gold = f"{facts.gold_right[place]} of {count_of(int(facts.gold_seen[place]), 'gold')} "
     gold += "is right" if facts.gold_right[place] == 1 else "are right"
     return Flag(
         rule="work-unlike-gold",
-        reason=f"agrees with others on {beside.agrees[place]:.0%} of {beside.answers[place]} "
-        f"results, and they with each other on {beside.others[place]:.0%}; {gold}",
+        reason=f"agrees with others on {agreement.agrees[place]:.0%} of {agreement.answers[place]} "
+        f"results, and they with each other on {agreement.others[place]:.0%}; {gold}",
     )

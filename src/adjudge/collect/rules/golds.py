@@ -68,7 +68,7 @@ def choose_training(
     *,
     seen: Iterable[_Key] = (),
 ) -> list[_Key]:
-    """The training set: ``count`` golds with the wanted label mix, unseen ones before seen ones.
+    """The training set: ``count`` golds with the label mix asked for, unseen ones before seen ones.
 
     Other labels fill up for a label with too little gold, so that the set is as long as the
     gold allows. In random order.
@@ -95,10 +95,10 @@ def _by_mix(
 
 
 def fill_quota(
-    order: Iterable[GoldCard[_Key]], wanted: Mapping[str, int], count: int
+    order: Iterable[GoldCard[_Key]], quotas: Mapping[str, int], count: int
 ) -> list[GoldCard[_Key]]:
     """The first golds of each label up to its quota, then the next up to ``count``."""
-    left, chosen, rest = dict(wanted), list[GoldCard[_Key]](), list[GoldCard[_Key]]()
+    left, chosen, rest = dict(quotas), list[GoldCard[_Key]](), list[GoldCard[_Key]]()
     for gold in order:
         if left[gold.label] > 0:
             left[gold.label] -= 1
@@ -116,7 +116,7 @@ def screening_order(
     *,
     runs_out: str = "repeat",
 ) -> list[GoldCard[_Key]]:
-    """The golds a judge may be screened with next, the most wanted first.
+    """The golds a judge may be screened with next, the most needed first.
 
     ``shown`` says when they were shown which: any number that grows with time. Unseen golds alone
     are given while there are any; then, if they may repeat, those shown longest ago come first.
@@ -133,7 +133,7 @@ def screening_order(
     return fresh if mix == "any" else _by_deficit(fresh, golds, shown, mix)
 
 
-def order_beside(
+def order_by_work(
     count: int, work: Sequence[int], *, seed: int, among: Sequence[int] | None = None
 ) -> NDArray[np.int64]:
     """The order of golds for a page with this work: the same for everyone who is given it.
@@ -143,15 +143,16 @@ def order_beside(
     Every gold draws a number for each item of work there may be, and comes by its least for this
     work. Pages that share a part of their work so share about as large a part of their gold.
 
-    >>> order_beside(5, [3, 1, 2], seed=1).tolist() == order_beside(5, [1, 2, 3], seed=1).tolist()
+    >>> order_by_work(5, [3, 1, 2], seed=1).tolist() == order_by_work(5, [1, 2, 3], seed=1).tolist()
     True
-    >>> whole, some = order_beside(5, [3, 1], seed=1), order_beside(5, [3, 1], seed=1, among=[4, 0])
-    >>> some.tolist() == [place for place in whole.tolist() if place in (0, 4)]
+    >>> every = order_by_work(5, [3, 1], seed=1)
+    >>> some = order_by_work(5, [3, 1], seed=1, among=[4, 0])
+    >>> some.tolist() == [place for place in every.tolist() if place in (0, 4)]
     True
     """
     places = np.arange(count) if among is None else np.array(sorted(among), dtype=np.int64)
-    beside = np.array([*work] or [0], dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    drawn = beside[:, None] ^ _own_draws(count, seed)[places]  # (work, gold)
+    keys = np.array([*work] or [0], dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    drawn = keys[:, None] ^ _own_draws(count, seed)[places]  # (work, gold)
     shifted = np.empty_like(drawn)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
         np.right_shift(drawn, np.uint64(shift), out=shifted)
@@ -239,11 +240,11 @@ def _screening_warnings(
     spare = len(screening) - (policy.training_pairs if policy.training else 0)
     work = sum(work_topics.values())
     pages = policy.max_pages or -(-work // max(1, round(policy.pairs_per_page * (1 - share))))
-    wanted = round(min(pages * policy.pairs_per_page, work / (1 - share)) * share)
-    if spare < wanted:
+    needed = round(min(pages * policy.pairs_per_page, work / (1 - share)) * share)
+    if spare < needed:
         said.append(
             f"A judge who judges all they may meets about "
-            f"{count_of(wanted, 'screening gold')}, and "
+            f"{count_of(needed, 'screening gold')}, and "
             f"{max(0, spare)} are left after the training: then gold "
             + {"repeat": "repeats.", "none": "stops.", "finish": "runs out and they are finished."}[
                 policy.gold_runs_out
@@ -263,7 +264,7 @@ def _screening_warnings(
 
 
 Pair = tuple[str, str]  # the accepted label, the given one
-_TOLD = 3  # kinds of mistake that are named to a judge
+_LISTED = 3  # kinds of mistake that are named to a judge
 
 
 def is_due(policy: Policy, *, misses: int, had: int) -> bool:
@@ -287,7 +288,7 @@ def _label_weights(confused: Mapping[Pair, int]) -> dict[str, int]:
     """How much each label is to be trained.
 
     A mistake has two sides: the label that was right, and the one that was given. Both are shown,
-    since what tells them apart is what the judge has to learn.
+    since the judge has to learn how they differ.
 
     >>> _label_weights({("Spam", "Off Topic"): 2, ("Matching", "Off Topic"): 1})
     {'Spam': 2, 'Off Topic': 3, 'Matching': 1}
@@ -315,11 +316,11 @@ def choose_refresher(
     of_kind = [gold for gold in golds if gold.label in weights]
     labels = sorted({gold.label for gold in of_kind})
     count = min(count, len(of_kind))
-    wanted = quota({label: float(weights[label]) for label in labels}, labels, count)
+    quotas = quota({label: float(weights[label]) for label in labels}, labels, count)
     known = set(seen)
     order = [of_kind[place] for place in rng.permutation(len(of_kind))]
     order.sort(key=lambda gold: gold.item in known)
-    chosen = fill_quota(order, wanted, count)
+    chosen = fill_quota(order, quotas, count)
     return [chosen[place].item for place in rng.permutation(len(chosen))]
 
 
@@ -331,12 +332,12 @@ def why(confused: Mapping[Pair, int], *, kinds: bool = True) -> str:
     )  # fmt: skip
     if not kinds:
         return f"Among your last results you missed {results}."
-    told = [
+    listed = [
         f"{given} where {accepted} is right" + ("" if count == 1 else f" ({count} times)")
-        for (accepted, given), count in list(confused.items())[:_TOLD]
+        for (accepted, given), count in list(confused.items())[:_LISTED]
     ]
-    more = ", among others" if len(confused) > _TOLD else ""
-    return f"Among your last results you missed {results}: you answered {'; '.join(told)}{more}."
+    more = ", among others" if len(confused) > _LISTED else ""
+    return f"Among your last results you missed {results}: you answered {'; '.join(listed)}{more}."
 
 
 def to_json(confused: Mapping[Pair, int]) -> list[list[Any]]:

@@ -86,11 +86,11 @@ def compose(
     A page of few rows may be all gold, when it is gold's turn.
 
     ``work`` are items they may be given with their topics, the first to be judged first; ``golds``
-    the golds they may be given, the most wanted first. ``shown`` and ``golds_shown`` count the rows
+    the golds they may be given, the most needed first. ``shown`` and ``golds_shown`` count the rows
     and golds they have been shown in work pages so far. ``seed`` says when gold is due.
 
-    Two accounts that lay their pages side by side should find that they differ no more in work than
-    in gold: ``arrange`` puts golds into the order wanted beside the work that there would be. It is
+    When two accounts compare their pages, these should differ no more in work than in gold:
+    ``arrange`` puts golds into the order that fits the work that there would be. It is
     given those that the page has a use for, and may give others too.
     """
     # Gold is arranged for this work, so this work has to be given.
@@ -129,7 +129,7 @@ class _Pile(Generic[_Key]):
 
     @cached_property
     def counts(self) -> dict[Hashable, int]:
-        """How many golds topics have, the topic that is wanted most first."""
+        """How many golds topics have, the topic that is needed most first."""
         return Counter([gold.topic for gold in self.golds])
 
     def hiding(self, size: int) -> Collection[Hashable]:
@@ -220,10 +220,10 @@ def _with_gold(
     if arrange is not None:
         work = [slot.item for topic in pile.able(size)[:groups] for slot in pile.some(topic, size)]
         golds = pile.useful(size) if full else pile.golds
-        beside = work[: len(work) - max(0, due(len(work)))]
-        pile = replace(pile, golds=arrange(beside, golds))
+        fitting = work[: len(work) - max(0, due(len(work)))]
+        pile = replace(pile, golds=arrange(fitting, golds))
         if not full:  # the last may hang on which gold is first
-            size, groups = _whole_shape(pile, policy, share)
+            size, groups = _full_groups_shape(pile, policy, share)
     if size * groups * 2 < min(policy.pairs_per_page, sum(map(len, pile.work.values()))):
         # Few queries, and gold under queries of its own: it cannot be hidden from anyone who
         # looks at queries, so that a page may as well be full.
@@ -236,7 +236,7 @@ def _with_gold(
     )
 
 
-def _whole_shape(pile: _Pile[_Key], policy: Policy, share: float) -> tuple[int, int]:
+def _full_groups_shape(pile: _Pile[_Key], policy: Policy, share: float) -> tuple[int, int]:
     """Rows of a group, and groups, of a page."""
     size, groups = _shape(pile, policy)
     if size * groups < FULL_PAGE * policy.pairs_per_page:
@@ -299,7 +299,7 @@ def _filled(pile: _Pile[_Key], size: int, groups: int, golds: int, share: float)
 def _gold_groups(
     pile: _Pile[_Key], topics: Iterable[Hashable], groups: int, size: int, due: int, share: float
 ) -> tuple[Plan[_Key], set[Hashable]]:
-    """Groups that hold the golds due, as near as whole groups come, and the topics they use."""
+    """Groups that hold the golds due, as near as complete groups come, and the topics they use."""
     counts: dict[Hashable, int] = {}  # golds of a topic
     usual = max(1, round(share * size))
     for topic in topics:
@@ -336,8 +336,8 @@ def _crowded(pile: _Pile[_Key], policy: Policy, due: _Due) -> Plan[_Key]:
         if len(items) >= size
     ]
     groups = min(policy.pairs_per_page // size, len(chunks))  # whether gold is due or not
-    wanted = min(len(gold), groups, max(0, round(due(groups * size) / size)))
-    return chunks[: groups - wanted] + gold[:wanted] if chunks else []
+    golden = min(len(gold), groups, max(0, round(due(groups * size) / size)))
+    return chunks[: groups - golden] + gold[:golden] if chunks else []
 
 
 def interleave(topics: Sequence[Hashable], size: int) -> list[int]:

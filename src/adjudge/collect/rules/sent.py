@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adjudge.collect.values.ids import topic_id
 from adjudge.collect.values.judging import LONGEST_COMMENT
-from adjudge.collect.values.project import Beside, GoldEntry, Item
+from adjudge.collect.values.project import GoldEntry, Item, OtherResult
 from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.errors import BadSetting
 
@@ -79,10 +79,10 @@ class ItemIn(ApiModel):
                 address = getattr(part, name, "")
                 if address and not address.lower().startswith(("http://", "https://")):
                     raise BadSetting(f"{name} of {self.name}", address, "http:// or https://")
-        beside = None if self.beside is None else Beside(**dict(self.beside))
+        other = None if self.beside is None else OtherResult(**dict(self.beside))
         # Items of one query belong together, also where the caller has no ids for queries.
         topic = self.topic or (topic_id(self.query) if self.query else self.name)
-        return Item(**{**dict(self), "beside": beside, "topic": topic})
+        return Item(**{**dict(self), "beside": other, "topic": topic})
 
 
 class GoldIn(ApiModel):

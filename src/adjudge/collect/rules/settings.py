@@ -49,8 +49,10 @@ _RESERVED = ("dry_run", "arm", "code", "outcome")  # no panel's id may go by the
 def check_parameter(value: str) -> str:
     """Refuse a name that a parameter of a link cannot have; empty is none."""
     if value and (not _NAME.fullmatch(value) or value in _RESERVED):
-        wanted = "a name of letters, digits and _ such as PROLIFIC_PID; not " + ", ".join(_RESERVED)
-        raise ValueError(wanted)
+        expected = "a name of letters, digits and _ such as PROLIFIC_PID; not " + ", ".join(
+            _RESERVED
+        )
+        raise ValueError(expected)
     return value
 
 

@@ -78,7 +78,7 @@ def estimate_pooled(
 ) -> tuple[_Floats, _Floats, _Floats]:  # (measure,) each
     """Measures of one set of items, with bootstrap intervals over items.
 
-    Items of one cell of the confusion cannot be told apart, so cells are drawn by their shares.
+    Items of one cell of the confusion are alike, so cells are drawn by their shares.
     """
     cells = confusions(np.zeros(len(truth), dtype=np.int64), truth, label, 1, truths).ravel()
     return _bootstrap(

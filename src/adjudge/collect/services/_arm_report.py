@@ -262,7 +262,7 @@ def report_arms(
 
     Known truth is the project's own gold, or ``test``: the truth of items that were judged as work.
     Answers to gold count if they were the judge's first to that gold and not in training, since the
-    judge was told afterwards. ``models`` aggregate next to the majority vote, and get no gold.
+    judge got feedback afterwards. ``models`` aggregate next to the majority vote, and get no gold.
     """
     if resamples < 0:
         raise BadSetting("resamples", resamples, "0 (no intervals, no tests) or more")

@@ -1,4 +1,4 @@
-"""Designing gold: sets to a wanted label mix, and how much is needed.
+"""Designing gold: sets with a given label mix, and how much is needed.
 
 Judges learn the mix of labels that training shows them and lean towards it (Le and others, 2010),
 and a judge who meets a gold again knows the answer: so the mix should be even, and gold plenty.
@@ -54,14 +54,14 @@ def design(
     rest = [card for card in candidates if card.item not in taken]
     second = choose_training(rest, len(rest), _order(screening_mix, named), rng)
     missing, counts, warnings = {}, {}, []
-    for what, chosen, wanted, mix in (
+    for what, chosen, size, mix in (
         ("training", first, training, training_mix),
         ("screening", second, len(rest), screening_mix),
     ):
         have = Counter(label_of[item] for item in chosen)
         counts[what] = {label: have[label] for label in named}
-        missing[what] = count_missing(have, wanted, mix, named)
-        warnings += _set_warnings(what, have, wanted, missing[what], named)
+        missing[what] = count_missing(have, size, mix, named)
+        warnings += _set_warnings(what, have, size, missing[what], named)
     return GoldDesign(
         training=tuple(first),
         screening=tuple(second),
@@ -84,15 +84,13 @@ def _order(mix: Mix, labels: Sequence[str]) -> Mix:
 def _set_warnings(
     what: str,
     have: Mapping[str, int],
-    wanted: int,
+    size: int,
     missing: Mapping[str, int],
     labels: Sequence[str],
 ) -> list[str]:
     said = []
-    if sum(have.values()) < wanted:
-        said.append(
-            f"The {what} set has {count_of(sum(have.values()), 'gold')} of {wanted} wanted."
-        )
+    if sum(have.values()) < size:
+        said.append(f"The {what} set has {count_of(sum(have.values()), 'gold')} of {size} needed.")
     if missing:
         listed = ", ".join(f"{count} {label}" for label, count in missing.items())
         said.append(f"The {what} set lacks gold for its mix: {listed}.")
@@ -201,14 +199,13 @@ def _forecast_warnings(made: GoldForecast, policy: Policy, room: float) -> list[
 
 
 def count_missing(
-    have: Mapping[str, float], wanted: int, mix: Mix, labels: Sequence[str]
+    have: Mapping[str, float], size: int, mix: Mix, labels: Sequence[str]
 ) -> dict[str, int]:
     """By how much each label falls short of its quota."""
     if mix == "any":
         return {}
     lacking = {
-        label: count - int(have.get(label, 0))
-        for label, count in quota(mix, labels, wanted).items()
+        label: count - int(have.get(label, 0)) for label, count in quota(mix, labels, size).items()
     }
     return {label: count for label, count in lacking.items() if count > 0}
 
@@ -258,8 +255,8 @@ def expect_mix(
         return dict.fromkeys(labels, 0.0)
     if mix == "any":
         return {label: count * pool[label] / len(cards) for label in labels}
-    wanted = quota(mix, labels, count)
-    got = {label: min(wanted[label], pool[label]) for label in labels}
+    quotas = quota(mix, labels, count)
+    got = {label: min(quotas[label], pool[label]) for label in labels}
     spare = {label: pool[label] - got[label] for label in labels}
     left, room = count - sum(got.values()), sum(spare.values())
     return {label: got[label] + (left * spare[label] / room if room else 0.0) for label in labels}

@@ -34,7 +34,8 @@ _CORRECTED = "A known answer was corrected:"  # how every notice of a regrade be
 _SAID = {
     "unblocked": f"{_CORRECTED} your work counts again. We are sorry.",
     "training-passed": f"{_CORRECTED} you have passed the training.",
-    "recovered": f"{_CORRECTED} the warning no longer stands.",
+    # Stored in databases, where `_is_tally` looks for this text.
+    "recovered": f"{_CORRECTED} the warning no longer stands.",  # codespell:ignore stands
 }
 
 
@@ -224,26 +225,26 @@ def _put_right(request: Request, ids: Sequence[int]) -> tuple[list[str], list[st
 
 
 def _change(judge: StoredRow, decision: Decision, *, tell: bool) -> dict[str, Any]:
-    """The change of a judge's row after a regrade, with what they are told.
+    """The change of a judge's row after a regrade, with their notices.
 
     Their tally only with ``tell``, as where the policy gives feedback.
     """
-    told = [_SAID[event] for event in decision.events if event in _SAID]
+    news = [_SAID[event] for event in decision.events if event in _SAID]
     record = decision.record
     if (
         tell
-        and not told
+        and not news
         and record.seen
         and (record.seen, record.right) != (judge.seen, judge.right)
     ):
-        told = [
+        news = [
             f"{_CORRECTED} {record.right} of your {count_of(record.seen, 'answer')} to such "
             f"{'is' if record.right == 1 else 'are'} right now."
         ]
     # Of several tallies only the last is true; what lifted a block or a warning stays said.
-    kept = [text for text in judge.notice if text not in told and not _is_tally(text)]
+    kept = [text for text in judge.notice if text not in news and not _is_tally(text)]
     page = None if "training-passed" in decision.events else judge.page
-    values = {**columns_of(record), "notice": kept + told, "page": page}
+    values = {**columns_of(record), "notice": kept + news, "page": page}
     return {"which": judge.id, **{f"new_{name}": value for name, value in values.items()}}
 
 
@@ -272,16 +273,18 @@ def _uphold(request: Request, gold_ids: Sequence[int]) -> int:
             update(contests).where(contests.c.id.in_(part)).values(settled=True, upheld=True)
         )
     for part in batches(row.judge for row in granted):
-        tell_judges(request.on, part, "You were right to disagree. The known answer is changed.")
+        notify_judges(request.on, part, "You were right to disagree. The known answer is changed.")
     lines = []
     for row in granted:
-        told = {"contest": row.id, "gold": row.gold, "upheld": True}
-        lines.append(request.line("contest-settled", judge=row.judge, actor=request.actor, **told))
+        figures = {"contest": row.id, "gold": row.gold, "upheld": True}
+        lines.append(
+            request.line("contest-settled", judge=row.judge, actor=request.actor, **figures)
+        )
     write_log(request.on, lines)
     return len(granted)
 
 
-def tell_judges(on: Connection, ids: Sequence[int], text: str) -> None:
+def notify_judges(on: Connection, ids: Sequence[int], text: str) -> None:
     """Show a sentence with the next page of judges; given twice it is shown once."""
     rows = on.execute(
         select(judges.c.id, judges.c.notice)
@@ -290,8 +293,8 @@ def tell_judges(on: Connection, ids: Sequence[int], text: str) -> None:
         .with_for_update(key_share=True)
     ).all()
     on.execute(
-        update(judges).where(judges.c.id == bindparam("which")).values(notice=bindparam("told")),
-        [{"which": row.id, "told": [*(x for x in row.notice if x != text), text]} for row in rows],
+        update(judges).where(judges.c.id == bindparam("which")).values(notice=bindparam("lines")),
+        [{"which": row.id, "lines": [*(x for x in row.notice if x != text), text]} for row in rows],
     )
 
 

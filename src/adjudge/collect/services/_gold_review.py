@@ -11,7 +11,7 @@ gold does not make those who see through it look bad. The doubt of a gold is
     (weight of the misses + weight of the contests) / (weight of all answers + of contests + 1)
 
 so a contest counts as a second miss, one miss alone is never more than a half, and gold that nobody
-misses has none. Only a judge's first answer counts: before the next they were told.
+misses has none. Only a judge's first answer counts: before the next they got feedback.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import func, select, update
 
-from adjudge.collect.services._gold_editing import tell_judges
+from adjudge.collect.services._gold_editing import notify_judges
 from adjudge.collect.store.database import StoredRow, from_row
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
@@ -175,7 +175,7 @@ def settle(request: Request, contest: int, *, upheld: bool, answer: str) -> Cont
     if row is None:
         raise NotFound("contest", str(contest))
     word = "You were right to disagree." if upheld else "We have looked at what you disagreed with."
-    tell_judges(request.on, [row.judge], f"{word} {answer}".strip())
+    notify_judges(request.on, [row.judge], f"{word} {answer}".strip())
     figures = {"contest": contest, "gold": row.gold, "upheld": upheld}
     request.log("contest-settled", judge=row.judge, actor=request.actor, **figures)
     return _contest_of(request.on.execute(_CONTESTS.where(contests.c.id == contest)).one())

@@ -107,21 +107,21 @@ def panel_warnings(policy: Policy, arms: Iterable[Policy] = (), *, trained: bool
 
 
 def _code_warnings(policy: Policy, trained: bool) -> list[str]:
-    """Completion codes that are missing, or that cannot be told apart."""
+    """Completion codes that are missing, or that are the same for several outcomes."""
     unused = {"code_failed"} if not trained else set()
     unused |= set() if policy.least_pages else {"code_partial"}
-    wanted = [name for name in _CODES if name not in unused]
-    missing = [name for name in wanted if not getattr(policy, name)]
+    needed = [name for name in _CODES if name not in unused]
+    missing = [name for name in needed if not getattr(policy, name)]
     said = []
     if missing:
         said.append(f"Prolific: no completion code is set in {', '.join(missing)}.")
     codes: dict[str, list[str]] = {}
-    for name in wanted:
+    for name in needed:
         if getattr(policy, name):
             codes.setdefault(getattr(policy, name), []).append(name)
     return said + [
         f"Prolific: {' and '.join(names)} are the same completion code, so that their participants "
-        "cannot be told apart."
+        "cannot be distinguished."
         for names in codes.values()
         if len(names) > 1
     ]

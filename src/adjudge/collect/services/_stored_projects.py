@@ -59,7 +59,7 @@ from adjudge.collect.store.snapshot import (
     scale_to_json,
 )
 from adjudge.collect.values.judging import OTHERS
-from adjudge.collect.values.project import COLOURS, Arm, Beside, GoldEntry, Item, Project
+from adjudge.collect.values.project import COLOURS, Arm, GoldEntry, Item, OtherResult, Project
 from adjudge.collect.values.questions import FurtherQuestion, check_questions
 from adjudge.collect.values.requesting import ProjectHead, ProjectSummary
 from adjudge.collect.values.sides import is_of_pairs
@@ -152,7 +152,7 @@ def read_project(on: Connection, project: int) -> Project:
         scale=scale_from_json(row.scale),
         guidelines=row.guidelines,
         items=tuple(
-            from_row(Item, row, beside=None if row.beside is None else Beside(**row.beside))
+            from_row(Item, row, beside=None if row.beside is None else OtherResult(**row.beside))
             for row in stored
         ),
         golds=tuple(from_row(GoldEntry, gold) for gold in graded),
@@ -254,7 +254,7 @@ def check_colours(colours: Mapping[str, str], scale: Scale) -> dict[str, str]:
 
 
 def check_arms(given: Sequence[Arm]) -> None:
-    """Refuse no arms, too many, and names that cannot be told apart."""
+    """Refuse no arms, too many, and names that look the same."""
     if not 1 <= len(given) <= _MOST_ARMS:
         raise BadSetting("arms", len(given), f"1 to {_MOST_ARMS} arms")
     seen: set[str] = set()

@@ -142,9 +142,9 @@ def read_archive(given: Path | Upload, limits: ImportLimits | None = None) -> Pr
         scale = about.scale.value()
         gathering = Gathering(limits=limits, scale=None, verbatim=True)
         for line, held in _records(parts["items.jsonl"]):
-            beside = held.pop("beside", None)  # those of older archives have none
+            right = held.pop("beside", None)  # those of older archives have none
             _NAME.validate_python(held.get("name"))
-            gathering.add(held, source=f"{source}/items.jsonl", line=line, beside=beside)
+            gathering.add(held, source=f"{source}/items.jsonl", line=line, other=right)
         return Project(
             name=about.name,
             scale=scale,

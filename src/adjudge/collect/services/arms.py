@@ -187,7 +187,7 @@ def preset_arms(name: str, *, labels: Sequence[str], gold: Iterable[str] = ()) -
 
     ``five-mixes``: the paper's five mixes of training data, for its four labels.
     ``uniform-or-population``: every label as often, or gold in its own shares.
-    ``feedback-or-none``: mistakes on gold told at once, or not.
+    ``feedback-or-none``: mistakes on gold shown at once, or not.
     """
     if name == "five-mixes":
         if set(labels) != set(_PAPER_LABELS):
@@ -197,11 +197,11 @@ def preset_arms(name: str, *, labels: Sequence[str], gold: Iterable[str] = ()) -
             Arm(name=arm, training_mix=mix, screening_mix=mix) for arm, mix in mixes.items()
         )
     if name == "uniform-or-population":
-        wanted = [
+        settings = [
             {"name": mix, "training_mix": mix, "screening_mix": mix}
             for mix in ("uniform", "population")
         ]
-        return read_arms(wanted, labels=labels, gold=gold)
+        return read_arms(settings, labels=labels, gold=gold)
     if name == "feedback-or-none":
         return Arm(name="feedback", feedback=True), Arm(name="no-feedback", feedback=False)
     raise UnknownName("preset of arms", name, PRESETS)
@@ -226,15 +226,15 @@ def _arm_gold_warnings(snapshot: ProjectSnapshot) -> list[str]:
     unseen: dict[str, list[str]] = {}
     lacking: list[str] = []
     for name, arm in snapshot.arms.items():
-        wanted = arm.policy.training_mix
+        intended = arm.policy.training_mix
         count = training_length(arm.policy, len(snapshot.training))
-        mix = expect_mix(snapshot.training, count, wanted, labels)
+        mix = expect_mix(snapshot.training, count, intended, labels)
         rules = find_ruling(mix, labels)
         if rules is not None:
             leaning.append(f"{name} ({rules[1]:.0%} {rules[0]})")
         for label in find_absent(mix, labels):
             unseen.setdefault(label, []).append(name)
-        missing = count_missing(mix, count, wanted, labels)
+        missing = count_missing(mix, count, intended, labels)
         if missing:
             listed = ", ".join(f"{many} {label}" for label, many in missing.items())
             lacking.append(

@@ -89,8 +89,8 @@ class Caller:
         One that they may not see is ``NotFound``, as if it were not there. Refused: ``role``.
         """
         requester = self.find_id(on)
-        wanted = _LOCKED if lock else _FOUND
-        found = on.execute(wanted, {"slug": slug, "requester": requester}).one_or_none()
+        statement = _LOCKED if lock else _FOUND
+        found = on.execute(statement, {"slug": slug, "requester": requester}).one_or_none()
         owns = requester is None or (found is not None and found.owner == requester)
         if found is None or not (owns or found.role):
             raise NotFound("project", slug)

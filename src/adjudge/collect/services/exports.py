@@ -418,8 +418,8 @@ def _few_judgments(request: Request) -> Any:
     odd = select(items.c.id).where(items.c.project == request.project.id, hard).limit(_FEW)
     few = select(judgments.c.item).where(*plain).order_by(judgments.c.id).limit(_FEW)
     chosen = set()
-    for wanted in (of_labels, odd, few):
-        chosen |= set(request.on.execute(wanted).scalars())
+    for statement in (of_labels, odd, few):
+        chosen |= set(request.on.execute(statement).scalars())
     return read_judgments(
         request.on, request.project, trusted=True, golds=False, only=sorted(chosen)
     )

@@ -138,7 +138,7 @@ class GoldService(Service):
         seed: int = 0,
         store: bool = True,
     ) -> GoldDesign[int]:
-        """Split the gold into a training set of the wanted mix, and screening gold: the rest.
+        """Split the gold into a training set of the mix asked for, and screening gold: the rest.
 
         Without ``store`` only what it would be. No gold has both roles then.
         """
@@ -170,11 +170,11 @@ class GoldService(Service):
     def suggest(self, request: Request, consensus: Consensus, count: int) -> list[Suggestion]:
         """Items that could become gold: the surest of a consensus, of the labels that gold lacks.
 
-        A person has to approve each. Items with few judgments, of a lower probability than is
-        wanted, or whose label too few of their judges gave are never suggested: there may be fewer
-        than ``count``.
+        A person has to approve each. Never suggested are items with few judgments, with too low a
+        probability, or whose label too few of their judges gave: so there may be fewer than
+        ``count``.
         """
-        mix, have = _find_wanted(request.project)
+        mix, have = _find_mix(request.project)
         sure = sure_items(consensus, known=_list_known(request), each=max(count, 0))
         return choose_lacking(sure, count, labels=consensus.scale.truths, mix=mix, have=have)
 
@@ -186,7 +186,7 @@ class GoldService(Service):
 
         What is gold by now or was declined is left out.
         """
-        gone, (mix, have) = set(_list_known(request)), _find_wanted(request.project)
+        gone, (mix, have) = set(_list_known(request)), _find_mix(request.project)
         left = [one for one in sure if one.item not in gone]
         labels = request.project.scale.truths
         chosen = choose_lacking(left, count, labels=labels, mix=mix, have=have)
@@ -330,8 +330,8 @@ def choose_lacking(
 def _find_unknown(consensus: Consensus, known: Sequence[str]) -> NDArray[np.bool_]:  # (item,)
     """Items that are no gold yet, and whose label rests on their own judgments."""
     names = consensus.judgments.items
-    told = pc.is_in(names, value_set=pa.array(list(known), names.type))
-    fine: NDArray[np.bool_] = ~told.to_numpy(zero_copy_only=False)
+    found = pc.is_in(names, value_set=pa.array(list(known), names.type))
+    fine: NDArray[np.bool_] = ~found.to_numpy(zero_copy_only=False)
     if consensus.fallback is not None:
         fine &= ~consensus.fallback
     if consensus.known is not None:
@@ -358,7 +358,7 @@ def _estimate_judges(request: Request, policy: Policy, work: int) -> int:
     return max(1, round(pages / float(done or _PAGES)), policy.judgments_per_item)
 
 
-def _find_wanted(snapshot: ProjectSnapshot) -> tuple[Mix, Counter[str]]:
+def _find_mix(snapshot: ProjectSnapshot) -> tuple[Mix, Counter[str]]:
     """The mix that new gold should lead to, and the gold there is, by label."""
     mix: Mix = snapshot.policy.training_mix
     active = (gold for gold in snapshot.golds.values() if gold.active)

@@ -30,7 +30,7 @@ from adjudge.collect.store.schema import (
 )
 from adjudge.collect.store.snapshot import bump
 from adjudge.collect.values.judging import accuracy_of
-from adjudge.collect.values.project import Beside
+from adjudge.collect.values.project import OtherResult
 from adjudge.collect.values.requesting import (
     FinalLabel,
     ItemDetail,
@@ -89,10 +89,10 @@ class ItemService(Service):
             raise BadSetting("filter", which, " or ".join(FILTERS))
         if sort not in SORTS:
             raise BadSetting("sort", sort, " or ".join(SORTS))
-        wanted = _filter(request, which, search)
-        count = select(func.count()).select_from(wanted.subquery())
+        statement = _filter(request, which, search)
+        count = select(func.count()).select_from(statement.subquery())
         total = request.on.execute(count).scalar_one()
-        chosen = wanted.order_by(*_order(sort)).limit(size).offset(page * size)
+        chosen = statement.order_by(*_order(sort)).limit(size).offset(page * size)
         return _list(request, request.on.execute(chosen).all()), total
 
     @reads()
@@ -123,7 +123,7 @@ class ItemService(Service):
             final=final,
             history=tuple(one for one in known if not one.active),
             labels=request.project.scale.labels,
-            beside=None if row.beside is None else Beside(**row.beside),
+            beside=None if row.beside is None else OtherResult(**row.beside),
             events=tuple(_list_events(request, row)),
         )
 
@@ -440,8 +440,8 @@ def _list_events(request: Request, item: StoredRow) -> list[ItemEvent]:
     return sorted(found, key=lambda one: one.time, reverse=True)
 
 
-def _read_events(request: Request, wanted: Select[Any]) -> list[ItemEvent]:
-    return [from_row(ItemEvent, row) for row in request.on.execute(wanted)]
+def _read_events(request: Request, statement: Select[Any]) -> list[ItemEvent]:
+    return [from_row(ItemEvent, row) for row in request.on.execute(statement)]
 
 
 def _words(event: str, figures: dict[str, Any]) -> str:

@@ -334,7 +334,7 @@ def _standing_of(judge: Any, policy: Policy) -> str:
         case "training":
             return f"In the training: {judge.training_seen} answered, {trained}."
         case "failed":
-            return f"Did not pass: {trained}; {policy.training_pass:.0%} are wanted."
+            return f"Did not pass: {trained}; {policy.training_pass:.0%} are needed."
         case "warned":
             return f"Warned: {checked}, below {policy.warn_below:.0%}."
         case "blocked" if judge.by_hand:
@@ -534,9 +534,9 @@ def _median_seconds(request: Request, judge: int | None = None) -> dict[int, flo
     )
 
 
-def _medians(request: Request, wanted: Select[Any]) -> dict[int, float]:
-    """The median of each judge's values, by internal id; ``wanted`` gives judges and values."""
-    rows = request.on.execute(wanted).fetchall()
+def _medians(request: Request, statement: Select[Any]) -> dict[int, float]:
+    """The median of each judge's values, by internal id; ``statement`` gives judges and values."""
+    rows = request.on.execute(statement).fetchall()
     if not rows:
         return {}
     who, took = np.array(rows, dtype=np.float64).T

@@ -310,10 +310,10 @@ def _check_still_welcome(on: Connection, judge: StoredRow, now: float) -> None:
 
 
 def _find_holder(
-    on: Connection, wanted: Select[Any], judge: StoredRow, public: str
+    on: Connection, statement: Select[Any], judge: StoredRow, public: str
 ) -> StoredRow | None:
     """Return the row of who a judge acts for; None where the server itself let them in."""
-    return on.execute(wanted, {"public": public, "project": judge.project}).one_or_none()
+    return on.execute(statement, {"public": public, "project": judge.project}).one_or_none()
 
 
 def _check_role(holder: StoredRow | None, judge: StoredRow, least: MemberRole) -> None:

@@ -70,7 +70,7 @@ RecipientState = Literal["earlier", "asked", "confirmed", "stopped"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notifications:
-    """Who is told what of a project."""
+    """Who is notified of what in a project."""
 
     webhook: str = ""
     secret: str = ""  # signs what the webhook gets
@@ -281,7 +281,7 @@ class NoticeService(Service):
 
 
 def _read_notifications(request: Request) -> Notifications:
-    """Who is told what."""
+    """Who is notified of what."""
     kept = read_setting(request.on, notify_name(request.project.id)) or {}
     held = {**kept, **{name: tuple(kept[name]) for name in ("emails", "events") if name in kept}}
     if "states" not in kept:  # from before recipients were asked

@@ -319,9 +319,9 @@ class ProjectService(Service):
             faults.append(f"refreshers: stored {done}, by the log {replay.refreshers}")
         ours = select(judges).where(judges.c.project == request.project.id)
         for judge in request.on.execute(ours.order_by(judges.c.id)):
-            found, wanted = record_of(judge), replay.records.get(judge.public)
-            if found != wanted:
-                faults.append(f"judge {judge.public}: stored {found}, by the log {wanted}")
+            found, expected = record_of(judge), replay.records.get(judge.public)
+            if found != expected:
+                faults.append(f"judge {judge.public}: stored {found}, by the log {expected}")
         return [*faults, *_find_misassigned(request.project.seed, entries)]
 
     @reads_store
@@ -381,9 +381,9 @@ def _find_misassigned(seed: int, entries: Iterable[LogEntry]) -> list[str]:
         if entry.event in ("project-created", "arms-changed"):
             order = list(figures.get("order", figures["arms"]))
         elif entry.event == "arrived" and figures["number"] is not None:  # None: a dry run
-            wanted = assign_arm(seed, figures["number"], order)
-            if figures["arm"] != wanted:
-                faults.append(f"judge {entry.judge}: in arm {figures['arm']}, by seed {wanted}")
+            expected = assign_arm(seed, figures["number"], order)
+            if figures["arm"] != expected:
+                faults.append(f"judge {entry.judge}: in arm {figures['arm']}, by seed {expected}")
     return faults
 
 

@@ -139,7 +139,7 @@ def read_judgments(
     dry_runs: bool = False,
     only: Any = None,
 ) -> Judgments | None:
-    """The judgments of a project; None where there are none. ``only``: ids of the items wanted.
+    """The judgments of a project; None where there are none. ``only``: ids of these items alone.
 
     Those of the question that the snapshot is for.
     """
@@ -159,13 +159,13 @@ def read_judgments(
         conditions.append(of_real_in(snapshot.id))
     if only is not None:
         conditions.append(judgments.c.item.in_(only))
-    wanted: list[_Column] = [
+    chosen: list[_Column] = [
         *_WHOSE,
         ("label", answer, _texts),
         ("time", judgments.c.time, _times),
         ("seconds", judgments.c.seconds, _floats),
     ]
-    found = _read(on, wanted, judgments, *conditions)
+    found = _read(on, chosen, judgments, *conditions)
     item, judge = found["item"], found["judge"]
     if not len(item):
         return None
@@ -254,9 +254,9 @@ def read_table(on: Connection, snapshot: ProjectSnapshot, *, dry_runs: bool = Fa
         kept.append(of_real_in(snapshot.id))
     more = [(f"answer_{one.name}", label_of(one.name), _texts) for one in snapshot.questions]
     sides = [("swapped", judgments.c.swapped, _flags)] if snapshot.of_pairs else []
-    wanted = (*_WHOSE, *_TABLE, *more, *sides)
+    chosen = (*_WHOSE, *_TABLE, *more, *sides)
     source = judgments.join(pages, pages.c.id == judgments.c.page)
-    found = _read(on, wanted, source, *kept)
+    found = _read(on, chosen, source, *kept)
     item, judge = found.pop("item"), found.pop("judge")
     texts = _Lookup(on, items, snapshot.id, "name", "topic", "document", "query")
     who = _Lookup(on, judges, snapshot.id, "public", "arm")

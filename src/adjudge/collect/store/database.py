@@ -247,8 +247,8 @@ def _fields_of(
 
 def find_row(on: Connection, table: sa.Table, *key: Any) -> StoredRow | None:
     """The row with this primary key; None where there is none."""
-    wanted = (column == value for column, value in zip(table.primary_key, key, strict=True))
-    return on.execute(sa.select(table).where(*wanted)).one_or_none()
+    same = (column == value for column, value in zip(table.primary_key, key, strict=True))
+    return on.execute(sa.select(table).where(*same)).one_or_none()
 
 
 def put_row(on: Connection, table: sa.Table, key: dict[str, Any], **values: Any) -> None:

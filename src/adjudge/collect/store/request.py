@@ -103,8 +103,8 @@ class JudgeRequest(Request):
 
     def page(self, public: str) -> StoredRow:
         """One of the judge's pages; another's looks as if it were not there."""
-        wanted = _LOCKED_PAGE if self.locked else _PAGE
-        page: StoredRow | None = self.on.execute(wanted, {"public": public}).one_or_none()
+        statement = _LOCKED_PAGE if self.locked else _PAGE
+        page: StoredRow | None = self.on.execute(statement, {"public": public}).one_or_none()
         if page is None or page.judge != self.judge.id:
             raise NotFound("page", public)
         return page

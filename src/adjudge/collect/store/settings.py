@@ -41,7 +41,7 @@ dismissed_names = "dismissed:{}:".format  # how they begin: one per requester
 # The names under which something of a project is kept, by its id.
 knowledge_name = "knowledge:{}".format  # what the last fit knows
 fixed_name = "fixed-accuracy:{}".format  # the accuracy to expect of a fixed number of judgments
-notify_name = "notify:{}".format  # who is told what
-notified_name = "notified:{}".format  # how far they have been told
+notify_name = "notify:{}".format  # who is notified of what
+notified_name = "notified:{}".format  # how far they have been notified
 mail_keys_name = "mail-keys:{}".format  # the address of a recipient, by the key in their mail
 declined_golds = "gold-declined:{}".format  # the items that are not to be suggested as gold

@@ -185,7 +185,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """What is told of one gold that was answered: every one in training, the missed in work."""
+    """Feedback on one gold that was answered: every one in training, the missed in work."""
 
     row: int
     given: str

@@ -21,7 +21,7 @@ _POLICY_FIELDS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class OtherResult:
     """The second result of a pair: its id, and what a judge sees of it."""
 
     document: str
@@ -42,8 +42,8 @@ class Item:
     """One thing to judge: a result for a query, as a judge sees it.
 
     ``name`` is the requester's own id of it; an item without a ``document`` is its own. Items of
-    one ``topic`` are shown together, below their query and need. With another result ``beside`` it
-    the item is a pair, of which the better is asked for; its own result is the left one.
+    one ``topic`` are shown together, below their query and need. With another result, in
+    `beside`, the item is a pair, of which the better is asked for; its own result is the left one.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Item:
     text: str = ""
     url: str = ""
     image: str = ""
-    beside: Beside | None = None
+    beside: OtherResult | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -66,14 +66,14 @@ class Item:
         if not self.document:
             object.__setattr__(self, "document", self.name)
         if self.beside is not None and self.beside.document == self.document:
-            raise BadSetting("item", self.name, expected="two different results beside each other")
+            raise BadSetting("item", self.name, expected="two different results")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldEntry:
     """The known answer to one item: the labels accepted, and why others are wrong.
 
-    ``reasons`` maps a wrong label to what a judge is told; ``reason`` is told for any other.
+    ``reasons`` maps a wrong label to what a judge is shown; ``reason`` is shown for any other.
     """
 
     item: str

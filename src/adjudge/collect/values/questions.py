@@ -118,5 +118,5 @@ def check_questions(
             expected = "labels that name no side: each judge sees the two by a coin of their own"
             raise BadSetting(f"labels of {one.name}", one.labels, expected)
     if len(names) > _MOST:
-        raise BadSetting("questions", len(names), f"at most {_MOST} beside the first")
+        raise BadSetting("questions", len(names), f"at most {_MOST} in addition to the first")
     return tuple(questions)

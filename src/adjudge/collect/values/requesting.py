@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from adjudge.collect.values.arms import ArmFunnel
 from adjudge.collect.values.judging import accuracy_of
-from adjudge.collect.values.project import Beside
+from adjudge.collect.values.project import OtherResult
 from adjudge.evaluation.diagnosis.advice import Limits
 
 ProjectState = Literal["draft", "open", "paused", "closed"]
@@ -210,7 +210,7 @@ class Progress:
     cost: Decimal
     cost_to_finish: Decimal
     currency: str
-    warnings: tuple[str, ...]  # no gold, too little gold, gold that can be told apart
+    warnings: tuple[str, ...]  # no gold, too little gold, gold that can be recognised
     savings: Savings | None = None  # of adaptive closing
     budget: Budget | None = None
 
@@ -449,7 +449,7 @@ class ItemDetail:
     final: FinalLabel | None
     history: tuple[FinalLabel, ...]  # what was decided before, the latest first
     labels: tuple[str, ...]  # of the project
-    beside: Beside | None = None  # the right result of a pair
+    beside: OtherResult | None = None  # the right result of a pair
     events: tuple[ItemEvent, ...] = ()  # everything that happened to it, the latest first
 
 

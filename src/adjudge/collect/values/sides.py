@@ -1,9 +1,9 @@
 """Two results next to each other: the labels of such a project, and the coin for the sides.
 
 An item of a side-by-side project is a pair. Its answers are stored as the pair is stored: ``left``
-is its own result, ``right`` the one beside it. A coin for each row of a page says on which side a
+is its own result, ``right`` the other. A coin for each row of a page says on which side a
 judge sees them, so that nobody's habit of one side favours a result; what a judge answers is turned
-round on the way in, and what they are told on the way out.
+round on the way in, and the feedback on the way out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An outbox: what is to be told to webhooks and by mail, kept until it is told.
+"""An outbox: what webhooks and mail are to deliver, kept until it is delivered.
 
 Revision 0012, after 0011.
 """

@@ -1,4 +1,4 @@
-"""Further questions of a project, and their answers beside each judgment.
+"""Further questions of a project, and their answers with each judgment.
 
 Revision 0018, after 0017.
 """

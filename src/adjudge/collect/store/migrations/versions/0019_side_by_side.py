@@ -1,4 +1,4 @@
-"""Pairs: the result beside an item's own, and on which side a judge saw which.
+"""Pairs: the result shown next to an item's own, and on which side a judge saw which.
 
 Revision 0019, after 0018.
 """

@@ -149,8 +149,8 @@ def _settings(
     on: sa.Connection, kind: str, owners: dict[str, int]
 ) -> Iterator[tuple[int, str, Any]]:
     """The settings ``kind:OWNER[:REST]``, as the owner's id, the rest and the value; taken out."""
-    wanted = _SETTINGS.c.name.startswith(f"{kind}:", autoescape=True)
-    for name in on.execute(sa.select(_SETTINGS.c.name).where(wanted)).scalars().all():
+    owned = _SETTINGS.c.name.startswith(f"{kind}:", autoescape=True)
+    for name in on.execute(sa.select(_SETTINGS.c.name).where(owned)).scalars().all():
         this = _SETTINGS.c.name == name
         _, owner, rest = f"{name}:".split(":", 2)
         if owner in owners:
