@@ -184,9 +184,14 @@ ANSWERS: dict[str, tuple[str, Any, list[tuple[str, str, str, str, float, float, 
     # By judge: name, model, prompt, version, its cost, tokens and highest confidence; -1 unknown.
     "a grader of promptfoo": (
         "promptfoo",
-        [graded(1, "llm-rubric", "small"), graded(2, "llm-rubric", {"id": "big"})],
+        [
+            graded(1, "llm-rubric", "small"),
+            graded(2, "llm-rubric", {"text": {"id": "big"}}),
+            graded(3, "llm-rubric", ["big"]),
+        ],
         [
             ("small/llm-rubric", "small", "llm-rubric", "", -1, 30, -1),
+            ('["big"]/llm-rubric', '["big"]', "llm-rubric", "", -1, 30, -1),
             ("big/llm-rubric", "big", "llm-rubric", "", -1, 30, -1),
         ],
     ),

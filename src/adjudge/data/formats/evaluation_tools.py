@@ -210,7 +210,8 @@ def _provider(given: Any) -> str | None:
     held = as_object(given)
     if "text" in held:
         return _provider(held["text"])
-    return as_text(held.get("label") or held.get("id")) if held else given or None
+    named = held.get("label") or held.get("id")
+    return as_text(named if isinstance(given, dict) else given) or None
 
 
 def _output_name(result: Row) -> str:
