@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pytest
 
@@ -77,10 +78,30 @@ def test_gold_on_unjudged_items_is_left_out(adjudge: Run, folder: Path) -> None:
         assert found[name] == pytest.approx(getattr(alone, name), abs=1e-12)
 
 
+def test_honeypots_can_be_left_out(adjudge: Run, panel: Path) -> None:
+    gold = pacsv.read_csv(panel / "gold.csv").select(["item", "gold"])
+    planted = pa.array(np.arange(len(gold)) < 20)
+    pacsv.write_csv(gold.append_column("honeypot", planted), panel / "mixed.csv")
+    pacsv.write_csv(gold.filter(pc.invert(planted)), panel / "plain.csv")
+    names = set(gold["item"].filter(planted).to_pylist())
+    rows = pacsv.read_csv(panel / "judgments.csv")
+    kept = pa.array([name not in names for name in rows["item"].to_pylist()])
+    pacsv.write_csv(rows.filter(kept), panel / "rest.csv")
+    asked = ("--target", "mean-grade", "--json")
+    mixed = ("estimate", "judgments.csv", "--gold", "mixed.csv", *asked)
+    assert len(adjudge(*mixed).json["warnings"]) == 1
+    found = adjudge(*mixed, "--leave-out-honeypots").json
+    assert found == adjudge("estimate", "rest.csv", "--gold", "plain.csv", *asked).json
+    assert (found["gold"], found["items"], found["warnings"]) == (100, 280, [])
+    given = estimate("judgments.csv", "mixed.csv", "mean-grade", leave_out_honeypots=True)
+    assert given.estimate == pytest.approx(found["estimate"], abs=1e-12)
+
+
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
         ("--target share:1", "judgments.csv"),
+        ("--gold gold.csv --target share:1 --leave-out-honeypots", "gold.csv, column honeypot"),
         ("--gold other.csv --target share:1", "other.csv"),
         ("--gold same.csv --target share:1", "same.csv"),
         ("--gold gold.csv --target nDCG@10 --run none.run", "none.run, line 1"),

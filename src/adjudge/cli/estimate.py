@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
@@ -64,6 +64,9 @@ def run(
     *,
     gold: str | None = o.GOLD,
     use_gold: bool = flag("--use-gold", "Use the gold of the judgments file."),
+    leave_out_honeypots: bool = flag(
+        "--leave-out-honeypots", "Leave out the items that gold marks as honeypots."
+    ),
     target: list[str] = option(
         "--target NAME...",
         "mean-grade, share:LABEL,..., agreement:JUDGE, error:JUDGE:TRUTH, or a measure "
@@ -97,6 +100,9 @@ def run(
     if known is None:
         own = ", or --use-gold for that of the file" if read.file_gold is not None else ""
         raise BadData(f"there is no gold; expected --gold FILE{own}", source=place_of(judgments))
+    if leave_out_honeypots:
+        judged, known = known.without_honeypots(read.judgments)
+        read = replace(read, judgments=judged)
     found = _estimate(read, known, target, systems, plan, fitting)
     _deliver(found, read, out)
 
@@ -143,7 +149,7 @@ def _estimate(
     for note in dict.fromkeys(note for one in found for note in one.notes):
         detail(f"  {note}")
     for warning in dict.fromkeys(warning for one in found for warning in one.warnings):
-        warn(warning)
+        warn(warning.replace("set leave_out_honeypots", "use --leave-out-honeypots"))
     return found
 
 

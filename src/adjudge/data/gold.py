@@ -145,6 +145,19 @@ class Gold:
             marked[where[(where >= 0) & self.honeypot]] = True
         return marked
 
+    def without_honeypots(self, judgments: Judgments) -> tuple[Judgments, Gold]:
+        """Both without the items that this gold marks as honeypots; an error if it marks none."""
+        if self.honeypot is None or not self.honeypot.any():
+            raise BadData(
+                "no gold item is marked as a honeypot",
+                source=self.source,
+                column="honeypot",
+                expected="a column honeypot with true for some items",
+                code="no-honeypots",
+            )
+        kept = judgments.select(items=~self.honeypots(judgments))
+        return kept, self.select(~self.honeypot)
+
     def without_judgments(self, judgments: Judgments) -> NDArray[np.bool_]:  # (gold,)
         """Which gold items have no judgment at all."""
         where = look_up(self.items, judgments.items)

@@ -143,6 +143,7 @@ def estimate(
     family: str | None = None,
     progress: Progress | None = None,
     settings: dict[str, Any] | None = None,
+    leave_out_honeypots: bool = False,
     **plan: Any,
 ) -> Estimate:
     """Estimate a target from judgments and from gold on a part of their items.
@@ -150,12 +151,15 @@ def estimate(
     ``target`` is ``mean-grade``, ``share:LABEL,...``, ``agreement:JUDGE``, ``error:JUDGE:TRUTH`` or
     a measure of rankings such as ``nDCG@10``, of one run or of the first minus the second.
     ``judgments`` and ``gold`` are as for ``fit``; a consensus fitted without gold serves too.
+    ``leave_out_honeypots`` leaves out the items that gold marks as honeypots.
     ``plan`` has the fields of ``Plan``: ``estimator`` (prediction-powered, classical,
     rogan-gladen), ``over`` (items: these; topics: others too), ``strata`` (topic, consensus),
     ``population`` (how many items these were drawn from; 0 for infinitely many), ``level``.
     """
     how = Plan(**plan)
     known = take_gold(gold)
+    if leave_out_honeypots:
+        judgments, known = known.without_honeypots(take_judgments(judgments))
     consensus = judgments if isinstance(judgments, Consensus) else None
     if consensus is None:
         table = take_judgments(judgments)
@@ -447,7 +451,7 @@ def _check_random(
     """
     warnings = []
     if gold.honeypot is not None and gold.honeypot.any():
-        warnings.append("gold has honeypots, which were chosen and not drawn: leave them out")
+        warnings.append("gold has honeypots, which were not drawn: set leave_out_honeypots")
     if sample.drawn:
         apart = _distance_drawn(np.einsum("ik,ik->i", posterior, adds), sample)
         if apart >= _ODD:
