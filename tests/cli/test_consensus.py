@@ -75,7 +75,7 @@ def test_json_is_one_document(adjudge: Run, crowd: Path) -> None:
         "notes": [],
         "families": [],
         "suspected": [],
-        "voices": 3.0,
+        "effective_judges": 3.0,
         "correlation": None,
         "correlation_range": None,
         "correlation_gold_items": None,

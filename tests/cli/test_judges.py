@@ -145,7 +145,7 @@ def test_families_for_people_and_programs(
     assert found["families"] == [
         {"kind": "declared", "judges": ["judge-0001", "judge-0002"], "excess": None}
     ]
-    assert found["voices"] == pytest.approx(39.0)
+    assert found["effective_judges"] == pytest.approx(39.0)
     assert 1 < found["mean_n_eff"] < 7
     assert found["suspected"] == []
     assert found["correlation"] is not None

@@ -59,7 +59,7 @@ def test_strangers_are_no_family() -> None:
         found = found_in(panel(seed=seed))
         assert not found.any
         assert not found.suspected
-        assert found.voices() == 8
+        assert found.effective_judges() == 8
 
 
 @pytest.mark.parametrize("copies", [1, 4])
@@ -67,7 +67,7 @@ def test_exact_copies_count_as_one_judge(copies: int) -> None:
     found = found_in(panel(copies=copies))
     assert found.groups == ((0, *range(8, 8 + copies)),)
     assert found.share[0] == pytest.approx(1.0, abs=1e-6)
-    assert found.voices() == pytest.approx(8)
+    assert found.effective_judges() == pytest.approx(8)
 
 
 @pytest.mark.parametrize(("copies", "judges"), [(1, 8), (4, 8), (4, 6), (2, 3)])

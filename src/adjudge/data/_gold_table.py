@@ -128,7 +128,7 @@ def _read_drawn(
             item = items[int(np.argmax(wrong))].as_py()
             raise place.error(
                 None,
-                f"of item {shown(item)} is not what was wanted: {expected}",
+                f"of item {shown(item)} is not as expected: {expected}",
                 column=where[role],
                 expected=expected,
             )

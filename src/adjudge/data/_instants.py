@@ -98,8 +98,8 @@ def seconds_between(start: Any, end: Any) -> Any:
 
 def american(times: Any) -> Any:
     """A column of times as ``3/5/2013 18:08:31``, month first, in UTC."""
-    whole = times.cast(pa.timestamp("s", tz="UTC"), safe=False)
-    text = pc.strftime(whole, format="%m/%d/%Y %H:%M:%S")
+    seconds = times.cast(pa.timestamp("s", tz="UTC"), safe=False)
+    text = pc.strftime(seconds, format="%m/%d/%Y %H:%M:%S")
     return pc.replace_substring_regex(text, r"^0?(\d+)/0?", r"\1/")
 
 

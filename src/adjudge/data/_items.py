@@ -397,7 +397,7 @@ _FLAGS = {"", "true", "false", "yes", "no", "0", "1"}
 def without_flag(coded: Coded, where: dict[str, str], place: Source, scale: Scale | None) -> Coded:
     """Return the columns without gold that only marks rows, as true and false among other labels.
 
-    Marks of 0 and 1 are told from gold where the labels are words.
+    Marks of 0 and 1 are not taken for gold where the labels are words.
     """
     golds = {text.strip().casefold() for text in coded["gold"][1].to_pylist()}
     names = coded["label"][1].to_pylist() if scale is None else scale.truths

@@ -164,8 +164,8 @@ def _find_copies(
 ) -> NDArray[np.int64]:
     """Return the judgments that are copies of an earlier one: the same in every column.
 
-    Where neither a time nor a number tells repeats apart, rows that agree are copies if hardly any
-    repeat contradicts another, or if every row of the table was copied as often.
+    Where neither a time nor a number distinguishes repeats, rows that agree are copies if hardly
+    any repeat contradicts another, or if every row of the table was copied as often.
     """
     key = _finer(again.group, again.label)
     if judgments.time is not None:

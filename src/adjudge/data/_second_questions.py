@@ -203,5 +203,5 @@ def first_cells(file: File) -> dict[str, list[str]]:
     if not file.rows:
         return {}
     header = [cell.strip() or f"column {at}" for at, cell in enumerate(file.rows[0], start=1)]
-    whole = [row for row in file.rows[1:] if len(row) == len(header)]
-    return {name: [row[at] for row in whole] for at, name in enumerate(header)}
+    complete = [row for row in file.rows[1:] if len(row) == len(header)]
+    return {name: [row[at] for row in complete] for at, name in enumerate(header)}

@@ -278,16 +278,16 @@ def _sorted_by_item(
 def load_judgments(table: Any, options: Options, source: Source) -> tuple[Judgments, Gold | None]:
     """Judgments and gold of a program's table: columns as it names them, categories in order."""
     rows, scale, shape = take_in(table, source), options.scale, options.shape
-    told = named_columns(options.columns, rows.column_names, source.name)
-    rows = join_item(rows, told, source)
-    roles = roles_of(rows.column_names, named=told)
+    named = named_columns(options.columns, rows.column_names, source.name)
+    rows = join_item(rows, named, source)
+    roles = roles_of(rows.column_names, named=named)
     cells = first_texts(rows)
     if shape or (not {"judge", "label"} <= roles.keys() and is_wide(cells)):
-        rows, roles = settle_shape(rows, shape, cells, source, told)
+        rows, roles = settle_shape(rows, shape, cells, source, named)
         return load_table(rows, scale=scale, source=source, roles=roles)
     if scale is None and "label" in roles:
         scale = _ordered_scale(rows[roles["label"]])
-    asked = "label" in told
+    asked = "label" in named
     if "label" in roles and not asked and len(rows.column_names) > len(roles):
         from adjudge.data._second_questions import tell_label
 

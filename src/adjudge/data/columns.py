@@ -18,7 +18,7 @@ from adjudge.data.synonyms import NAMED, NOT_A_LABEL, PAIR_SYNONYMS, SYNONYMS, S
 from adjudge.errors import BadData, name_columns, shown
 
 Columns = Callable[[list[str]], list[str]]  # which of the columns that are there to read
-_NEVER_IDS = ("label", "gold")  # an id is neither: a name counts only as a whole
+_NEVER_IDS = ("label", "gold")  # an id is neither: only the full name counts
 _AFTER_A_PERSON = ("name", "email", "code", "number", "no", "hash", "uuid", "login", "key")
 
 
@@ -38,17 +38,17 @@ def roles_of(
     nothing else is the item, an ``id`` next to a judge and a label is.
     """
     found: dict[str, str] = dict(named or {})
-    whole: dict[str, list[str]] = {}
+    full_names: dict[str, list[str]] = {}
     plain: dict[str, list[str]] = {}
     for column in columns:
         letters = letters_of(column)
-        whole.setdefault(letters, []).append(column)
+        full_names.setdefault(letters, []).append(column)
         for name in {letters, letters.removesuffix("id")}:
             plain.setdefault(name, []).append(column)
     for role, names in synonyms.items():
         if role in found:
             continue
-        known = whole if role in _NEVER_IDS else plain
+        known = full_names if role in _NEVER_IDS else plain
         column_name = next(
             (
                 column
@@ -61,11 +61,11 @@ def roles_of(
         if column_name is not None:
             found[role] = column_name
     if synonyms is SYNONYMS:
-        _fill_in(found, columns, whole)
+        _fill_in(found, columns, full_names)
     return found
 
 
-def _fill_in(found: dict[str, str], columns: list[str], whole: dict[str, list[str]]) -> None:
+def _fill_in(found: dict[str, str], columns: list[str], full_names: dict[str, list[str]]) -> None:
     """Fill the roles that a table must have and nothing else plays from less plain names.
 
     ``selected_answer`` ends in a word for the label, ``worker name`` is a judge by their name; but
@@ -77,8 +77,8 @@ def _fill_in(found: dict[str, str], columns: list[str], whole: dict[str, list[st
             if len(likely) == 1:
                 found[role] = likely[0]
     placed = "item" in found or "document" in found
-    if not placed and {"judge", "label"} <= found.keys() and whole.get("id"):
-        found["item"] = whole["id"][0]
+    if not placed and {"judge", "label"} <= found.keys() and full_names.get("id"):
+        found["item"] = full_names["id"][0]
 
 
 def words_of(name: str) -> list[str]:
@@ -97,8 +97,8 @@ def _is_person(words: list[str]) -> bool:
 
 
 def _is_answer(words: list[str]) -> bool:
-    wanted = len(words) > 1 and words[-1] in SYNONYMS["label"]
-    return wanted and not set(words) & set(NOT_A_LABEL)
+    fits = len(words) > 1 and words[-1] in SYNONYMS["label"]
+    return fits and not set(words) & set(NOT_A_LABEL)
 
 
 def comparison_roles(columns: list[str]) -> dict[str, str]:
@@ -173,14 +173,14 @@ def need_columns(
     where: dict[str, str],
     columns: list[str],
     place: Source,
-    wanted: Sequence[str] = ("item", "judge", "label"),
+    roles: Sequence[str] = ("item", "judge", "label"),
     synonyms: Synonyms = SYNONYMS,
 ) -> None:
     """Refuse the first role without a column; topic and document, or one alone, serve as item."""
     if "item" not in where and "document" in where and "topic" not in where:
         where["item"] = where["document"]
     pair = {"topic", "document"} <= where.keys()
-    for role in wanted:
+    for role in roles:
         if role in where or (role == "item" and pair):
             continue
         also = " (or topic and document)" if role == "item" else ""
@@ -191,7 +191,7 @@ def need_columns(
             column=role,
             expected=role,
             code="missing-column",
-            remedies=(name_columns(role),) if "judge" in wanted else (),
+            remedies=(name_columns(role),) if "judge" in roles else (),
         )
 
 
@@ -220,8 +220,8 @@ def as_text(column: Any) -> Any:
         return column
     if pa.types.is_floating(kind):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
-        whole = pc.and_(pc.equal(pc.floor(column), column), pc.less(pc.abs(column), 2.0**63))
-        if pc.all(whole, min_count=0).as_py():
+        integers = pc.and_(pc.equal(pc.floor(column), column), pc.less(pc.abs(column), 2.0**63))
+        if pc.all(integers, min_count=0).as_py():
             return column.cast(pa.int64()).cast(pa.string())
         return column.cast(pa.string())
     return column.cast(pa.string())

@@ -171,21 +171,21 @@ class Comparisons(Named):
         So what is known of judges on grades, such as who copies whom, is known of them here too.
         What nobody could say is left out. Items have numbers for names.
         """
-        told = self.outcome != CANNOT_SAY
+        answered = self.outcome != CANNOT_SAY
         low, high = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
         pair = low.astype(np.int64) * self.item_count + high
         if self.topic is not None:
             pair = pair * max(1, self.topic_count) + self.topic
-        pairs, place = np.unique(pair[told], return_inverse=True)
+        pairs, place = np.unique(pair[answered], return_inverse=True)
         order = np.argsort(place, kind="stable")
         turned = (self.left > self.right) & (self.outcome < TIE)
-        label = np.where(turned, 1 - self.outcome, self.outcome)[told][order]
+        label = np.where(turned, 1 - self.outcome, self.outcome)[answered][order]
         return Judgments(
             scale=Scale(labels=("lower", "higher", "tie"), ordinal=False),
             items=pa.array(np.arange(len(pairs))).cast(pa.large_string()),
             judges=self.judges,
             offsets=np.append(0, np.cumsum(np.bincount(place, minlength=len(pairs)))),
-            judge=self.judge[told][order],
+            judge=self.judge[answered][order],
             label=label.astype(np.int8),
             families=self.families,
             family=self.family,

@@ -66,7 +66,7 @@ class Families:
         """Whether there is a family of more than one judge."""
         return bool((self.family != np.arange(len(self.family))).any())
 
-    def voices(self) -> float:
+    def effective_judges(self) -> float:
         """The effective number of judges if every family judged an item together."""
         sizes = np.bincount(self.family, minlength=len(self.family))[self.family]
         return float((1.0 / (1.0 + (sizes - 1) * self.share)).sum())
@@ -328,6 +328,6 @@ def _have_same_judgments(
         key = judges[rows].astype(np.int64) * len(fitted.scale.labels) + table.label[rows]
         order = np.lexsort((key, item[rows]))
         tables.append((item[rows][order], key[order]))
-    (_, given), (items, wanted) = tables  # as many of each item in both
-    chosen[items[given != wanted]] = False
+    (_, given), (items, expected) = tables  # as many of each item in both
+    chosen[items[given != expected]] = False
     return np.asarray(same & np.append(chosen, False)[code])

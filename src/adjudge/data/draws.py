@@ -110,7 +110,7 @@ class Draws(_Posterior):
         return [_diagnosed(name, values) for name, values in self._parameters()]
 
     def _parameters(self) -> Iterator[tuple[str, NDArray[Any]]]:  # (chain, draw, entry)
-        """The hyper-parameters, one by one; without any, prevalence as a whole."""
+        """The hyper-parameters, one by one; without any, all of prevalence."""
         for name, values in self.hyper.items():
             flat = _flat(values)
             for entry in range(flat.shape[2]):
@@ -345,9 +345,9 @@ def _draw_truths(
         for at, draw in enumerate(kept.tolist()):
             base = np.log(np.maximum(draws.prevalence[chain, draw].astype(np.float64), _SMALLEST))
             rates = np.log(np.maximum(draws.confusion[chain, draw].astype(np.float64), _SMALLEST))
-            told = rates[judgments.judge, :, judgments.label]  # (judgment, truth)
+            log_rates = rates[judgments.judge, :, judgments.label]  # (judgment, truth)
             score = base[topic]
-            for truth, logs in enumerate(told.T):
+            for truth, logs in enumerate(log_rates.T):
                 score[:, truth] += np.bincount(item, logs, minlength=judgments.item_count)
             # The largest of scores with Gumbel noise is a draw in proportion to their exponentials.
             out[chain, at] = np.argmax(score + rng.gumbel(size=score.shape), axis=1)

@@ -161,7 +161,7 @@ def share_held_against(consensus: Consensus) -> NDArray[np.float64]:  # (judge,)
     """The share of each judge's judgments that something can be held against."""
     judgments, families = consensus.judgments, consensus.families
     source = np.arange(judgments.judge_count) if families is None else families.family
-    told = np.zeros(judgments.judge_count)
+    checked = np.zeros(judgments.judge_count)
     for begin in range(0, judgments.item_count, _BLOCK):
         offsets = judgments.offsets[begin : begin + _BLOCK + 1]
         judge = judgments.judge[offsets[0] : offsets[-1]]
@@ -174,8 +174,8 @@ def share_held_against(consensus: Consensus) -> NDArray[np.float64]:  # (judge,)
             )
         if consensus.known is not None:
             several |= consensus.known[begin : begin + _BLOCK] >= 0
-        told += np.bincount(judge[np.repeat(several, count)], minlength=len(told))
-    return told / np.maximum(judgments.counts_per_judge, 1)
+        checked += np.bincount(judge[np.repeat(several, count)], minlength=len(checked))
+    return checked / np.maximum(judgments.counts_per_judge, 1)
 
 
 def count_gold(consensus: Consensus) -> NDArray[np.float64]:  # (judge, truth, label)
@@ -311,5 +311,5 @@ def _or_null(values: NDArray[np.float64], known: NDArray[np.bool_]) -> Any:
 
 def _right(scale: Scale) -> NDArray[np.float64]:  # (truth, label)
     """1 where a label means a truth."""
-    stands = np.array(scale.truth_of)
-    return np.asarray(np.arange(len(scale.truths))[:, None] == stands[None, :], dtype=np.float64)
+    truth_of = np.array(scale.truth_of)
+    return np.asarray(np.arange(len(scale.truths))[:, None] == truth_of[None, :], dtype=np.float64)

@@ -79,7 +79,7 @@ class Judgments(Named):
         ``skip_bad`` leaves out rows without a label, and others that cannot be read. An ordered
         categorical column of labels gives the scale its order. ``repeats``: rows that repeat judge
         and item are judgments each. ``drop_labels`` are left out. Of a wide table, ``judges_are``
-        or ``questions_are`` name the columns of judges or of questions (``*`` stands for any
+        or ``questions_are`` name the columns of judges or of questions (``*`` matches any
         letters), ``transpose`` says that a row is a judge, ``counts`` that columns count votes.
         What was left out, merged or guessed is warned of (``ReadingWarning``) and kept in
         ``notes``.
@@ -210,8 +210,8 @@ class Judgments(Named):
     def with_families(self, names: Sequence[str | None]) -> Judgments:
         """The same judgments, each judge with the family named for them, in their order."""
         if len(names) != self.judge_count:
-            wanted = f"a name for each of {self.judge_count} judges"
-            raise BadSetting("families", len(names), wanted)
+            expected = f"a name for each of {self.judge_count} judges"
+            raise BadSetting("families", len(names), expected)
         families, family = _reshaping.code_families(names)
         return replace(self, families=families, family=family)
 

@@ -125,9 +125,9 @@ def _one_spelling(
     several = {low: own for low, own in spellings.items() if len(own) > 1}
     chosen = {low: max(own, key=lambda label: own[label]) for low, own in several.items()}
     for low, own in several.items():
-        told = " and ".join(f"{shown(label)} ({count:,})" for label, count in own.items())
+        listed = " and ".join(f"{shown(label)} ({count:,})" for label, count in own.items())
         place.remark(
-            f"column {column}: {told} differ only in case and are taken as one label, "
+            f"column {column}: {listed} differ only in case and are taken as one label, "
             f"{shown(chosen[low])}; a scale that has both keeps them apart",
             Remedy("labels"),
         )
@@ -259,8 +259,8 @@ def _numbered(words: list[str]) -> list[int]:
     """The numbers that labels begin with: ``1 star``, ``2 stars``."""
     found = [re.match(r"(\d{1,2}) ?[^\W\d]", word) for word in words]
     steps = sorted(int(one[1]) for one in found if one)
-    whole = len(steps) == len(words) and steps == [*range(steps[0], steps[0] + len(steps))]
-    return [int(one[1]) for one in found if one] if whole else []
+    consecutive = len(steps) == len(words) and steps == [*range(steps[0], steps[0] + len(steps))]
+    return [int(one[1]) for one in found if one] if consecutive else []
 
 
 def _of_degree(words: list[str]) -> list[int]:

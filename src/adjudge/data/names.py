@@ -84,9 +84,9 @@ def restore(names: Any, kind: str | None) -> Any:
         return names
 
 
-def look_up(wanted: Any, names: Names) -> Codes:
-    """The code of each wanted name in ``names``, -1 where it is unknown."""
-    found = pc.index_in(as_names(wanted), value_set=names)
+def look_up(requested: Any, names: Names) -> Codes:
+    """The code of each requested name in ``names``, -1 where it is unknown."""
+    found = pc.index_in(as_names(requested), value_set=names)
     return np.asarray(pc.fill_null(found, -1), dtype=np.int32)
 
 

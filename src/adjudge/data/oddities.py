@@ -61,8 +61,8 @@ def settle_oddities(
     if scale is not None or "label" not in coded:
         return coded, scale
     column = where["label"]
-    for change, told in _CHANGES:
-        coded = _changed(coded, where, place, change, told)
+    for change, remark in _CHANGES:
+        coded = _changed(coded, where, place, change, remark)
     texts = [text for text in coded["label"][1].to_pylist() if text.strip()]
     _remark_labels(texts, column, place)
     every = texts + (coded["gold"][1].to_pylist() if "gold" in coded else [])
@@ -227,7 +227,7 @@ def _changed(
     where: Mapping[str, str],
     place: Source,
     change: Callable[[list[str]], dict[str, str]],
-    told: str,
+    remark: str,
 ) -> Coded:
     """The coded columns with labels and gold changed; an example is noted."""
     roles = [role for role in ("label", "gold") if role in coded]
@@ -239,7 +239,7 @@ def _changed(
             own = change([text for text in texts[role] if text.strip()])
             if own and not new:
                 text, meant = next(iter(own.items()))
-                place.remark(f"column {where[role]}: {told}: {text.strip()} is read as {meant}")
+                place.remark(f"column {where[role]}: {remark}: {text.strip()} is read as {meant}")
             new |= own
     for role in roles if new else ():
         read = as_names([new.get(text, text) for text in texts[role]])
@@ -253,18 +253,18 @@ def _remark_labels(texts: list[str], column: str, place: Source) -> None:
     words = [label for label in labels if as_number(label) is None]
     missing = tuple(label for label in words if label.casefold() in _NO_LABELS)
     if missing and len(words) == len(labels) > len(missing):
-        told = f"{', '.join(map(shown, missing))} may mean a missing label; taken as a label"
-        place.remark(f"column {column}: {told}", Remedy("drop-label", missing))
+        remark = f"{', '.join(map(shown, missing))} may mean a missing label; taken as a label"
+        place.remark(f"column {column}: {remark}", Remedy("drop-label", missing))
     for kind in _SAME:
         same = {label.casefold(): shown(label) for label in words if label.casefold() in kind}
         if len(same) > 1:
-            told = f"{' and '.join(same.values())} may mean the same; taken as different labels"
-            place.remark(f"column {column}: {told}")
+            remark = f"{' and '.join(same.values())} may mean the same; taken as different labels"
+            place.remark(f"column {column}: {remark}")
     for label in words:
         parts = {part.strip() for part in re.split("[;,|]", label)}
         if parts <= labels.keys() - {label}:
-            told = "looks like several labels at once; taken as one label"
-            place.remark(f"column {column}: {shown(label)} {told}")
+            remark = "looks like several labels at once; taken as one label"
+            place.remark(f"column {column}: {shown(label)} {remark}")
             return
 
 

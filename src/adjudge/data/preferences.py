@@ -183,17 +183,17 @@ class Preferences(Result):
             found = np.bincount(compared.left[left], minlength=count)
             return found + np.bincount(compared.right[right], minlength=count)
 
-        told, even = compared.outcome <= TIE, compared.outcome == TIE
+        decided, even = compared.outcome <= TIE, compared.outcome == TIE
         won = times(compared.outcome == LEFT, compared.outcome == RIGHT)
-        seen, ties = times(told, told), times(even, even)
-        told_grades: dict[str, Any] = {}
+        seen, ties = times(decided, decided), times(even, even)
+        grade_figures: dict[str, Any] = {}
         if self.grades is not None:
             best = self.grades[order].argmax(axis=1)
-            told_grades["grade"] = pa.array(self.grade_names, pa.large_string()).take(
+            grade_figures["grade"] = pa.array(self.grade_names, pa.large_string()).take(
                 pa.array(best)
             )
             for name, chance in zip(self.grade_names, self.grades[order].T, strict=True):
-                told_grades[f"p_{name}"] = chance
+                grade_figures[f"p_{name}"] = chance
         return pa.table(
             {
                 "item": compared.items.take(pa.array(order)),
@@ -209,6 +209,6 @@ class Preferences(Result):
                 "wins": won[order],
                 "losses": (seen - won - ties)[order],
                 "ties": ties[order],
-                **told_grades,
+                **grade_figures,
             }
         )

@@ -47,8 +47,8 @@ def _save(value: Any, path: str | Path) -> None:
 
     with written_whole(Path(path)) as file, zipfile.ZipFile(file, "w") as archive:
         writer = _Saver(archive)
-        whole = {"what": _MARK, "version": _VERSION, "value": writer.plain(value)}
-        archive.writestr(_VALUES, json.dumps(whole), zipfile.ZIP_DEFLATED)
+        content = {"what": _MARK, "version": _VERSION, "value": writer.plain(value)}
+        archive.writestr(_VALUES, json.dumps(content), zipfile.ZIP_DEFLATED)
 
 
 def _load(path: str | Path) -> Any:
@@ -56,21 +56,21 @@ def _load(path: str | Path) -> Any:
     name = Path(path).name
     try:
         with zipfile.ZipFile(path) as archive:
-            whole = json.loads(archive.read(_VALUES))
-            if whole["what"] != _MARK:
+            content = json.loads(archive.read(_VALUES))
+            if content["what"] != _MARK:
                 raise KeyError(_MARK)
-            if whole["version"] > _VERSION:
+            if content["version"] > _VERSION:
                 raise BadData(
-                    f"was saved by a newer adjudge (version {whole['version']} of the file)",
+                    f"was saved by a newer adjudge (version {content['version']} of the file)",
                     source=name,
                     expected=f"version {_VERSION}",
                 )
-            return _Loader(archive).value(whole["value"])
+            return _Loader(archive).value(content["value"])
     except FileNotFoundError:
         raise BadData("there is no such file", source=name, expected="a saved consensus") from None
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError) as fault:
         raise BadData(
-            f"is no saved consensus, or not a whole one ({fault})",
+            f"is not a saved consensus, or not a complete one ({fault})",
             source=name,
             expected="a file that Consensus.save wrote",
         ) from None

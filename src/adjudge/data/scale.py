@@ -64,13 +64,13 @@ class Scale:
     def __post_init__(self) -> None:
         count = len(self.labels)
         too_many = count > MOST_LABELS and not self._are_numbers()
-        for wrong, value, wanted in (
+        for wrong, value, expected in (
             (not count, self.labels, "at least one label"),
             (len(set(self.labels)) < count, self.labels, "each label once"),
             (too_many, f"{count} labels", f"at most {MOST_LABELS:,} labels, or numbers"),
         ):
             if wrong:
-                raise BadSetting("labels", value, wanted)
+                raise BadSetting("labels", value, expected)
         if not self.truths:
             if self.truth_of:
                 raise BadSetting("truth_of", self.truth_of, "truths next to it")
@@ -229,10 +229,10 @@ class Scale:
         A negative number is not a grade (TREC's -2 is a broken link), so it votes for neither.
         """
         chosen = self.need_relevant()
-        stands = tuple(
+        truth_of = tuple(
             int(label in chosen) if (as_number(label) or 0.0) >= 0 else -1 for label in self.labels
         )
-        return replace(self, truths=("0", "1"), truth_of=stands)
+        return replace(self, truths=("0", "1"), truth_of=truth_of)
 
     def collapsed(self) -> tuple[Scale, NDArray[np.int64]]:
         """The binary scale 0 < 1, and the code each label of this scale gets on it."""

@@ -306,8 +306,10 @@ def _by_vote(
     where = _places(roles, table.column_names, [*labels, *(votes or ())[:1]])
     counts = [_wholes(as_names(as_text(table[name])).to_pylist()) for name in labels]
     if any(own is None or (own < 0).any() for own in counts):
-        wanted = "whole numbers"
-        raise place.error(None, f"expected {wanted} as counts", code="not-counts", expected=wanted)
+        expected = "whole numbers"
+        raise place.error(
+            None, f"expected {expected} as counts", code="not-counts", expected=expected
+        )
     matrix = np.stack([own for own in counts if own is not None], axis=1)
     if matrix.sum() > _MOST_VOTES:
         raise place.error(None, f"{int(matrix.sum()):,} votes are too many", code="too-many-votes")

@@ -163,11 +163,11 @@ def warn_of(
 
     ``depth``: how many calls up the warning points, 3 for who called the caller.
     """
-    told = [advise(note, remedies_of(note)) for note in notes]
+    said = [advise(note, remedies_of(note)) for note in notes]
     if bad:
         rows = f"{count_of(len(bad), 'bad row')} left out"
         first = "; ".join(f"{row.place}: {row.problem}" for row in bad[:_LISTED])
-        told.append(f"{rows}, {'the first at ' if len(bad) > _LISTED else 'at '}{first}")
-    if told:
-        warnings.warn(f"{name}: {'; '.join(told)}", ReadingWarning, stacklevel=depth)
-    return tuple(told)
+        said.append(f"{rows}, {'the first at ' if len(bad) > _LISTED else 'at '}{first}")
+    if said:
+        warnings.warn(f"{name}: {'; '.join(said)}", ReadingWarning, stacklevel=depth)
+    return tuple(said)

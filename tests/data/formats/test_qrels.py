@@ -115,7 +115,7 @@ def test_grades_that_are_all_one_in_an_odd_order_are_asked_about(tmp_path: Path)
     path = tmp_path / "q.qrels"
     path.write_text("0 301 a 0\n1 301 b 0\n")
     assert read(path).notes == (
-        "every grade is 0, and the second column is not 0 or Q0: wanted topic, 0, document and "
+        "every grade is 0, and the second column is not 0 or Q0: expected topic, 0, document and "
         "grade, in this order",
     )
 

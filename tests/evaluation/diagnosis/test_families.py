@@ -38,7 +38,7 @@ def test_a_copy_and_its_original_are_one_family(fit: Consensus) -> None:
     assert found.effective < found.judgments
     assert f"about {found.effective:.1f} " in found.sentences[-1]
     data = found.to_json()
-    assert data["voices"] == pytest.approx(40.0, abs=0.1)
+    assert data["effective_judges"] == pytest.approx(40.0, abs=0.1)
     assert data["families"][0]["kind"] == "found"
     assert data["correlation"] == fit.correlation
     low, high = data["correlation_range"]

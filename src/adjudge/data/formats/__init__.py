@@ -191,7 +191,7 @@ def read_content(
 
 
 def _is_elsewhere(place: str | Path) -> bool:
-    """Whether a place is not a path as it stands: an address, or a pattern that files fit."""
+    """Whether a place is not a plain path: an address, or a pattern that files fit."""
     text = str(place)
     return is_uri(text) or (has_magic(text) and not Path(place).exists())
 

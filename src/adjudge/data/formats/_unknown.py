@@ -160,10 +160,10 @@ def _keys(found: object, path: str = "") -> list[str]:
     if not isinstance(record, dict) or not record or path.count(".") >= _DEPTH:
         return []
     keys = ", ".join(list(record)[:_MOST]) + (", ..." if len(record) > _MOST else "")
-    told = [f"{each}{path!r} has {keys}" if path else f"its keys are {keys}"]
+    described = [f"{each}{path!r} has {keys}" if path else f"its keys are {keys}"]
     for key, value in list(record.items())[:_MOST]:
-        told += _keys(value, f"{path}.{key}" if path else key)
-    return told[:_MOST]
+        described += _keys(value, f"{path}.{key}" if path else key)
+    return described[:_MOST]
 
 
 def _beginning(file: File) -> object:

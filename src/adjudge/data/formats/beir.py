@@ -65,7 +65,7 @@ def _read_qrels(file: File, options: Options) -> tuple[Gold, tuple[BadRow, ...]]
     table = check_rows(
         table,
         source,
-        [typed_numbers(table, "score", "a whole number", "not-a-whole-number", whole=True)[1]],
+        [typed_numbers(table, "score", "a whole number", "not-a-whole-number", integer=True)[1]],
     )
     roles = {"topic": "query-id", "document": "corpus-id", "gold": "score"}
     gold = gold_from_table(table, source=source, roles=roles, scale=options.truths)
@@ -92,9 +92,9 @@ def _read_texts(folder: Path, gold: Gold, options: Options) -> Any:
 
 
 def _read_words(
-    path: Path, wanted: set[str], names: tuple[str, ...], options: Options
+    path: Path, requested: set[str], names: tuple[str, ...], options: Options
 ) -> dict[str, tuple[str | None, ...]]:
-    """The named texts of the wanted ids; the first record of an id counts."""
+    """The named texts of the requested ids; the first record of an id counts."""
     words: dict[str, tuple[str | None, ...]] = {}
     if not path.exists():
         return words
@@ -107,7 +107,7 @@ def _read_words(
             raise BadData.wrong(
                 path.name, "invalid-json", expected, line.strip(), line=number
             ) from None
-        if key in wanted and key not in words:
+        if key in requested and key not in words:
             words[key] = tuple(None if record.get(n) is None else str(record[n]) for n in names)
     return words
 

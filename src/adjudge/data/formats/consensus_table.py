@@ -28,12 +28,12 @@ from adjudge.data.source import Fault, Source
 from adjudge.errors import BadData
 
 _TEXTS = ("item", "topic", "document", "label")
-_WHOLE = ("judgments", "rank")
+_INTEGERS = ("judgments", "rank")
 _ENDS = ("judgments", "entropy", "rank", "fallback")
 
 
 def _read(file: File, options: Options) -> Content:
-    """Read the labels, typed, and the scale of their truths; also as gold where that is wanted."""
+    """Read the labels, typed, and the scale of their truths; also as gold if gold is asked for."""
     table, source = read_rows(file, options, columns=list)
     need_columns(table.column_names, source, "item", "label")
     labels = _typed(table, source)
@@ -56,7 +56,7 @@ def _typed(table: Any, source: Source) -> Any:
     for name in table.column_names:
         if name in _TEXTS:
             columns[name] = as_names(text_of(table, name, source))
-        elif name in _WHOLE or name in ("entropy", "probability") or name.startswith("p_"):
+        elif name in _INTEGERS or name in ("entropy", "probability") or name.startswith("p_"):
             columns[name], fault = _numbers(text_of(table, name, source), name)
             faults.append(fault)
         elif name == "fallback":
@@ -74,8 +74,8 @@ def _typed(table: Any, source: Source) -> Any:
 def _numbers(column: Any, name: str) -> tuple[Any, Fault]:
     """Return a column as numbers, null where it is empty, and which cells do not fit."""
     cells = pa.table({name: column})
-    if name in _WHOLE:
-        return typed_numbers(cells, name, "a whole number", whole=True, absent="")
+    if name in _INTEGERS:
+        return typed_numbers(cells, name, "a whole number", integer=True, absent="")
     if name == "entropy":
         return typed_numbers(cells, name, absent="")
     return typed_numbers(cells, name, "a number from 0 to 1", least=0.0, most=1 + 1e-9, absent="")

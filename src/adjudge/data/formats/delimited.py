@@ -168,7 +168,7 @@ def read_delimited(
 
 def is_large(file: File) -> bool:
     """Whether the text of a file takes much memory."""
-    return not file.whole and file.path.stat().st_size >= _LARGE
+    return not file.complete and file.path.stat().st_size >= _LARGE
 
 
 def _read_arrow(

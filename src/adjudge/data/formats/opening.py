@@ -44,7 +44,7 @@ class File:
     name: str  # by which errors speak of it
     encoding: str = "utf-8"
     start: bytes = b""  # the first 64 KiB, unpacked
-    whole: bool = False  # whether that is all of it
+    complete: bool = False  # whether that is all of it
     names: frozenset[str] = frozenset()  # of the files in a folder or an archive
     found: bool = False  # whether the encoding was found out, and is not one that all expect
     members: Mapping[str, bytes] | None = None  # of an archive of several files
@@ -64,20 +64,20 @@ class File:
             start = file.read(_START)
         if start.startswith(b"PK\x03\x04"):
             return cls._archive(path, encoding)
-        return cls._known(path, path.name, encoding, start, whole=len(start) < _START)
+        return cls._known(path, path.name, encoding, start, complete=len(start) < _START)
 
     @classmethod
     def of(cls, name: str, body: bytes, encoding: str = AUTO) -> File:
         """A file that is in memory already."""
-        return cls._known(Path(name), name, encoding, body, whole=True)
+        return cls._known(Path(name), name, encoding, body, complete=True)
 
     @classmethod
-    def _known(cls, path: Path, name: str, encoding: str, start: bytes, *, whole: bool) -> File:
+    def _known(cls, path: Path, name: str, encoding: str, start: bytes, *, complete: bool) -> File:
         """A file whose encoding is the one named, or the one that its beginning shows."""
         if encoding != AUTO:
-            return cls(path, name, encoding, start, whole)
-        codec = _found_encoding(start, whole=whole)
-        return cls(path, name, codec, start, whole, found=codec != "utf-8")
+            return cls(path, name, encoding, start, complete)
+        codec = _found_encoding(start, complete=complete)
+        return cls(path, name, codec, start, complete, found=codec != "utf-8")
 
     @classmethod
     def _archive(cls, path: Path, encoding: str) -> File:
@@ -98,7 +98,7 @@ class File:
                 raise BadData.at(path.name, "too-large", "holds more than 4 GB; unpack it first")
             held = {entry.filename: archive.read(entry) for entry in listed}
         if len(held) == 1:
-            return cls._known(path, path.name, encoding, *held.values(), whole=True)
+            return cls._known(path, path.name, encoding, *held.values(), complete=True)
         return cls(path, path.name, encoding, names=frozenset(held), members=held)
 
     @property
@@ -212,7 +212,7 @@ class File:
     def rows(self) -> list[list[str]]:
         """The first rows of delimited text, without blank ones and a last one that is cut."""
         lines = self.text.splitlines(keepends=True)
-        lines = lines if self.whole else lines[:-1]
+        lines = lines if self.complete else lines[:-1]
         try:
             return [row for row in csv.reader(lines[:_ROWS], delimiter=self.delimiter) if row]
         except csv.Error:
@@ -245,7 +245,7 @@ class File:
 
     def open(self) -> IO[bytes]:
         """All of it, to be read as bytes."""
-        if self.whole:
+        if self.complete:
             return io.BytesIO(self.start)
         _check_readable(self.path)
         return _opened(self.path)
@@ -253,7 +253,7 @@ class File:
     @property
     def for_arrow(self) -> Any:
         """All of it, as Arrow's readers take it: they unpack and read a file in parallel."""
-        return io.BytesIO(self.start) if self.whole else str(self.path)
+        return io.BytesIO(self.start) if self.complete else str(self.path)
 
     def read_text(self) -> str:
         """All of it as text; bytes in another encoding are an error with their line."""
@@ -283,10 +283,10 @@ class File:
 def _listed(text: str) -> list[dict[str, Any]]:
     """Return the longest list of objects under a key of JSON; none where it is cut off."""
     try:
-        whole = json.JSONDecoder().raw_decode(text.lstrip())[0]
+        content = json.JSONDecoder().raw_decode(text.lstrip())[0]
     except (ValueError, RecursionError):
         return []
-    lists = [v for v in whole.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
+    lists = [v for v in content.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
     return [one for one in max(lists, key=len, default=[]) if isinstance(one, dict)]
 
 
@@ -310,7 +310,7 @@ _MARKS = (
 )
 
 
-def _found_encoding(start: bytes, *, whole: bool) -> str:
+def _found_encoding(start: bytes, *, complete: bool) -> str:
     """The encoding that the beginning of a file shows: UTF-8, UTF-16 by its mark, or Windows'.
 
     What is not UTF-8 is most often text of Windows, of which Latin-1 is a part.
@@ -324,7 +324,7 @@ def _found_encoding(start: bytes, *, whole: bool) -> str:
         zeros = ("01"[6 * start[at:400:4].count(0) > len(start[:400])] for at in range(4))
         return _ZEROS.get("".join(zeros), "utf-8")
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(start, final=whole)
+        codecs.getincrementaldecoder("utf-8")().decode(start, final=complete)
     except UnicodeDecodeError:
         return "utf-8" if b"\0" in start else _WINDOWS
     return "utf-8"

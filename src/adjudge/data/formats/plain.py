@@ -114,8 +114,8 @@ def _worth_reading(columns: list[str], named: Mapping[str, str] | None = None) -
     roles = roles_of(columns, named=named)
     parts = item_parts(named or {}, columns)
     placed = "item" in roles or "document" in roles
-    whole = placed and ("gold" in roles or {"judge", "label"} <= roles.keys())
-    if not whole:
+    complete = placed and ("gold" in roles or {"judge", "label"} <= roles.keys())
+    if not complete:
         return columns
     return list(dict.fromkeys([*parts, *(name for name in roles.values() if name in columns)]))
 

@@ -128,8 +128,8 @@ def _is_book(file: File) -> bool:
     plain = {"judge", "label"} <= set(roles) or (known and len(roles) == len(rows[0]) - 2)
     if len(rows[0]) < 3 or plain:
         return False
-    whole = [cells for cells in rows[1:] if len(cells) == len(rows[0])]
-    return all(not c.strip() or as_number(c.strip()) is not None for r in whole for c in r[2:])
+    complete = [cells for cells in rows[1:] if len(cells) == len(rows[0])]
+    return all(not c.strip() or as_number(c.strip()) is not None for r in complete for c in r[2:])
 
 
 def _read_book(file: File, options: Options) -> Content:
@@ -214,8 +214,8 @@ def _read_book_json(file: File, options: Options) -> Content:
         known = {name: record.get(name) for name in ("query_text", "doc_id")}
         if not any(value in (None, "") for value in known.values()):
             pairs.add(place, known)
-    whole = pairs.table("query_text", "doc_id")
-    return _with_pairs(content, as_names(whole["query_text"]), as_names(whole["doc_id"]))
+    table = pairs.table("query_text", "doc_id")
+    return _with_pairs(content, as_names(table["query_text"]), as_names(table["doc_id"]))
 
 
 def _scale_of(book: dict[str, Any]) -> Scale | None:

@@ -80,8 +80,8 @@ def lines_like(fits: Callable[[list[str]], bool]) -> Rule:
         text = re.sub(r"(?m)^\s*#.*$", "", file.text) if "#" in file.text else file.text
         if not fits(re.split(r"[\r\n]", text.lstrip(), maxsplit=1)[0].split()):
             return False
-        whole = text.rpartition("\n")[0] or text  # the last line may be cut off
-        lines = (line.split() for line in whole.replace("\r", "\n").split("\n"))
+        complete = text.rpartition("\n")[0] or text  # the last line may be cut off
+        lines = (line.split() for line in complete.replace("\r", "\n").split("\n"))
         rows = [cells for cells in lines if cells][:50]
         return bool(rows) and fits(rows[0]) and 2 * sum(map(fits, rows)) >= len(rows)
 
@@ -110,5 +110,5 @@ def columns_of(file: File) -> list[str]:
     return list(first_record(file.text)) if file.kind == "jsonl" else file.columns
 
 
-def _are_in(wanted: Collection[str], names: Collection[str]) -> bool:
-    return all(any(fnmatchcase(name, one) for name in names) for one in wanted)
+def _are_in(patterns: Collection[str], names: Collection[str]) -> bool:
+    return all(any(fnmatchcase(name, one) for name in names) for one in patterns)

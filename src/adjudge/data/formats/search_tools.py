@@ -2,7 +2,7 @@
 
 A judgment list of OpenSearch's search relevance workbench, or the requests of a ranking evaluation
 (``_rank_eval``) of Elasticsearch or OpenSearch, has one rating for each query and document. Read,
-it is gold, or where judgments are wanted those of one judge, the list. A case of Quepid in JSON
+it is gold, or where judgments are asked for those of one judge, the list. A case of Quepid in JSON
 names for each rating the person who gave it last, if known: then its ratings are judgments.
 Kaggle's CrowdFlower search relevance has the median of a crowd's ratings, which serves as gold.
 """
@@ -106,8 +106,8 @@ def _write_rank_eval(content: Content, file: IO[bytes]) -> None:
     _write_json({"requests": list(found.values()), "metric": metric}, file)
 
 
-def _write_json(whole: Any, file: IO[bytes]) -> None:
-    file.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
+def _write_json(content: Any, file: IO[bytes]) -> None:
+    file.write((json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode())
 
 
 def _read_static(file: File, options: Options) -> Content:

@@ -1,7 +1,7 @@
 """Several files of a kind, or those of a folder, taken together as one.
 
-Files of relevance grades (qrels), as evaluation campaigns and submissions have them, are a judge
-each, by the name of the file, unless gold is wanted.
+Files of relevance grades (qrels), as evaluation campaigns and submissions have them, are one
+judge each, by the name of the file, unless gold is asked for.
 """
 
 from __future__ import annotations
@@ -176,13 +176,13 @@ def _join_judgments(parts: list[Judgments], given: Scale | None, names: list[str
 
 def _joined_labels(tables: list[Any], names: list[str]) -> Any:
     """Return consensus tables one below the other; an item that has two labels is an error."""
-    whole = pa.concat_tables(tables, promote_options="permissive")
-    counts = pc.value_counts(whole["item"]) if "item" in whole.column_names else pa.array([])
+    joined = pa.concat_tables(tables, promote_options="permissive")
+    counts = pc.value_counts(joined["item"]) if "item" in joined.column_names else pa.array([])
     twice = [entry["values"].as_py() for entry in counts if entry["counts"].as_py() > 1]
     if twice:
         problem = f"item {shown(twice[0])} has a label in more than one of these files"
         raise BadData.at(f"{len(names)} files", "repeated-row", problem, value=twice[0])
-    return whole
+    return joined
 
 
 def join_gold(parts: list[Gold]) -> Gold:

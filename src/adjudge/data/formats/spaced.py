@@ -21,13 +21,13 @@ from adjudge.data.names import encode
 from adjudge.data.source import Fault, Source
 from adjudge.errors import BadData, shown
 
-WHOLE = r"^-?[0-9]{1,18}$"
+INTEGER = r"^-?[0-9]{1,18}$"
 _NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 
 
 def is_whole(cell: str) -> bool:
     """Whether a cell is a whole number."""
-    return re.match(WHOLE, cell) is not None
+    return re.match(INTEGER, cell) is not None
 
 
 def is_number(cell: str) -> bool:
@@ -104,11 +104,11 @@ def check_rows(table: Any, source: Source, faults: list[Fault]) -> Any:
     return table.take(pa.array(good))
 
 
-def numbers_of(column: Any, *, whole: bool = False) -> tuple[Any, NDArray[np.bool_]]:
-    """Return a text column as numbers, and which cells are not finite, or not whole, numbers."""
-    fits = pc.fill_null(pc.match_substring_regex(column, WHOLE if whole else _NUMBER), False)
+def numbers_of(column: Any, *, integer: bool = False) -> tuple[Any, NDArray[np.bool_]]:
+    """Return a text column as numbers, and which cells are not finite numbers, or not integers."""
+    fits = pc.fill_null(pc.match_substring_regex(column, INTEGER if integer else _NUMBER), False)
     text = pc.if_else(fits, column, "0")
-    values = text.cast(pa.int64() if whole else pa.float64())
+    values = text.cast(pa.int64() if integer else pa.float64())
     return values, ~np.asarray(pc.and_(fits, pc.is_finite(values)), dtype=np.bool_)
 
 
@@ -118,7 +118,7 @@ def typed_numbers(
     expected: str = "a number",
     code: str = "not-a-number",
     *,
-    whole: bool = False,
+    integer: bool = False,
     least: float = -np.inf,
     most: float = np.inf,
     absent: str | None = None,
@@ -126,7 +126,7 @@ def typed_numbers(
     """Return a text column as numbers, null where it is absent, and the fault of other cells."""
     text = pc.utf8_trim_whitespace(pc.fill_null(table[column].cast(pa.large_string()), ""))
     given = np.asarray(pc.not_equal(text, absent if absent is not None else "\0"), dtype=np.bool_)
-    values, wrong = numbers_of(text, whole=whole)
+    values, wrong = numbers_of(text, integer=integer)
     number = values.to_numpy()
     wrong |= (number < least) | (number > most)
     values = pc.if_else(pa.array(given), values, pa.scalar(None, values.type))

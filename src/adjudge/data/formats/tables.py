@@ -41,7 +41,7 @@ class Table:
     """How judgments, or gold, are found in a delimited table.
 
     ``roles``: the column of each role, or several of which the first that is there counts. A table
-    without a judge holds gold. In the names of columns ``*`` stands for the question or input:
+    without a judge holds gold. In the names of columns ``*`` is the question or input:
     ``answers`` are columns of which one is the label, each called a ``question``; ``gold`` and
     ``reason`` belong to the question; ``inputs`` describe the item, and are topic and document
     where their names say so. ``times``: when an assignment began and ended.

@@ -57,7 +57,7 @@ def _read_qrels(file: File, options: Options) -> Content:
     """Read the grade of each pair as gold; or the judgments of several judges.
 
     Where pairs repeat under different values of the second column, these are judges. Where
-    judgments are wanted, the file is the one judge.
+    judgments are asked for, the file is the one judge.
     """
     table, source = read_spaced(file, options, _QRELS, comments=True)
     table = check_rows(table, source, [typed_numbers(table, "grade")[1]])
@@ -84,7 +84,7 @@ def _qrels_roles(table: Any, source: Source) -> dict[str, str]:
     name = firsts[0]
     if seconds[0] not in _FILLERS and len(table) > 1 and len(grades) == 1:
         source.remark(
-            f"every grade is {grades[0]}, and the second column is not 0 or Q0: wanted "
+            f"every grade is {grades[0]}, and the second column is not 0 or Q0: expected "
             "topic, 0, document and grade, in this order"
         )
     filled = len(firsts) == 1 and name in _FILLERS
@@ -122,7 +122,7 @@ def _read_run(file: File, options: Options) -> Content:
     """Read a run: topic, document, rank, score, tag, line; a document once in a topic."""
     table, source = read_spaced(file, options, _RUN, lines=True)
     rank, odd_rank = typed_numbers(
-        table, "rank", "a whole number", "not-a-whole-number", whole=True
+        table, "rank", "a whole number", "not-a-whole-number", integer=True
     )
     score, odd_score = typed_numbers(table, "score")
     typed = table.set_column(3, "rank", rank).set_column(4, "score", score)

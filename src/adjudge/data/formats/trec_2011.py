@@ -104,7 +104,7 @@ def _read_submission(file: File, options: Options) -> Content:
     """Labels: the class is the probability of relevance, from .5 on the label is 1."""
     table, source = read_spaced(file, options, _SUBMISSION)
     rank, odd_rank = typed_numbers(
-        table, "rank", "a rank from 1, or na", "not-a-rank", whole=True, least=1, absent="na"
+        table, "rank", "a rank from 1, or na", "not-a-rank", integer=True, least=1, absent="na"
     )
     share, odd_share = typed_numbers(
         table,
@@ -251,7 +251,7 @@ def _relevance(
     """The probability that each item is relevant, NaN where it is not known.
 
     The sum over the relevant truths; 1 or 0 where the table has a label and no probabilities, or
-    where they are not wanted.
+    where they are not asked for.
     """
     known = scale if scale is not None else scale_of_labels(labels)
     if known is None:
@@ -264,6 +264,6 @@ def _relevance(
         shares = [labels[name].to_numpy() for name, mark in zip(names, marks, strict=True) if mark]
         return np.asarray(np.clip(np.sum(shares, axis=0), 0.0, 1.0))
     codes, texts = encode(labels["label"])
-    wanted = [known.truth_code(text) for text in texts.to_pylist()]
-    table = [np.nan if code < 0 else float(marks[code]) for code in wanted]
+    truths = [known.truth_code(text) for text in texts.to_pylist()]
+    table = [np.nan if code < 0 else float(marks[code]) for code in truths]
     return np.array([*table, np.nan])[codes]

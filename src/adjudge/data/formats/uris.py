@@ -75,7 +75,7 @@ def _fitting(uri: str) -> list[str]:
     above = plain[: plain.index("*")].rindex("/")
     folder, pattern = plain[:above], unquote(plain[above + 1 :])
     system, path = _system(folder + mark + options, uri)
-    with _told(uri):
+    with _explain_faults(uri):
         files = system.get_file_info(pa.fs.FileSelector(path, recursive="/" in pattern))
     root = path.rstrip("/") + "/"
     names = [file.path[len(root) :] for file in files if file.type == pa.fs.FileType.File]
@@ -92,14 +92,14 @@ def _as_regex(pattern: str) -> re.Pattern[str]:
 
 def _system(uri: str, named: str) -> tuple[Any, str]:
     """The file system of a URI, and the path there."""
-    with _told(named):
+    with _explain_faults(named):
         system, path = pa.fs.FileSystem.from_uri(uri)
         return system, path
 
 
 @contextmanager
-def _told(uri: str) -> Iterator[None]:
-    """What Arrow says against a URI, said as an error of ours."""
+def _explain_faults(uri: str) -> Iterator[None]:
+    """Raise what Arrow says against a URI as an error that names the file."""
     try:
         yield
     except (OSError, ValueError, HTTPException, pa.ArrowException) as fault:
@@ -130,7 +130,7 @@ def fetch_file(place: str, progress: Callable[[int, int], None] | None = None) -
         return
     with TemporaryDirectory(prefix="adjudge-") as folder:
         copy = Path(folder) / (name_of(place) or "download")
-        with _told(place), copy.open("wb") as file:
+        with _explain_faults(place), copy.open("wb") as file:
             if is_web(place):
                 _copy_from_web(place, file, progress)
             else:
@@ -169,5 +169,5 @@ def _limit() -> int:
 def open_uri(place: str) -> Any:
     """A file of a URI to read from here and there, as Arrow's file system opens it."""
     system, path = _system(place, place)
-    with _told(place):
+    with _explain_faults(place):
         return system.open_input_file(path)

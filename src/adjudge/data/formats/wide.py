@@ -157,8 +157,8 @@ def _read_headerless(file: File, options: Options) -> Content:
         return Content(gold=gold, bad=source.skipped)
     roles = _headerless_roles(table, source)
     content = judged_content(table, source, roles, options)
-    told = ", ".join(f"{name} for the {role}" for role, name in roles.items())
-    source.remark(f"no header: {told}, by how many different values they have")
+    listed = ", ".join(f"{name} for the {role}" for role, name in roles.items())
+    source.remark(f"no header: {listed}, by how many different values they have")
     return content
 
 

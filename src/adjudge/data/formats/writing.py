@@ -237,18 +237,18 @@ def _remove_leftovers(path: Path) -> None:
     host = _owner().rpartition(".")[0]
     start = f".{path.name}.{host}."
     with contextlib.suppress(OSError):
-        for beside in path.parent.iterdir():
-            if not (beside.name.startswith(start) and beside.name.endswith(".part")):
+        for neighbour in path.parent.iterdir():
+            if not (neighbour.name.startswith(start) and neighbour.name.endswith(".part")):
                 continue
-            process, _, _ = beside.name.removeprefix(start).partition(".")
+            process, _, _ = neighbour.name.removeprefix(start).partition(".")
             if not process.isdecimal() or _lives(int(process)):
                 continue
-            if beside.is_dir():
-                if (beside / "old").is_dir() and not path.exists():
-                    (beside / "old").rename(path)  # killed between two renames: nothing is lost
-                shutil.rmtree(beside, ignore_errors=True)
+            if neighbour.is_dir():
+                if (neighbour / "old").is_dir() and not path.exists():
+                    (neighbour / "old").rename(path)  # killed between two renames: nothing is lost
+                shutil.rmtree(neighbour, ignore_errors=True)
             else:
-                beside.unlink(missing_ok=True)
+                neighbour.unlink(missing_ok=True)
 
 
 def _lives(process: int) -> bool:

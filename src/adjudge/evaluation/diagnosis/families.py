@@ -98,7 +98,7 @@ class FamilySummary:
             return self._effective_sentence()
         sentences = [f"{one}." for one in describe_families(families, self.consensus.judgments)]
         if len(self.groups) > len(self.suspected):
-            merged = families.voices()
+            merged = families.effective_judges()
             sentences.append(f"With families merged, {judges:,} judges count as {merged:.1f}.")
         return sentences + self._effective_sentence()
 
@@ -134,7 +134,7 @@ class FamilySummary:
         return {
             "families": rows(known, "kind", "excess"),
             "suspected": rows(self.suspected, "excess", "common", "pattern"),
-            "voices": None if families is None else families.voices(),
+            "effective_judges": None if families is None else families.effective_judges(),
             "correlation": None if found is None else found.correlation,
             "correlation_range": None if found is None else [found.low, found.high],
             "correlation_gold_items": None if found is None else found.gold_items,

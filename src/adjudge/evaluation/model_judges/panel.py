@@ -106,7 +106,7 @@ def measure_worth(judgments: Judgments, gold: Gold | None, *, seed: int = 0) -> 
     families = consensus.families or Families.none(judgments.judge_count)
     dependence = measure_dependence(judgments, known, families)
     effective = FamilySummary(consensus)
-    many = float(families.voices()) if effective.judgments > 1 else 1.0
+    many = float(families.effective_judges()) if effective.judgments > 1 else 1.0
     ends = [many] * 3
     if dependence is not None:
         rates = dependence.correlation, dependence.high, dependence.low
