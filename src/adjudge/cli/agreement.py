@@ -22,7 +22,7 @@ def run(
 ) -> None:
     """Measure agreement: percent, Cohen's and Fleiss' kappa, Krippendorff's alpha.
 
-    Missing judgments are no trouble: items judged once are left out and counted. Intervals are
+    Judgments may be missing: items judged once are left out and counted. Intervals are
     over items, by bootstrap.
     """
     from adjudge.evaluation.agreement import measure_agreement

@@ -31,7 +31,7 @@ _PARTS = 3  # further parts of an item that are looked for
 _LENGTH = 40  # characters of an id
 _FEW = 100_000  # rows, for which it is not worth importing a library
 # Words in the name of a column that numbers repeats, of one that says when a row came about, and of
-# one that is no part of an item.
+# one that is not part of an item.
 _NUMBERS = """
 sample samples run repetition repetitions repeat rep replicate seed trial attempt try iteration
 epoch session round wave phase pass

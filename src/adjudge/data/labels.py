@@ -56,7 +56,7 @@ def settle_labels(
 
 
 def _remark_blanks(texts: list[str], rows: NDArray[np.int64], column: str, place: Source) -> None:
-    """Note how many labels had blanks around them, which are no part of a label."""
+    """Note how many labels had blanks around them, which are not part of a label."""
     padded = [at for at, text in enumerate(texts) if text != text.strip() and text.strip()]
     if padded:
         place.remark(
@@ -68,7 +68,7 @@ def _remark_blanks(texts: list[str], rows: NDArray[np.int64], column: str, place
 def refuse_text(texts: list[str], rows: int, column: str, place: Source, *, asked: bool) -> None:
     """Ask which column was meant where labels are long texts; if one was named, where they differ.
 
-    Texts are no classes: a model of hundreds of them would take all memory.
+    Texts are not classes: a model of hundreds of them would take all memory.
     """
     lengths = [len(text) for text in texts if text.strip()]
     if 2 * sum(length > _TEXT for length in lengths) <= len(lengths):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _Floats = NDArray[np.float64]
 _PLAIN = {"csv", "tsv", "jsonl", "parquet"}
 
-_BESIDE = split_names(
+_FURTHER = split_names(
     {
         "confidence": "confidence certainty probability",
         "logprob": "logprob logprobability labellogprob",
@@ -51,12 +51,12 @@ _BESIDE = split_names(
     }
 )
 _SETTINGS = ("rubric", "temperature", "topp", "maxtokens", "reasoningeffort")
-_TEXTS, _SAMPLES, _SYSTEMS = (_BESIDE.pop(role) for role in ("texts", "sample", "system"))
+_TEXTS, _SAMPLES, _SYSTEMS = (_FURTHER.pop(role) for role in ("texts", "sample", "system"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ModelAnswers:
-    """Judgments of models with what stands next to them; None where there is no such column."""
+    """Judgments of models and the columns next to them; None where there is no such column."""
 
     judgments: Judgments
     model: tuple[str, ...]  # (judge,) "" where it is not said
@@ -114,12 +114,12 @@ class ModelAnswers:
         items = look_up(_item_names(rows, roles), judgments.items)
         order = np.argsort(items, kind="stable")  # by item, those of one item as they came
         judgments = _pooled(rows, judgments, order)
-        beside = {
+        figures = {
             role: numbers(rows[name], place, name, strict=True)[order]
-            for role, name in roles_of(rows.column_names, _BESIDE).items()
+            for role, name in roles_of(rows.column_names, _FURTHER).items()
         }
         given = pc.take(rows, pa.array(order))
-        length = beside.pop("length", None)
+        length = figures.pop("length", None)
         first = judgments.offsets[:-1]
         system, system_names = _systems(given, first)
         return cls(
@@ -127,10 +127,10 @@ class ModelAnswers:
             system=system,
             system_names=system_names,
             **{role: _of_judges(given, judgments, role) for role in ("model", "prompt", "version")},
-            confidence=_confidence(beside, place),
-            cost=beside.get("cost"),
-            tokens=beside.get("tokens"),
-            position=beside.get("position"),
+            confidence=_confidence(figures, place),
+            cost=figures.get("cost"),
+            tokens=figures.get("tokens"),
+            position=figures.get("position"),
             length=None if length is None else length[first],
             texts=_texts(given, first),
             settings=_settings(given, judgments),
@@ -201,9 +201,9 @@ class ModelAnswers:
             tables.append(pa.table({name: as_names(as_text(kept[name])) for name in flat}))
             notes += [note for note in source.notes if note not in notes]
             bad += source.bad
-        whole = pa.concat_tables(tables, promote_options="default")
+        joined = pa.concat_tables(tables, promote_options="default")
         source = Source(f"{len(files)} files", bad=bad, notes=notes)
-        return cls.from_table(whole, scale=options.scale, source=source, columns=options.columns)
+        return cls.from_table(joined, scale=options.scale, source=source, columns=options.columns)
 
     def with_items(self, table: Any, source: str = "items") -> ModelAnswers:
         """The same with texts and lengths from a table of items, by their names."""
@@ -218,7 +218,7 @@ class ModelAnswers:
             )
         where = pa.array(at, mask=at < 0)
         texts = _texts(rows, None)
-        column = roles_of(rows.column_names, _BESIDE).get("length")
+        column = roles_of(rows.column_names, _FURTHER).get("length")
         length = self.length
         if column is not None:
             given = numbers(rows[column], Source(source), column, strict=True)
@@ -304,12 +304,12 @@ def _settings(rows: Any, judgments: Judgments) -> tuple[dict[str, str], ...]:
     return tuple(found)
 
 
-def _confidence(beside: dict[str, _Floats], place: Source) -> _Floats | None:
+def _confidence(figures: dict[str, _Floats], place: Source) -> _Floats | None:
     """How sure the model was of its label, from 0 to 1."""
-    column = next((name for name in ("confidence", "logprob") if name in beside), None)
+    column = next((name for name in ("confidence", "logprob") if name in figures), None)
     if column is None:
         return None
-    given, expected = beside[column], "from 0 to 1, or in percent"
+    given, expected = figures[column], "from 0 to 1, or in percent"
     sure = given / 100.0 if 1 < np.nanmax(given, initial=0.0) <= 100 else given
     wrong = (sure < 0) | (sure > 1)
     if column == "logprob":

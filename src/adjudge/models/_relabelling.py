@@ -3,7 +3,7 @@
 Truths are exchangeable in the likelihood of a free confusion: a fit in which Bad and Good have
 traded places explains the judgments as well. A start from votes nearly always ends with truths
 where they belong, but not from a handful of items. So after a fit without gold its truths are put
-into the order in which labels stand for them as often as possible, as M. Stephens (2000,
+into the order in which labels mean them as often as possible, as M. Stephens (2000,
 doi:10.1111/1467-9868.00265) puts draws into the order nearest a reference: an assignment problem
 on the table of expected truths against labels given, which is the vote's say.
 

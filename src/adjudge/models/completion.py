@@ -14,7 +14,7 @@ Who should judge an item next, from a completed matrix:
 
 where p_i is the item's posterior under any model: 1 is a judge who would say the truth, 0 one who
 would say the opposite end of the scale. The value of a truth is the mean of the labels' numbers
-that stand for it.
+that mean it.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Factors:
     ) -> tuple[NDArray[np.float64], int]:  # (judge,)
         """How often each judge's completed labels are the known truth (-1: none), of how many.
 
-        Items and judges without judgments tell nothing: the ones are left out, the others get NaN.
+        Items and judges without judgments: the items are left out, the judges get NaN.
         """
         rows = np.flatnonzero((known >= 0) & self.judged)
         accuracy = np.full(len(self.judges), np.nan)

@@ -12,8 +12,8 @@ SingleConfusion: one confusion matrix that all judges share, fitted by EM.
     z_i ~ Categorical(pi);    y_ij ~ Categorical(theta[z_i, :])
 
 C. Liu and Y.-M. Wang (2012), "TrueLabel + Confusions: a spectrum of probabilistic models in
-analyzing multiple ratings", ICML, Algorithm 2. It cannot tell a good judge from a bad one; its use
-is as the other end of the spectrum from Dawid-Skene, and where judges have very few judgments.
+analyzing multiple ratings", ICML, Algorithm 2. It cannot separate good judges from bad ones; it is
+useful as the other end of the spectrum from Dawid-Skene, and where judges have very few judgments.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def available(judgments: Judgments, gold: Gold | None) -> tuple[str, ...]:
 
 
 def _plain(gold: Gold) -> Gold:
-    """Gold without its honeypots: they test judges, and are no grades."""
+    """Gold without its honeypots: they test judges, and are not grades."""
     return gold if gold.honeypot is None else gold.select(~gold.honeypot)
 
 
@@ -223,7 +223,7 @@ def _typicality(
     The idea at the end of Jung and Lease's PMF paper: an accurate judge's labels are distributed as
     the classes are. Expected are the shares given, or the mean over judges. Their own shares are
     first drawn to the expected ones by as many pseudo-judgments as there are labels, so that a
-    judge of two judgments is no outlier.
+    judge of two judgments is not an outlier.
     """
     labels = len(judgments.scale.labels)
     cells = sweeps.cells()

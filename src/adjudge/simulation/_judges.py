@@ -1,6 +1,6 @@
 """Kinds of judges: each yields a confusion matrix (truth, label) for every judge of its kind.
 
-Throughout, ``right[k, l]`` shares a truth's mass evenly among the labels that stand for it (one
+Throughout, ``right[k, l]`` shares a truth's mass evenly among the labels that mean it (one
 label, where truths and labels are the same), and ``wrong[k, l]`` shares it among the others:
 ``wrong[k, l] ∝ decay ** (|k - l| - 1)``. With decay 1 every error is as likely as another; below 1
 near labels are likelier than far ones. Left open, decay is 0.4 on an ordinal scale and 1 otherwise.
@@ -265,7 +265,7 @@ class Biased(Kind):
 
     ``theta = (1 - share) S + share S M``, where S is a skilled judge's matrix and M moves each
     label by ``shift`` grades, held at the ends of the scale. A negative shift is down. Labels that
-    stand for no truth are no grades and are not moved.
+    mean no truth are not grades and are not moved.
     """
 
     shift: int = 1

@@ -68,14 +68,14 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(read_text(path))
     except json.JSONDecodeError as fault:
-        raise BadData(f"is no JSON ({fault.msg})", source=path.name, line=fault.lineno) from None
+        raise BadData(f"is not JSON ({fault.msg})", source=path.name, line=fault.lineno) from None
 
 
 def read_policy(file: Path | None, given: Iterable[str]) -> dict[str, Any]:
     """The settings of a policy from a file and from options, which come last."""
     found = {} if file is None else read_json(file)
     if file is not None and not isinstance(found, dict):
-        raise BadData("is no JSON object of settings", source=file.name)
+        raise BadData("is not a JSON object of settings", source=file.name)
     for text in given:
         name, equals, value = text.partition("=")
         if not equals:

@@ -193,7 +193,7 @@ def _read_arrow(
                     quote_char='"' if shape.quoted else False,
                     newlines_in_values=newlines,
                     # Only where it is needed: Arrow prints what goes wrong on the way to it, as
-                    # with bytes that are no text.
+                    # with bytes that are not text.
                     invalid_row_handler=on_ragged if options.skip_bad else None,
                 ),
                 convert_options=pa.csv.ConvertOptions(

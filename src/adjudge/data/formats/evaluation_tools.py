@@ -296,7 +296,7 @@ _ALT_TEST_PAIRS = Records(levels=_BY_JUDGE_AND_ITEM, rows=_pair, unlabelled="")
 
 
 def _read_alt_test(file: File, options: Options) -> Content:
-    """Read the judgments of every judge, or comparisons where those are wanted."""
+    """Read the judgments of every judge, or comparisons if those are asked for."""
     records = _ALT_TEST_PAIRS if options.kind == "comparisons" else _ALT_TEST
     found = as_object(read_json(file))
     widest = max((len(as_object(inner)) for inner in found.values()), default=0)
@@ -367,7 +367,7 @@ def _judged_preference(record: Row, name: str) -> Iterator[Row | LeftOut | Fault
 
 
 def _read_alpaca(file: File, options: Options) -> Content:
-    """Read comparisons, or judgments on pairs where those are wanted."""
+    """Read comparisons, or judgments on pairs if those are asked for."""
     if options.kind != "judgments":
         return Records(rows=_preference, judge=FILE).read(file, options)
     note = "each pair is an item, labelled A>B, A=B or B>A; 'adjudge rank-pairs' ranks generators"

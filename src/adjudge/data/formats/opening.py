@@ -265,7 +265,7 @@ class File:
             raise not_text(self) from None
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Every line that is not blank, with its number; bytes that are no text are an error."""
+        """Every line that is not blank, with its number; bytes that are not text are an error."""
         if self.codec.startswith(("utf-16", "utf-32")):  # its lines cannot be found by bytes
             every = enumerate(self.read_text().split("\n"), start=1)
             yield from ((number, line) for number, line in every if line.strip())

@@ -92,8 +92,8 @@ class Records:
     record, where a file may hold several, each called a ``question``. ``several``: labels are lists
     of options. ``load``: what a file holds, where that is not its JSON as it is.
 
-    ``gold_of``: ratings by this judge alone are gold, unless judgments are wanted (``*``: by any
-    one judge). A topic, a document and a label are then required.
+    ``gold_of``: ratings by this judge alone are gold, unless judgments are asked for (``*``: by
+    any one judge). A topic, a document and a label are then required.
     """
 
     levels: tuple[Level, ...] = (Level(),)
@@ -439,7 +439,7 @@ def as_text(value: object) -> str | None:
 def single(value: object) -> tuple[str | None, str]:
     """Return the one label in an answer, and otherwise what is wrong with it.
 
-    A list of one counts as its entry; an empty answer is no label and no fault.
+    A list of one counts as its entry; an empty answer is neither a label nor an error.
     """
     if isinstance(value, list):
         if len(value) > 1:

@@ -313,7 +313,7 @@ def _curves(given: BothKinds, found: GradedStrengths) -> _Floats:
 
 
 def _pair_curves(given: BothKinds, found: GradedStrengths) -> tuple[_Floats, _Floats]:
-    """What comparisons and the prior tell of each strength alone; and comparisons by cell."""
+    """The information of comparisons and prior on each strength; and of comparisons by cell."""
     cells = given.cells
     tied = np.exp(found.log_tied) if given.has_ties else 0.0
     info = cell_information(cells, np.exp(found.theta), found.lean, tied, expit(found.odds))

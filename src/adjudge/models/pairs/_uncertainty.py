@@ -1,6 +1,6 @@
 """How sure scores are: the inverse of the information that comparisons give about them.
 
-Where judges have a skill, what comparisons tell of both together is taken off: a judge who may be
+Where judges have a skill, the information on both together is taken off: a judge who may be
 better or worse than they look leaves the distances between items open.
 """
 
@@ -67,7 +67,7 @@ def spread_of(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SkillDoubt:
-    """What cells tell of the skill of their judges, alone and together with the difference."""
+    """What cells say of the skill of their judges, alone and together with the difference."""
 
     info: _Floats  # (cell,)
     both: _Floats  # (cell,)

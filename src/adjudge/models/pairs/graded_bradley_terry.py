@@ -129,7 +129,7 @@ class GradedBradleyTerry(FitPredict):
 
 
 def _check_grades(judgments: Judgments, comparisons: Comparisons | None) -> None:
-    """Refuse labels that are no grades, and grades of other items than those compared."""
+    """Refuse labels that are not grades, and grades of other items than those compared."""
     scale = judgments.scale
     if len(scale.truths) < 2 or not (scale.ordinal or len(scale.truths) == 2):
         raise BadData(
@@ -162,7 +162,7 @@ def _empty(judgments: Judgments, others: Comparisons | None = None) -> Compariso
 
 
 def _coded(judgments: Judgments, everybody: Comparisons, weight: _Floats | None) -> Grades:
-    """Grades by the codes of all items and judges; labels that are no truth are left out."""
+    """Grades by the codes of all items and judges; labels that mean no truth are left out."""
     label = np.asarray(judgments.scale.truth_of, dtype=np.int64)[judgments.label]
     kept = label >= 0
 
