@@ -91,7 +91,7 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     for body in (b"", b"item,label\na,1\n"):
         path.write_bytes(body)
-        with pytest.raises(BadData, match=r"^labels.csv: is no saved consensus"):
+        with pytest.raises(BadData, match=r"^labels.csv: is not a saved consensus"):
             Consensus.load(path)
     with pytest.raises(BadData, match=r"^none.adjudge: there is no such file"):
         Consensus.load(tmp_path / "none.adjudge")
