@@ -48,7 +48,7 @@ def test_partial_indexes_are_the_same_by_migration_and_by_schema(
 
 
 def test_the_queue_is_read_by_its_index(sqlite: Database) -> None:
-    text = str(pages._WANTED.compile(sqlite.engine))
+    text = str(pages._CANDIDATES.compile(sqlite.engine))
     with sqlite.read() as on:
         plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1,) * text.count("?")).all()
     assert "USING INDEX ix_items_routing (project=? AND rank>?)" in plan[0][3]

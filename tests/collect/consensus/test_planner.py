@@ -81,7 +81,7 @@ def test_simulated_judges_unlike_the_real_ones_on_gold_are_reported(sqlite: Data
             per_item=per_item, accuracy=accuracy, low=accuracy - 0.02, high=accuracy + 0.02,
             judgments=40, golds=10, pages=2, cost="0.60",
         )  # fmt: skip
-        return planner._beside_gold(bench.services, bench.slug, (row,))
+        return planner._compare_with_gold(bench.services, bench.slug, (row,))
 
     # Wilson's interval of 42 of 42: from 42 / (42 + 1.645 ** 2).
     (easier,) = beside(0.53)

@@ -183,7 +183,7 @@ def test_arms_keep_to_their_numbers_while_many_work_and_are_blocked(database: Da
 
 
 def test_what_an_arm_has_is_counted_by_its_index(sqlite: Database) -> None:
-    text = str(pages._WANTED.where(arm_room).compile(sqlite.engine))
+    text = str(pages._CANDIDATES.where(arm_room).compile(sqlite.engine))
     with sqlite.read() as on:
         plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1,) * text.count("?")).all()
     told = [row[3] for row in plan]

@@ -23,7 +23,7 @@ from fastapi.routing import APIRoute
 from sqlalchemy.engine import make_url
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.importing import ImportLimits, Upload, beside
+from adjudge.collect.importing import ImportLimits, Upload, process
 from adjudge.collect.services.notices import _claim
 from adjudge.collect.store.schema import outbox, uploads
 from adjudge.collect.web import _background, _uploading
@@ -375,7 +375,7 @@ def test_a_reader_has_no_more_memory_than_reading_takes(
 ) -> None:
     """The process is told, and says it like any other fault of a file."""
     program = (
-        "import adjudge.collect.importing.beside as b;"
+        "import adjudge.collect.importing.process as b;"
         "b._MEMORY = 400_000_000;"
         "b.importing.read = lambda *a, **k: bytearray(2_000_000_000);"
         "b._main()"
@@ -388,8 +388,8 @@ def test_a_reader_has_no_more_memory_than_reading_takes(
     ) as child:
         assert child.stdin is not None
         assert child.stdout is not None
-        beside.ask(child.stdin, [Upload(name="a", body=b"x")], {"limits": ImportLimits(bytes=1)})
-        found = beside.hear(child.stdout)
+        process.ask(child.stdin, [Upload(name="a", body=b"x")], {"limits": ImportLimits(bytes=1)})
+        found = process.hear(child.stdout)
     assert [str(error) for error in found.errors] == [
         "what was sent: takes more memory to read than there is"
     ]
@@ -400,7 +400,7 @@ def test_uploads_that_wait_are_not_without_number(
 ) -> None:
     monkeypatch.setattr(_uploading, "_AT_ONCE", 0)
     monkeypatch.setattr(_uploading, "_MOST_WAITING", 0)
-    monkeypatch.setattr(beside, "_LARGE", 10)
+    monkeypatch.setattr(process, "_LARGE", 10)
     with served(tmp_path) as site:
         ada: Browser = site.set_up()
         ada.get("/projects/new")

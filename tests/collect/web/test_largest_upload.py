@@ -133,7 +133,7 @@ class Running:
                 command = Path(f"/proc/{child}/cmdline").read_bytes()
             except OSError:
                 continue  # it has ended meanwhile
-            if b"importing.beside" in command:
+            if b"importing.process" in command:
                 found.append(child)
         return found
 

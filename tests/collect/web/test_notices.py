@@ -309,5 +309,5 @@ def test_a_project_that_is_deleted_takes_its_messages_along(site: Site) -> None:
     site.services.notices.test(slug)
     site.services.projects.set_state(slug, "closed")
     site.services.projects.delete(slug)
-    assert site.services.notices.find_told() == []
+    assert site.services.notices.find_with_recipients() == []
     assert site.services.notices.claim() == []

@@ -20,7 +20,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, and_, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.consensus.refit import run_wanted
+from adjudge.collect.consensus.refit import run_as_asked
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.two_accuracies import gold_interval
 from adjudge.collect.store.database import StoredRow, find_row, from_row, put_row
@@ -262,11 +262,11 @@ def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked)
         "pilot_judgments": len(judgments),
         "pilot_judges": judgments.judge_count,
         "items": project.items,
-        "notes": (*notes, *made.notes, *_beside_gold(services, slug, rows)),
+        "notes": (*notes, *made.notes, *_compare_with_gold(services, slug, rows)),
     }
 
 
-def _beside_gold(
+def _compare_with_gold(
     services: RequesterServices, slug: str, rows: tuple[PlanRow, ...]
 ) -> tuple[str, ...]:
     """A warning where simulated judges clearly differ from the real ones on hidden gold.
@@ -337,4 +337,4 @@ def _main(services: RequesterServices, project: str) -> bool:
 
 
 if __name__ == "__main__":
-    run_wanted(ENVIRONMENT, _main)
+    run_as_asked(ENVIRONMENT, _main)

@@ -324,7 +324,7 @@ def _put(
     services.caller.database.write(partial(put_row, table=fits, key=key, **values))
 
 
-def run_wanted(environment: str, work: Callable[..., bool]) -> None:
+def run_as_asked(environment: str, work: Callable[..., bool]) -> None:
     """Do what the environment names, and end the process: with code 3 where it did not go well.
 
     ``work`` is given the services and what else is named.
@@ -349,4 +349,4 @@ def _main(services: RequesterServices, project: str, model: str) -> bool:
 
 
 if __name__ == "__main__":
-    run_wanted(ENVIRONMENT, _main)
+    run_as_asked(ENVIRONMENT, _main)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from adjudge.collect.consensus.refit import run_wanted
+from adjudge.collect.consensus.refit import run_as_asked
 from adjudge.errors import AdjudgeError, BadData
 from adjudge.models.registry import DEFAULT
 from adjudge.models.registry import model as build_model
@@ -123,4 +123,4 @@ def _main(services: RequesterServices, project: str) -> bool:
 
 
 if __name__ == "__main__":
-    run_wanted(ENVIRONMENT, _main)
+    run_as_asked(ENVIRONMENT, _main)

@@ -57,7 +57,7 @@ from adjudge.collect.values.sides import toss
 from adjudge.errors import Refused
 
 _PAGE = select(pages).where(pages.c.id == bindparam("page"))
-_WANTED = (
+_CANDIDATES = (
     select(items.c.id, items.c.topic, items.c.rank)
     .where(*OPEN_TO_JUDGE)
     .order_by(items.c.rank)
@@ -262,7 +262,7 @@ def _lease(
     lost = given_before(request)
     golds = [] if screening is None else screening.draw(rng)
     uncertain_first = policy.closing == "adaptive"
-    candidates = _WANTED.where(arm_room) if request.in_arm else _WANTED
+    candidates = _CANDIDATES.where(arm_room) if request.in_arm else _CANDIDATES
     theirs = {"project": request.judge.project, "judge": request.judge.id}
     theirs |= request.in_arm
     for _ in range(_ROUNDS):

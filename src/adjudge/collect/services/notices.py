@@ -233,8 +233,8 @@ class NoticeService(Service):
         ]
 
     @reads_store
-    def find_told(self, on: Connection) -> list[str]:
-        """The projects of which somebody is notified."""
+    def find_with_recipients(self, on: Connection) -> list[str]:
+        """The projects that have recipients of notifications."""
         ids = [
             int(name.partition(":")[2])
             for name, held in find_settings(on, "notify:").items()

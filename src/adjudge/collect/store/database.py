@@ -82,7 +82,7 @@ class Database:
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._known = _identity(self._file)
-                self._logged = _beside(self._file, "-wal").exists()
+                self._logged = _companion(self._file, "-wal").exists()
 
     def __repr__(self) -> str:
         return f"Database({self.url.render_as_string()})"
@@ -166,7 +166,7 @@ class Database:
         try:
             known = _identity(self._file) == self._known
             if log and self._logged:
-                _identity(_beside(self._file, "-wal"))
+                _identity(_companion(self._file, "-wal"))
         except OSError as fault:
             message = f"the file of the database is gone: {fault.strerror}"
             raise Unavailable("database-gone", message) from None
@@ -443,7 +443,7 @@ def _prepare(wait: float, connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _beside(file: Path, ending: str) -> Path:
+def _companion(file: Path, ending: str) -> Path:
     return file.with_name(file.name + ending)
 
 
@@ -459,7 +459,7 @@ def _make_private(database: Path) -> None:
     with contextlib.suppress(OSError):
         os.close(os.open(database, os.O_WRONLY | os.O_CREAT, 0o600))
     for ending in ("", "-wal", "-shm"):
-        file = _beside(database, ending)
+        file = _companion(database, ending)
         with contextlib.suppress(OSError):
             mode = file.stat().st_mode
             if os.name == "posix" and mode & 0o077 and file.is_file():

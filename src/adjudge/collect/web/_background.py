@@ -368,7 +368,7 @@ class Messenger(_Worker):
 
     def look(self) -> None:
         """Put what has happened into the outbox, and send what is due."""
-        for project in self._services.notices.find_told():
+        for project in self._services.notices.find_with_recipients():
             self._services.notices.gather(project)
         waiting: SimpleQueue[Parcel] = SimpleQueue()
         for parcel in self._services.notices.claim():

@@ -51,13 +51,13 @@ def read(
 ) -> Preview:
     """Return what files hold, and all that is wrong with them; ``more`` is for the reader."""
     # Late: readers are heavy, and most requests need none.
-    from adjudge.collect.importing import Upload, beside
+    from adjudge.collect.importing import Upload, process
     from adjudge.collect.importing import read as read_here
 
     limits = limits_of(request)
     uploads = [Upload(name=name, body=body) for name, body in files]
     options = {"scale": scale, "known": known, "limits": limits, **more}
-    if beside.is_large(uploads, limits):
+    if process.is_large(uploads, limits):
         return from_thread.run(state_of(request).readers.read, request, uploads, options)
     return read_here(uploads, **options)
 
@@ -73,17 +73,17 @@ def read_more(
     return read(request, files, scale, known, topics=topics)
 
 
-def _read_beside(
+def _read_in_process(
     child: subprocess.Popen[bytes], files: list[Upload], options: dict[str, Any]
 ) -> Preview | None:
     """Return what a process finds; None where it ended before its time."""
-    from adjudge.collect.importing import beside
+    from adjudge.collect.importing import process
 
     if child.stdin is None or child.stdout is None:
         return None
     try:
-        beside.ask(child.stdin, files, options)
-        return beside.hear(child.stdout)
+        process.ask(child.stdin, files, options)
+        return process.hear(child.stdout)
     except (OSError, EOFError, pickle.UnpicklingError):
         return None
 
@@ -118,7 +118,7 @@ class UploadReaders:
             child = await run_in_threadpool(self._start)
             watching = asyncio.create_task(self._watch(request, child))
             try:
-                preview = await run_in_threadpool(_read_beside, child, files, options)
+                preview = await run_in_threadpool(_read_in_process, child, files, options)
             finally:
                 watching.cancel()
                 child.kill()
@@ -144,10 +144,10 @@ class UploadReaders:
                 child.kill()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        from adjudge.collect.importing import beside
+        from adjudge.collect.importing import process
 
         child = subprocess.Popen(
-            [sys.executable, "-m", beside.__name__],
+            [sys.executable, "-m", process.__name__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

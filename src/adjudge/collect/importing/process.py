@@ -1,7 +1,7 @@
 """Reading files in a process of its own, so that whoever asks for it can do other things meanwhile.
 
-``python -m adjudge.collect.importing.beside`` takes what ``ask`` writes to it and answers with what
-``hear`` reads: items and gold in small pieces, since a large one would be taken in without a pause.
+``python -m adjudge.collect.importing.process`` takes what ``ask`` writes to it and answers with
+what ``hear`` reads: items and gold in small pieces, since reading a large one would block.
 """
 
 from __future__ import annotations
