@@ -188,7 +188,7 @@ def train(page: Page, *, mistakes: int = 0) -> None:
             page.keyboard.press("Enter")
         else:
             page.keyboard.press(key)
-            expect(row.locator(".told.good")).to_contain_text("Right")
+            expect(row.locator(".feedback.good")).to_contain_text("Right")
     expect(page.get_by_role("button", name="Send this page")).to_be_focused()
     send(page)
 

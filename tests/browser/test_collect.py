@@ -158,7 +158,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(
     for place, key in enumerate(right_keys(page)):
         row = page.locator(".result").nth(place)
         row.locator("label").nth(int(key if place else other(key)) - 1).tap()
-        expect(row.locator(".told")).to_be_visible()
+        expect(row.locator(".feedback")).to_be_visible()
         if not place:
             fits(page, f"phone-told-{scheme}")
     page.get_by_role("button", name="Send this page").tap()

@@ -21,7 +21,7 @@ def press_all(page: Page, kind: str, *, wrong: int = 0) -> None:
         good = ("good" in rows.nth(place).locator("h3").inner_text()) is not (place < wrong)
         page.keyboard.press(str(1 + LABELS.index("Good" if good else "Bad")))
         if kind == "training":
-            feedback = rows.nth(place).locator(".told")
+            feedback = rows.nth(place).locator(".feedback")
             expect(feedback).to_be_visible()
             if place < wrong:
                 expect(feedback).to_contain_text(REASON)

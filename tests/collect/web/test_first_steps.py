@@ -17,7 +17,7 @@ from sites import REASON, Site, small_project
 REASON_IN_JSON = f'"reason": "{REASON}"'.encode()
 
 
-def test_who_is_invited_is_told_that_their_name_stands_beside_their_answers(site: Site) -> None:
+def test_who_is_invited_reads_that_their_name_is_with_their_answers(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project()
     ada.get(f"/projects/{slug}/judges")
@@ -27,7 +27,7 @@ def test_who_is_invited_is_told_that_their_name_stands_beside_their_answers(site
     grace, other = site.browser(), site.browser()
     grace.get(link.removeprefix(site.url))
     other.get(f"/j/{slug}")
-    words = "beside the name or id that they know you by"
+    words = "with the name or id that they know you by"
     assert words in grace.words
     assert words not in other.words
     assert "You are asked for no name and no address." in other.words

@@ -70,7 +70,7 @@ def test_a_page_shows_real_content_safely(site: Site) -> None:
     assert '<span dir="auto">\u05de\u05e0\u05d5\u05e8\u05d4</span>' in judge.text
     assert "A <mark>lamp</mark></a>" in judge.text
     assert "<script>alert" not in judge.text
-    assert "The whole text of result 1 , 1,026 characters" in judge.words
+    assert "The entire text of result 1 , 1,026 characters" in judge.words
     assert 'src="https://example.com/a.png"' in judge.text
     assert "iframe" not in judge.text
     response = judge.client.get(f"/j/{slug}")

@@ -47,7 +47,7 @@ _TICK = 0.5
 _KEPT = (0, 3)  # exit codes of a process that has stored its result, good or bad
 _FAILED = "messenger-failed"
 _SECONDS = 10.0  # for each step of a sending
-_WHOLE_SECONDS = 20.0  # for a webhook to take a message and answer, once it is connected
+_TOTAL_SECONDS = 20.0  # for a webhook to take a message and answer, once it is connected
 _GLOBAL_6 = ipaddress.IPv6Network("2000::/3")  # what is given out to the Internet
 _OF_PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")  # which Python takes for public in part
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")  # addresses of version 4, behind a translator
@@ -94,7 +94,7 @@ def _post(parcel: Parcel, settings: Settings) -> str:
         line = ssl.create_default_context().wrap_socket(
             line, server_hostname=host, do_handshake_on_connect=False
         )
-    watch = threading.Timer(_WHOLE_SECONDS, _hang_up, [line])
+    watch = threading.Timer(_TOTAL_SECONDS, _hang_up, [line])
     watch.start()
     try:
         if isinstance(line, ssl.SSLSocket):

@@ -61,7 +61,7 @@ def _render(text: str) -> Markup:
         link_rel="noopener noreferrer nofollow",
         set_tag_attribute_values={"a": {"target": "_blank"}},
     )
-    # A wide table scrolls by itself rather than make a phone's whole page scroll.
+    # A wide table scrolls by itself rather than make a phone's entire page scroll.
     clean = clean.replace("<table>", '<div class="scroll" tabindex="0"><table>')
     clean = clean.replace("</table>", "</table></div>")
     return Markup(clean)  # noqa: S704 - just sanitised
@@ -103,8 +103,8 @@ def beginning(text: str) -> Markup | None:
     for piece, marked in _pieces(text):
         if len(piece) >= room:
             cut = piece[:room]
-            whole = cut.rsplit(None, 1)[0] if len(cut.split()) > 1 else cut
-            kept.append((whole, marked))
+            words = cut.rsplit(None, 1)[0] if len(cut.split()) > 1 else cut
+            kept.append((words, marked))
             break
         kept.append((piece, marked))
         room -= len(piece)

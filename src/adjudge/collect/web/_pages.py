@@ -39,7 +39,7 @@ def _interval(right: int, seen: int) -> str:
 
 
 def _percent(share: float | None) -> str:
-    """A share as a whole percentage, or a dash."""
+    """A share as a percentage without decimals, or a dash."""
     return "–" if share is None else f"{100 * share:.0f}%"
 
 

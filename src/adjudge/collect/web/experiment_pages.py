@@ -118,14 +118,14 @@ def _from_row(row: Mapping[str, str]) -> dict[str, Any]:
     if "feedback" in made:
         made["feedback"] = made["feedback"] == "yes"
     if "refresher_pairs" in made:
-        made["refresher_pairs"] = _whole("refresher_pairs", made["refresher_pairs"])
+        made["refresher_pairs"] = _read_count("refresher_pairs", made["refresher_pairs"])
     for name in ("training_mix", "screening_mix"):
         if ":" in made.get(name, ""):
             made[name] = dict(_share(name, part) for part in made[name].split(","))
     return made
 
 
-def _whole(name: str, text: str) -> int:
+def _read_count(name: str, text: str) -> int:
     if not text.isdecimal():
         raise BadSetting(name, text, "a whole number")
     return int(text)

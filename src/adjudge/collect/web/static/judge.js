@@ -26,7 +26,7 @@
     if (!label || label.dataset.other) return [];
     return further(row).filter((part) => !said(part));
   };
-  const whole = (row) => Boolean(chosen(row)) && !unsaid(row).some((part) => "needed" in part.dataset);
+  const complete = (row) => Boolean(chosen(row)) && !unsaid(row).some((part) => "needed" in part.dataset);
   const locked = (row) => row.dataset.locked === "yes";
   const say = (text) => { status.textContent = text; };
 
@@ -119,14 +119,14 @@
   const next = (from) => {
     for (let step = 1; step <= rows.length; step += 1) {
       const place = (from + step) % rows.length;
-      if (!whole(rows[place])) return place;
+      if (!complete(rows[place])) return place;
     }
     return -1;
   };
   const refresh = () => {
     let done = 0;
     for (const row of rows) {
-      const answered = whole(row);
+      const answered = complete(row);
       row.classList.toggle("done", answered);
       done += answered;
     }
@@ -206,9 +206,9 @@
     if (!row || !training) return;
     row.dataset.locked = "yes";
     for (const radio of radios(row)) if (!radio.checked) radio.disabled = true;
-    const told = row.querySelector(".told");
-    if (told && told.classList.contains("bad")) {
-      const button = told.querySelector("button");
+    const feedback = row.querySelector(".feedback");
+    if (feedback && feedback.classList.contains("bad")) {
+      const button = feedback.querySelector("button");
       if (button) button.focus({ preventScroll: true });
       row.scrollIntoView({ block: "center" });
     } else {
@@ -224,7 +224,7 @@
 
   form.addEventListener("submit", () => { clearTimeout(saving); saving = 0; });
 
-  // --- Sending: a lost connection is told, and tried again; the key in the form stores it once. ---
+  // --- Sending: a lost connection is reported, and sending tried again; the key in the form stores it once. ---
   let waiting = 0;
   let tries = 0;
   const lost = (again) => {
@@ -305,9 +305,9 @@
         break;
       }
       case "p": {
-        const beside = row.querySelector("a.beside");
-        if (!beside) return;
-        beside.click();
+        const preview = row.querySelector("a.previewing");
+        if (!preview) return;
+        preview.click();
         break;
       }
       case "Enter":

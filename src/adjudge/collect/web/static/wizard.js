@@ -1,19 +1,19 @@
-// A new project: files dropped on the form, a file too large told before it is sent, and labels
+// A new project: files dropped on the form, a file too large reported before it is sent, and labels
 // seen as a judge will while they are typed. Without this script both pages are plain forms.
 (() => {
   "use strict";
   const give = document.getElementById("give");
   if (give) {
     const files = give.querySelector("input[type=file]");
-    const told = document.getElementById("too-large");
+    const problem = document.getElementById("too-large");
     const most = Number(give.dataset.most);
     const large = () => {
       const bytes = [...files.files].reduce((sum, file) => sum + file.size, 0);
-      told.hidden = bytes <= most;
+      problem.hidden = bytes <= most;
       const size = (number) => `${(number / 1e6).toFixed(1)} MB`;
-      told.textContent = told.hidden ? "" :
+      problem.textContent = problem.hidden ? "" :
         `These files are ${size(bytes)} together; the server takes ${size(most)}. Nothing was sent: leave some out, or pack them (.zip, .gz).`;
-      return !told.hidden;
+      return !problem.hidden;
     };
     files.addEventListener("change", large);
     give.addEventListener("submit", (event) => { if (large()) event.preventDefault(); });
