@@ -258,6 +258,12 @@ def test_the_default_counts_labels_that_change_among_items_without_gold() -> Non
     assert float(said[3]) == pytest.approx(after.probability[other].mean(), abs=6e-3)
 
 
+def test_no_change_is_reported_where_every_item_has_gold() -> None:
+    table, truth = crowd(items=100)
+    note = ItemTypes().fit(table, gold_of(truth, range(100))).notes[-1]
+    assert note.startswith("100 gold items calibrate the probabilities;")
+
+
 def test_one_gold_item_calibrates_by_a_fit_without_it() -> None:
     """The fit with gold is sure of it; the fit without was sure, and wrong."""
     table, truth = crowd(items=100)

@@ -7,12 +7,15 @@ import pytest
 
 from adjudge import Gold, ItemTypes, Judgments, MajorityVote
 from adjudge.report.headline import make_headline
+from adjudge.report.plots.figures import FIGURES
 from adjudge.report.results import Provenance, Results, gather
 from adjudge.report.words import worth_judging
 from adjudge.simulation import Crowd, Population
 
 
-def gathered(accuracy: float, *, gold: bool = True, judges: int = 5, items: int = 400) -> Results:
+def gathered(
+    accuracy: float, *, gold: bool = True, judges: int = 5, items: int = 400, fixed: int = 0
+) -> Results:
     """The results of simulated judges who are right with the given probability."""
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, items)
@@ -27,7 +30,9 @@ def gathered(accuracy: float, *, gold: bool = True, judges: int = 5, items: int 
         }
     )
     known = Gold.from_table({"item": names, "gold": truth.astype(str)}) if gold else None
-    consensus = MajorityVote().fit(judgments)
+    consensus = MajorityVote().fit(
+        judgments, known.select(np.arange(items) < fixed) if known else None
+    )
     about = Provenance(files=(("my judgments.csv", "0" * 64),))
     return gather(consensus, gold=known, provenance=about)
 
@@ -49,6 +54,17 @@ def test_without_gold_the_first_action_is_to_get_some() -> None:
         found.actions[0].command == "adjudge next 'my judgments.csv' --gold 50 -o gold-to-fill.csv"
     )
     assert found.tiles[1].detail == "not checked against gold"
+
+
+@pytest.mark.parametrize("fixed", [0, 390, 400])
+def test_labels_that_gold_fixes_are_not_counted_as_sure(fixed: int) -> None:
+    results = gathered(0.7, fixed=fixed)
+    tile = make_headline(results).tiles[0]
+    assert tile.figure == "400"
+    assert (f"{fixed} given by gold" in tile.detail) == (fixed > 0)
+    assert ("sure" in tile.detail) == (fixed < 400)
+    for name in ("confidence", "voted-estimated"):
+        assert (FIGURES[name].lacks(results) is None) == (fixed < 400)
 
 
 def test_items_with_gold_are_not_worth_another_judgment() -> None:

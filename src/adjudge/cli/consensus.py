@@ -133,10 +133,15 @@ def _say_quality(consensus: Consensus, accuracy: dict[str, Any] | None) -> None:
     from adjudge.data.results import SURE, inferred_probability
 
     probability = inferred_probability(consensus)
-    sure = float((probability >= SURE).mean()) if len(probability) else 0.0
     by_gold = len(consensus.choice) - len(probability)
-    who = f" ({by_gold:,} by gold), {sure:.0%} of the others" if by_gold else f", {sure:.0%}"
-    said = f"{count_of(len(consensus.choice), 'label')}{who} at least {SURE:.0%} sure"
+    said = count_of(len(consensus.choice), "label")
+    if by_gold:
+        said += f" ({by_gold:,} by gold)"
+    if len(probability):
+        others = " of the others" if by_gold else ""
+        said += f", {float((probability >= SURE).mean()):.0%}{others} at least {SURE:.0%} sure"
+    elif by_gold:
+        said += "; 'adjudge report' scores the model on them by cross-validation"
     if accuracy is not None and accuracy["low"] is not None:
         said += (
             f"; accuracy on the {count_of(accuracy['items'], 'gold item')} of the file "

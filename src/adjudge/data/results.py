@@ -22,10 +22,9 @@ _WIDTH = 60  # letters of a cell
 
 
 def inferred_probability(consensus: Consensus) -> NDArray[np.float64]:  # (label,)
-    """Return the probabilities of labels that were inferred: gold that a fit used is certain."""
+    """Return the probabilities of labels that were inferred, and not fixed by gold."""
     probability: NDArray[np.float64] = consensus.probability
-    inferred = None if consensus.known is None else consensus.known < 0
-    return probability if inferred is None or not inferred.any() else probability[inferred]
+    return probability if consensus.known is None else probability[consensus.known < 0]
 
 
 class Result:

@@ -193,12 +193,16 @@ class Calibration:
     def describe_change(self, items: NDArray[np.bool_], old: _Labels, new: _Labels) -> str:
         """Report the labels and probabilities that changed among ``items``, those without gold."""
         changed, total = int((old[0] != new[0])[items].sum()), int(items.sum())
-        before, after = (float(sure[items].sum()) / max(total, 1) for _, sure in (old, new))
         note = (
             f"{count_of(self.gold, 'gold item')} calibrate{'s' * (self.gold == 1)} the "
-            f"probabilities: {changed:,} of {count_of(total, 'label')} change, mean probability "
-            f"{before:.2f} -> {after:.2f}"
+            "probabilities"
         )
+        if total:
+            before, after = (float(sure[items].mean()) for _, sure in (old, new))
+            note += (
+                f": {changed:,} of {count_of(total, 'label')} change, mean probability "
+                f"{before:.2f} -> {after:.2f}"
+            )
         if self.across:
             way = "topic" if self.topics is not None else "likeness"
             note += f"; across {_FOLDS} folds dealt by {way} (cross-validation deals by label) "

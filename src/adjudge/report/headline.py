@@ -90,7 +90,7 @@ def _judge(results: Results) -> tuple[str, Tone]:
     if least >= READY:
         return f"{said}: ready to use.", "good"
     if least >= USABLE:
-        return f"{said}: usable, if people check the labels that are not sure.", "plain"
+        return f"{said}: usable, if people check the least certain labels.", "plain"
     if unsure and score.high is not None and score.high >= USABLE:
         return f"{said}: too little gold to say whether they can be used alone.", "plain"
     return f"{said}: not ready to use alone.", "warn"
@@ -120,9 +120,14 @@ def _compare_with_vote(results: Results, found: Evaluation) -> str:
 
 def _count_labels(results: Results) -> Tile:
     probability = inferred_probability(results.consensus)
-    sure = float((probability >= SURE).mean()) if len(probability) else 0.0
-    detail = f"{percent(sure)} are at least {SURE:.0%} sure"
-    return Tile(f"{len(probability):,}", "labels", detail)
+    labels = len(results.consensus.choice)
+    by_gold = labels - len(probability)
+    parts = [f"{by_gold:,} given by gold"] if by_gold else []
+    if len(probability):
+        sure = percent(float((probability >= SURE).mean()))
+        others = f"of the other {len(probability):,} " if by_gold else ""
+        parts.append(f"{sure} {others}are at least {SURE:.0%} sure")
+    return Tile(f"{labels:,}", "label" if labels == 1 else "labels", "; ".join(parts))
 
 
 def _measure_accuracy(results: Results, tone: Tone) -> Tile:
@@ -166,7 +171,8 @@ def _list_actions(results: Results) -> list[Action]:
             Action(
                 f"Ask {count_of(len(few.judges), 'judge')} instead of {few.of:,}",
                 f"{join_names(few.judges[:_NAMED], len(few.judges))} do as well as all: log loss "
-                f"{few.log_loss:.2f}, all judges {few.log_loss_all:.2f}.",
+                f"{few.log_loss:.2f}, all judges {few.log_loss_all:.2f}. Both are by a simpler "
+                f"model, cross-validated on {count_of(few.items, 'gold item')}.",
                 f"adjudge judges {file}",
             )
         )
@@ -180,7 +186,7 @@ def _list_actions(results: Results) -> list[Action]:
             Action(
                 f"Stop asking {count_of(dropped, 'judge')}",
                 f"{join_names(names, dropped)} gave {percent(share)} of the judgments, and they "
-                "say next to nothing about the true labels.",
+                "say almost nothing about the true labels.",
                 f"adjudge judges {file} -o judges.csv",
             )
         )
@@ -189,7 +195,8 @@ def _list_actions(results: Results) -> list[Action]:
         found.append(
             Action(
                 f"Check {count_of(suspected, 'group')} of judges who agree too much",
-                "If they are one source, declare them a family: they then count as one.",
+                "They still count separately. If they are one source, declare them a family: "
+                "it counts as one judge.",
                 f"adjudge judges {file} --show families -o families.csv",
             )
         )
@@ -222,7 +229,7 @@ def _list_actions(results: Results) -> list[Action]:
         found.append(
             Action(
                 "Collect more judgments where they help most",
-                f"{count_of(doubtful, 'label')} are less than {DOUBT:.0%} sure.",
+                f"{count_of(doubtful, 'label', 'is', 'are')} less than {DOUBT:.0%} sure.",
                 f"adjudge next {file} -o next.csv",
             )
         )

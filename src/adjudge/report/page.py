@@ -29,6 +29,7 @@ from adjudge.report.words import (
     VERDICT_BADGES,
     findings,
     missing,
+    nothing_to_judge,
     percent,
     summarise_verdicts,
     worth_judging,
@@ -137,6 +138,7 @@ def report_html(results: Results, *, progress: Progress | None = None) -> str:
         most_items=MOST_ITEMS,
         pairs=texts["pairs"],
         worth=worth_judging(results),
+        nothing=nothing_to_judge(results),
         has_history="historyJudge" in arrays,
         scores=_scores(results),
         agreement=[score for score in results.agreement.scores.values() if score.defined],
@@ -263,8 +265,9 @@ def _remarks(results: Results) -> list[str]:
     if len(judgments):
         found.append(
             f"An item has {count_of(round(np.median(per_item)), 'judgment')} (median), from "
-            f"{per_item.min():,} to {per_item.max():,}; a judge gave {np.median(per_judge):.0f}, "
-            f"from {per_judge.min():,} to {per_judge.max():,}."
+            f"{per_item.min():,} to {per_item.max():,}; a judge gave "
+            f"{np.median(per_judge):,.0f} (median), from {per_judge.min():,} to "
+            f"{per_judge.max():,}."
         )
         tenth = max(1, len(per_judge) // 10)
         share = float(np.sort(per_judge)[-tenth:].sum()) / len(judgments)

@@ -98,13 +98,18 @@ def _labels_found(results: Results) -> _Finding:
 def certainty(results: Results) -> _Finding:
     """How sure the labels are, and whether that can be believed."""
     probability = inferred_probability(results.consensus)
-    items = max(len(probability), 1)
+    items = len(probability)
     sure, doubt = int((probability >= SURE).sum()), int((probability < DOUBT).sum())
-    answer = [
-        f"{count_of(sure, 'label')} ({percent(sure / items)}) {'is' if sure == 1 else 'are'} "
-        f"at least {SURE:.0%} sure; {doubt:,} ({percent(doubt / items)}) "
-        f"{'is' if doubt == 1 else 'are'} less than {DOUBT:.0%} sure."
-    ]
+    by_gold = len(results.consensus.choice) - items
+    answer = [f"{count_of(by_gold, 'label', 'is', 'are')} given by gold."] if by_gold else []
+    if items:
+        others = f"Of the other {items:,}, " if by_gold else ""
+        answer.append(
+            f"{others}{count_of(sure, 'label')} ({percent(sure / items)}) "
+            f"{'is' if sure == 1 else 'are'} at least {SURE:.0%} sure; "
+            f"{doubt:,} ({percent(doubt / items)}) "
+            f"{'is' if doubt == 1 else 'are'} less than {DOUBT:.0%} sure."
+        )
     found = results.evaluation
     tone = "plain"
     if found is not None and found["accuracy"].defined:
@@ -218,7 +223,7 @@ def _next_judgments(results: Results) -> _Finding | None:
     if not worth_judging(results):
         return _Finding(
             question="What to collect next?",
-            answer=("One more judgment would hardly change any label without gold.",),
+            answer=(nothing_to_judge(results),),
             tone="good",
         )
     gain = items["gain"].to_numpy()
@@ -238,6 +243,13 @@ def _next_judgments(results: Results) -> _Finding | None:
     if results.curve is not None:
         answer.append(_flattens(results.curve))
     return _Finding(question="What to collect next?", answer=tuple(answer))
+
+
+def nothing_to_judge(results: Results) -> str:
+    """Say why no item is worth another judgment."""
+    if not len(inferred_probability(results.consensus)):
+        return "Every item has gold, so another judgment cannot change its label."
+    return "Another judgment would hardly change any of the labels that gold does not fix."
 
 
 def worth_judging(results: Results) -> bool:
@@ -283,8 +295,8 @@ def _model_fits(results: Results) -> _Finding:
         elif consensus.converged:
             answer.append(f"The fit converged after {count_of(len(consensus.trace), 'iteration')}.")
         answer.append(
-            "Whether the model fits is only checked where it is sampled, as by "
-            "hierarchical-confusion."
+            "Only sampled models, such as hierarchical-confusion, can be checked for fit: "
+            "adjudge report FILE -m hierarchical-confusion."
         )
         return _Finding(question="Does the model fit?", answer=tuple(answer), tone="plain")
     failed = [check for check in results.checks if check.fails]

@@ -8,6 +8,7 @@ from typing import Any
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import MODEL
+from adjudge.data.results import inferred_probability
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, UnknownName
 from adjudge.evaluation.model_judges.answers import kinds_of
@@ -45,6 +46,10 @@ def draw(name: str, results: Results) -> Any:
 
 def _judged(results: Results) -> str | None:
     return None if len(results.consensus.judgments) else "judgments"
+
+
+def _inferred(results: Results) -> str | None:
+    return None if len(inferred_probability(results.consensus)) else "items without gold"
 
 
 def _few_labels(results: Results) -> str | None:
@@ -159,11 +164,11 @@ FIGURES: dict[str, Figure] = {
     name: Figure(name=name, shows=shows, lacks=lacks)
     for name, shows, lacks in (
         ("judge-intervals", "accuracy of each judge with its 90% interval, worst first", _judged),
-        ("confidence", "how many labels there are of each probability", _judged),
+        ("confidence", "how many labels there are of each probability", _inferred),
         ("votes", "the votes of items as stacked bars", _few_labels),
         ("agreement", "how often judges agree, similar ones side by side", _several_judges),
         ("topic-disagreement", "the topics whose judges disagree most", _topics),
-        ("voted-estimated", "what the model makes of the votes", _judged),
+        ("voted-estimated", "the model's estimates against the votes", _inferred),
         (
             "sensitivity-specificity",
             "how good each judge is on either truth, with the line of chance",
