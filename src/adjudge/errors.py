@@ -46,6 +46,8 @@ class Remedy:
     @property
     def effect(self) -> str:
         """What setting it does, as the end of a sentence."""
+        if self.setting == "columns" and len(self.value) > 1:
+            return "name the columns"
         return _EFFECTS[self.setting]
 
 
@@ -58,18 +60,18 @@ _EFFECTS = {
     "bin": "makes grades",
     "columns": "names the column",
     "counts": "counts votes per label",
-    "drop-label": "leaves it out",
+    "drop-label": "leaves out such labels",
     "encoding": "names another encoding",
     "format": "names the format",
     "header": "says that there is no header",
     "judges-are": "names the columns of judges",
     "labels": "names the scale",
-    "question": "chooses one",
+    "question": "chooses one question",
     "questions-are": "names the columns of questions",
     "relevant": "names the relevant labels",
-    "repeats": "takes each row for a judgment",
+    "repeats": "counts each row as a judgment",
     "skip-bad-rows": "leaves out such rows",
-    "transpose": "takes a row for a judge",
+    "transpose": "reads each row as one judge",
 }
 Spellings = Mapping[str, Callable[[Any], str]]  # how a front end spells each setting
 _PYTHON: Spellings = {
@@ -212,7 +214,7 @@ class BadSetting(AdjudgeError):
         self.setting = setting
         self.value = value
         self.expected = expected
-        what = f"no {setting}" if value is None else f"{setting} = {value!r}"
+        what = f"{setting} is missing" if value is None else f"{setting} = {value!r}"
         super().__init__(f"{what}: expected {expected}")
 
 

@@ -36,7 +36,7 @@ def test_columns_are_named(adjudge: Run, folder: Path) -> None:
     assert (len(read), read.judges.to_pylist()) == (3, ["x", "y"])
     assert read.time is not None
     wrong = adjudge("look", "odd.csv", "--item", "nosuch", "--judge", "who", "--label", "what")
-    assert "there is no column 'nosuch' to be the item; the columns are a, who, what" in wrong.err
+    assert "there is no column 'nosuch' for the item; the columns are a, who, what" in wrong.err
 
 
 @pytest.mark.parametrize("query", ["Search query", "search_term", "keyword", "user query"])

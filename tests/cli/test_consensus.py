@@ -124,8 +124,7 @@ def test_gold_fixes_truth_and_gold_without_judgments_is_kept_and_reported(
     assert found["q1/d1"] == ("0", "1", "3")
     assert found["q9/d9"] == ("1", "1", "0")
     assert ended.err.splitlines()[1] == (
-        "warning: "
-        "1 of 2 gold items has no judgments (first: 'q9/d9'); kept, with their gold as label"
+        "warning: 1 of 2 gold items has no judgments (first: 'q9/d9'); their labels are their gold"
     )
     notes = adjudge(*args, "--json").json["notes"]
     assert f"warning: {notes[0]}" == ended.err.splitlines()[1]
@@ -137,7 +136,8 @@ def test_gold_of_other_items_is_reported_with_both_names(adjudge: Run, crowd: Pa
     given = ("judgments.csv", "--gold", "gold.csv")
     strange = "no gold item (of 2) has a judgment: gold has 'Q1/D1', the judgments have 'q1/d1'"
     told = adjudge("consensus", *given, "--model", "majority-vote").err.splitlines()[1]
-    assert told == f"warning: {strange}; it is kept as label only"
+    unused = "the fit learns nothing from this gold; check the names of the items"
+    assert told == f"warning: {strange}: {unused}"
     for command in ("evaluate", "compare"):
         ended = adjudge(command, *given)
         assert (ended.code, ended.err) == (2, f"error: gold.csv: {strange}\n"), command

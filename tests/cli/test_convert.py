@@ -101,11 +101,14 @@ def test_bad_rows_are_listed_and_counted(adjudge: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "no FILE: expected a file to convert, or --list"),
-        (["judgments.csv"], "no --to: expected a format; 'adjudge convert --list' shows them"),
+        ([], "FILE is missing: expected a file to convert, or --list"),
+        (
+            ["judgments.csv"],
+            "--to is missing: expected a format; 'adjudge convert --list' shows them",
+        ),
         (
             ["judgments.csv", "-o", "x.xyz"],
-            "no --to: expected a format; 'adjudge convert --list' shows them",
+            "--to is missing: expected a format; 'adjudge convert --list' shows them",
         ),
         (["judgments.csv", "--to", "csv", "--json"], "--json = True: expected --list next to it"),
         (

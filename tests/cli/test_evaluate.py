@@ -36,6 +36,27 @@ def test_scores_of_labels_by_hand(adjudge: Run, folder: Path) -> None:
     assert ended.err == "warning: 3 of 4 gold items have a label and are scored\n"
 
 
+@pytest.mark.parametrize("folds", ["0", "2"])
+def test_gold_may_be_a_column_of_the_judgments(folds: str, adjudge: Run, folder: Path) -> None:
+    lines = [f"i{n},{judge},{n % 2},{n % 2}" for n in range(12) for judge in "ab"]
+    (folder / "j.csv").write_text("\n".join(["item,judge,label,answer", *lines]) + "\n")
+    ended = adjudge("evaluate", "j.csv", "--gold", "answer", "--folds", folds, "--resamples", "0")
+    assert scores(ended)["accuracy"] == 1.0
+
+
+def test_labels_that_gold_fixed_are_not_scored_without_a_warning(
+    adjudge: Run, folder: Path
+) -> None:
+    lines = [f"i{n},{judge},{n % 2}" for n in range(12) for judge in "ab"]
+    (folder / "j.csv").write_text("\n".join(["item,judge,label", *lines]) + "\n")
+    gold = [f"i{n},{n // 2 % 2}" for n in range(12)]
+    (folder / "g.csv").write_text("\n".join(["item,gold", *gold]) + "\n")
+    for given, warned in (((), False), (("--gold", "g.csv"), True)):
+        adjudge("consensus", "j.csv", *given, "-o", "labels.csv")
+        ended = adjudge("evaluate", "labels.csv", "--gold", "g.csv", "--resamples", "0")
+        assert ("warning: every label is its gold" in ended.err) == warned
+
+
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
 def test_what_consensus_writes_is_scored_as_the_fit(
     kind: str, adjudge: Run, demo_folder: Path, folder: Path

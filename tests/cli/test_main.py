@@ -169,7 +169,10 @@ def test_as_a_module_with_streams_apart(crowd: Path) -> None:
     assert (process.returncode, err) == (0, "")
     assert json.loads(out)["items"] == 4
     process = start("look", "none.csv")
-    assert process.communicate(timeout=LIMIT) == ("", "error: none.csv: there is no such file\n")
+    assert process.communicate(timeout=LIMIT) == (
+        "",
+        "error: none.csv: there is no such file; check its name and folder\n",
+    )
     assert process.returncode == 2
 
 

@@ -58,7 +58,10 @@ def test_an_earlier_fit_that_cannot_be_continued() -> None:
 
 
 def test_text_instead_of_a_number_and_tables_to_predict() -> None:
-    with pytest.raises(BadSetting, match=r"dawid-skene = \"iterations='a'\": expected settings of"):
+    with pytest.raises(
+        BadSetting,
+        match=r"settings of dawid-skene = \"iterations='a'\": expected numbers and texts",
+    ):
         adjudge.fit(TABLE, model="dawid-skene", iterations="a")
     fitted = adjudge.fit(TABLE, model="dawid-skene")
     assert len(fitted.predict({"item": ["n"], "judge": ["x"], "label": [1]}).choice) == 1

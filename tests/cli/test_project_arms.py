@@ -98,7 +98,7 @@ def test_gold_is_forecast_suggested_approved_and_split(adjudge: Run) -> None:
     assert "20 golds for training, 21 golds for screening" in split.err
     assert "lacks gold for its mix: 5 Matching" in split.err
     for arguments, words in (
-        (("--approve", "t1d1"), "no --label: expected the label that is right"),
+        (("--approve", "t1d1"), "--label is missing: expected the label that is right"),
         (("--approve", item, "--label", "Spam"), "is gold already"),
         (("--approve", "t1d1", "--label", "Spam", "--role", "x"), "training or screening or both"),
         (("--split", "even"), "uniform, any, or a mix"),

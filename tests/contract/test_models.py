@@ -253,7 +253,7 @@ def test_gold_without_judgments_is_kept_and_reported(name: str) -> None:
     table = Judgments.from_table({"item": ["a", "b"], "judge": ["x", "x"], "label": [0, 1]})
     consensus = quick(name).fit(table, Gold.of({"b": 0, "c": 1}))
     assert consensus.notes[0] == (
-        "1 of 2 gold items has no judgments (first: 'c'); kept, with their gold as label"
+        "1 of 2 gold items has no judgments (first: 'c'); their labels are their gold"
     )
     assert consensus.labels["item"].to_pylist() == ["a", "b", "c"]
     assert consensus.labels["label"].to_pylist()[1:] == [0, 1]

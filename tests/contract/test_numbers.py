@@ -165,7 +165,7 @@ def test_gold_without_judgments_is_kept_and_reported() -> None:
     table = Judgments.from_table({"item": ["a", "b"], "judge": ["x", "y"], "label": [10, 30]})
     found = Continuous().fit(table, {"b": 25, "c": 4.5})
     assert found.notes[0] == (
-        "1 of 2 gold items has no judgments (first: 'c'); kept, with their gold as label"
+        "1 of 2 gold items has no judgments (first: 'c'); their labels are their gold"
     )
     rows = {row["item"]: row for row in found.labels.to_pylist()}
     assert (rows["b"]["label"], rows["c"]["label"], rows["c"]["judgments"]) == (25.0, 4.5, 0)

@@ -130,7 +130,7 @@ def test_arviz_takes_truths_of_items_thinned() -> None:
     assert (again["truth"].values == group["truth"].values).all()
     with pytest.raises(BadSetting, match="truths = 1001: expected a number from 1 to 1,000"):
         fitted.to_arviz(truths=1001)
-    with pytest.raises(BadSetting, match="no draws: expected a model that draws"):
+    with pytest.raises(BadSetting, match="draws is missing: expected a model that draws"):
         replace(fitted, draws=None).to_arviz()
 
 

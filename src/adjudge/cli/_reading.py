@@ -270,7 +270,7 @@ def read_judgments(
     Gold that is not a file is the column of the judgments with that name. ``reader`` reads the
     files on a cluster.
     """
-    column = None if gold is None else _name_gold_column(gold)
+    column = None if gold is None else name_gold_column(gold)
     content = read_content(places, reading, kind="judgments", gold=column, reader=reader)
     if content.judgments is None:
         way = "; 'adjudge rank-pairs' ranks by them" if content.comparisons is not None else ""
@@ -293,7 +293,7 @@ def read_answers(
     from adjudge.data.model_answers import ModelAnswers
     from adjudge.data.scale import Scale
 
-    column = None if gold is None else _name_gold_column(gold)
+    column = None if gold is None else name_gold_column(gold)
     relevant = tuple(reading.relevant.split(",")) if reading.relevant else ()
     scale = None if not reading.labels else Scale.parse(reading.labels, relevant=relevant)
     settings: dict[str, Any] = {"encoding": reading.encoding, "skip_bad": reading.skip_bad_rows}
@@ -322,7 +322,7 @@ def read_answers(
     return replace(answers, judgments=judgments, gold=known)
 
 
-def _name_gold_column(gold: str) -> str | None:
+def name_gold_column(gold: str) -> str | None:
     """The name of a column, if gold does not name a file."""
     from adjudge.data.formats.opening import is_uri
 

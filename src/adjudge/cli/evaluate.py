@@ -13,6 +13,7 @@ from adjudge.cli._reading import (
     allow_labels,
     describe,
     drop_gold,
+    name_gold_column,
     omissions_of,
     place_of,
     read_content,
@@ -23,6 +24,9 @@ from adjudge.cli._results import check_places, deliver
 from adjudge.cli._summary import scores_grid, summarise
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
+
+_COPIED = 1e-5  # log loss (nats) below which labels are copies of their gold
+_FEW = 10  # gold items: fewer labels may be right and sure by themselves
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content
@@ -65,7 +69,9 @@ def run(
     plain vote's. The gold is that of --gold, or else of the file itself.
     """
     check_places({"--output": out.output}, inputs=(*files, gold), printing=out)
-    content = read_content(files, reading, kind="labels")
+    column = None if gold is None else name_gold_column(gold)
+    content = read_content(files, reading, kind="labels", gold=column)
+    gold = gold if column is None else None
     name = place_of(files)
     scoring = {"resamples": resamples, "seed": fitting.seed}
     if content.judgments is None:
@@ -111,6 +117,13 @@ def _score_labels(
         truth, scale = truth.collapse(scale), scale.with_binary_truth()
     with progress("scoring"):
         result = evaluate(labels, truth, scale, source=name, **scoring)
+    sure = "probability" in labels.column_names and result.scored >= _FEW
+    loss = result.scores.get("log_loss")
+    if sure and loss is not None and loss.defined and float(loss) < _COPIED:
+        warn(
+            "every label is its gold with probability 1, as gold given to a fit fixes it; to score "
+            "the model: adjudge evaluate JUDGMENTS --gold FILE --folds 5"
+        )
     return result, result.to_table(), omissions_of(*contents)
 
 

@@ -76,7 +76,7 @@ def load_table(
         where = without_strangers(where)
     need_columns(where, rows.column_names, place)
     if len(rows) == 0:
-        raise place.error(None, "there are no judgments: the table has a header and no rows")
+        raise place.error(None, "there are no judgments: expected rows below the header")
     coded = _encode_columns(rows, where, place)
     odd = _look_odd(coded)
     if odd:

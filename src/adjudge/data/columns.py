@@ -135,7 +135,7 @@ def named_columns(given: Mapping[str, str], columns: list[str], source: str) -> 
         chosen = exact or ([place] if place in columns else []) or (loose[:1] if loose else [])
         if not chosen:
             raise BadData(
-                f"there is no column {shown(name)} to be the {role}; "
+                f"there is no column {shown(name)} for the {role}; "
                 f"the columns are {', '.join(columns)}",
                 source=source,
                 column=name,

@@ -175,7 +175,7 @@ class Gold:
             return (
                 f"{int(alone.sum()):,} of {count_of(len(self), 'gold item')} "
                 f"{'has' if alone.sum() == 1 else 'have'} no judgments "
-                f"(first: {first}); kept, with their gold as label",
+                f"(first: {first}); their labels are their gold",
             )
         strange = (
             f"no gold item (of {len(self):,}) has a judgment: gold has {first}, the judgments have "
@@ -183,7 +183,7 @@ class Gold:
         )
         if needed:
             raise BadData(strange, source=self.source, expected="gold of items that were judged")
-        return (f"{strange}; it is kept as label only",)
+        return (f"{strange}: the fit learns nothing from this gold; check the names of the items",)
 
     def select(self, mask: NDArray[np.bool_]) -> Gold:  # (gold,)
         """The gold items under the mask."""

@@ -105,12 +105,14 @@ def model(name: str = DEFAULT, **settings: object) -> Model:
         raise UnknownName("model", name, [*MODELS, *NUMBERS])
     kind = (NUMBERS if name in NUMBERS else MODELS)[name]
     known = [entry.name for entry in fields(kind)]
-    for setting, value in settings.items():
+    for setting in settings:
         if setting not in known:
-            raise BadSetting(f"{name} {setting}", value, f"one of {', '.join(known)}")
+            raise UnknownName(f"setting of {name}", setting, known)
     try:
         built: Model = kind(**settings)
     except TypeError as fault:  # a word where a number is expected
         given = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
-        raise BadSetting(name, given, f"settings of the right kinds ({fault})") from None
+        raise BadSetting(
+            f"settings of {name}", given, f"numbers and texts as 'adjudge models' lists ({fault})"
+        ) from None
     return built

@@ -30,7 +30,7 @@ def test_who_is_invited_reads_that_their_name_is_with_their_answers(site: Site) 
     words = "with the name or id that they know you by"
     assert words in grace.words
     assert words not in other.words
-    assert "You are asked for no name and no address." in other.words
+    assert "You are not asked for a name or an address." in other.words
 
 
 def test_the_archive_of_a_project_makes_it_again(site: Site) -> None:

@@ -30,7 +30,7 @@ _ABOUT = {
     "disputed": "Disputed",
     "unsure": f"Unsure (below {UNSURE:.0%})",
     "undecided": "To adjudicate",
-    "unjudged": "Judged by nobody",
+    "unjudged": "Not judged yet",
     "gold": "Gold",
     "skipped": "Skipped or set aside",
 }

@@ -344,12 +344,20 @@ def is_uri(place: str) -> bool:
 def _check_readable(path: Path) -> None:
     """Refuse a file that is not there, is a folder, or has no byte in it."""
     if not path.exists():
-        raise BadData.at(path, "missing-file", "there is no such file", expected="a file")
+        raise BadData.at(
+            path,
+            "missing-file",
+            "there is no such file; check its name and folder",
+            expected="a file",
+        )
     if path.is_dir():
         raise BadData.at(path, "not-a-file", "is a folder; expected a file", expected="a file")
     if path.is_file() and path.stat().st_size == 0:
         raise BadData.at(
-            path.name, "empty-file", "the file is empty (0 bytes)", expected="judgments"
+            path.name,
+            "empty-file",
+            "the file is empty (0 bytes); expected judgments: export or copy it again",
+            expected="judgments",
         )
 
 

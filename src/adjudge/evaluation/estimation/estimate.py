@@ -466,14 +466,14 @@ def _check_random(
         return warnings
     drawn = float(posterior[sample.item, truth].mean())
     text = (
-        f"gold was not drawn at random: judges expect truth {truth + 1} on the scale of "
-        f"{drawn:.0%} of its items and of {posterior[:, truth].mean():.0%} of all "
-        f"({apart:.1f} standard errors)"
+        f"gold was not drawn at random: judges expect label {truth + 1} of the scale for "
+        f"{drawn:.1%} of gold items but for {posterior[:, truth].mean():.1%} of all items "
+        f"({apart:.1f} standard errors apart)"
     )
     if apart >= _STRANGE and not assured:
         raise BadData(
-            f"{text}; expected a random draw, or a column sampling_probability; the setting "
-            "sampled = random takes it for one all the same",
+            f"{text}; expected a random draw, or a column sampling_probability in the gold; "
+            "the setting sampled = random skips this check",
             source=gold.source,
         )
     return [*warnings, f"{text}: the interval holds only if that is chance"]

@@ -364,9 +364,9 @@ def _labels_moved(
             yield Remark(
                 "stale mix",
                 name,
-                f"{name} gives other labels where there is no gold: {moved:.0%} of them would have "
-                "to move. The mix of items has changed since the gold was taken, or the gold was "
-                "not drawn at random: error rates on gold may not hold there.",
+                f"{name} labels items without gold differently from gold items: the shares of its "
+                f"labels differ by {moved:.0%}. Gold was not drawn at random, or the items have "
+                "changed since. Error rates on gold may not hold on the other items.",
             )
 
 
