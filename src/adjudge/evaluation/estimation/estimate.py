@@ -466,7 +466,7 @@ def _check_random(
         return warnings
     drawn = float(posterior[sample.item, truth].mean())
     text = (
-        f"gold was not drawn at random: judges expect label {truth + 1} of the scale for "
+        f"gold was not drawn at random: judges expect label number {truth + 1} of the scale for "
         f"{drawn:.1%} of gold items but for {posterior[:, truth].mean():.1%} of all items "
         f"({apart:.1f} standard errors apart)"
     )
