@@ -117,6 +117,10 @@ class Note(str):
         return note
 
 
+class Caution(Note):
+    """A note that lowers the trust in a result, so that front ends always show it."""
+
+
 def remedies_of(note: str) -> tuple[Remedy, ...]:
     """What the user could set; a plain string has no remedies."""
     return note.remedies if isinstance(note, Note) else ()

@@ -273,6 +273,29 @@ def test_the_papers_set_of_the_relevance_feedback_track(adjudge: Run, shared_dat
     assert found["accuracy"]["value"] == pytest.approx(0.64, abs=0.01)
 
 
+@pytest.mark.parametrize("changed", [0, 12], ids=["copies", "noisy copies"])
+def test_judges_who_may_be_one_source_are_warned_of(
+    changed: int, adjudge: Run, demo_folder: Path, folder: Path
+) -> None:
+    with (demo_folder / "judgments.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    own = [row for row in rows if row["judge"] == "llm-judge-8b"]
+    for copy in "abc":
+        for place, row in enumerate(own):
+            other = changed and (place + ord(copy)) % changed == 0
+            label = str((int(row["label"]) + 1) % 3) if other else row["label"]
+            rows.append({**row, "judge": f"copy-{copy}", "label": label})
+    with (folder / "copied.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    warnings = [
+        line for line in adjudge("consensus", "copied.csv").err.splitlines() if "copy-a" in line
+    ]
+    assert warnings
+    assert all(line.startswith("warning: ") for line in warnings)
+
+
 def test_few_gold_labels_suggest_the_command_for_more(adjudge: Run, demo_folder: Path) -> None:
     """The command names the earlier gold and works as it is; from 50 labels on there is none."""
     given = str(demo_folder / "judgments.csv")

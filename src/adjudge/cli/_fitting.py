@@ -10,7 +10,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from adjudge.cli._console import describe_size, detail, labels_of, progress, say, tell_if_cold, warn
-from adjudge.errors import BadSetting, UnknownName
+from adjudge.errors import BadSetting, Caution, UnknownName
 
 if TYPE_CHECKING:
     from adjudge.cli._options import Fitting, NumberReading, Reading, Running
@@ -181,7 +181,10 @@ def fit_model(
         warn(note)
     detail(("model ", "dim"), consensus.model)
     for note in consensus.notes:
-        detail(f"  {note}")
+        if isinstance(note, Caution):
+            warn(note)
+        else:
+            detail(f"  {note}")
     if consensus.converged is False:
         warn("the fit stopped before it converged; allow more with --set iterations=N")
     if consensus.draws is not None:

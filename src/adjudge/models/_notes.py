@@ -12,6 +12,7 @@ from adjudge.data._reshaping import family_pattern
 from adjudge.data.consensus import Families
 from adjudge.data.judgments import Judgments
 from adjudge.data.source import count_of
+from adjudge.errors import Caution
 
 _VOTED = 0.05  # share of the judgments from which a class is looked at
 _EMPTY = 0.25  # of that share: a class with less among the items is nearly empty
@@ -41,8 +42,10 @@ def describe_empty_classes(
     if model.prevalence is None:
         tries.append("prevalence= with known shares")
     return tuple(
-        f"label {scale.truths[k]} is nearly empty: {voted[k]:.0%} of the judgments, {found[k]:.1%} "
-        f"of the items. Try {' or '.join((*tries, 'more gold labels'))}"
+        Caution(
+            f"label {scale.truths[k]} is nearly empty: {voted[k]:.0%} of the judgments, "
+            f"{found[k]:.1%} of the items. Try {' or '.join((*tries, 'more gold labels'))}"
+        )
         for k in np.flatnonzero((voted >= _VOTED) & (found < _EMPTY * voted)).tolist()
     )
 
@@ -53,10 +56,12 @@ def describe_families(families: Families, judgments: Judgments) -> tuple[str, ..
     def named(judges: tuple[int, ...]) -> list[str]:
         return sorted(str(judgments.judges[judge].as_py()) for judge in judges)
 
-    notes = []
+    notes: list[str] = []
     for group in families.groups[:_SHOWN]:
-        how = "one family, as declared," if families.declared[group[0]] else "near-duplicates"
-        notes.append(f"{_list_names(named(group))} are {how} and count as one judge")
+        declared = families.declared[group[0]]
+        how = "one family, as declared," if declared else "near-duplicates"
+        note = f"{_list_names(named(group))} are {how} and count as one judge"
+        notes.append(note if declared else Caution(note))
     if len(families.groups) > _SHOWN:
         notes.append(f"{len(families.groups) - _SHOWN:,} more families count as one judge each")
     for alike in families.suspected[:_SHOWN]:
@@ -64,15 +69,17 @@ def describe_families(families: Families, judgments: Judgments) -> tuple[str, ..
         pattern = quote(family_pattern(names))
         if len(names) > _NAMED:
             pattern = "and the pattern in 'adjudge judges --show families -o FILE'"
-        notes.append(
+        note = (
             f"{_list_names(names)} agree more than the other judges explain "
             f"({alike.excess:.2f} of the way to duplicates, {count_of(alike.common, 'item')} in "
             f"common). If they are one source, declare it with --family {pattern} "
             "(with_family_rule in Python)"
         )
+        notes.append(Caution(note))
     if len(families.suspected) > _SHOWN:
         more = count_of(len(families.suspected) - _SHOWN, "more group")
-        notes.append(f"{more} of judges may be one source each (adjudge judges --show families)")
+        note = f"{more} of judges may be one source each (adjudge judges --show families)"
+        notes.append(Caution(note))
     return tuple(notes)
 
 
