@@ -269,7 +269,7 @@ def test_a_webhook_that_never_ends_its_answer_is_hung_up_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And does not keep the messages of others, of which some are sent at a time."""
-    monkeypatch.setattr(_background, "_WHOLE_SECONDS", 0.5)
+    monkeypatch.setattr(_background, "_TOTAL_SECONDS", 0.5)
     drip = Dripping()
     with served(tmp_path, notify_seconds=0.0, private_webhooks=True) as site:
         slug = site.open_project()
