@@ -66,9 +66,10 @@ def choose_items(
 ) -> Any:
     """Return a table of the items to label, after those with gold.
 
-    Columns: item, topic and document if known, gold (empty for items to label), label and
-    probability by the consensus, sampling_probability, sampling_round, sampling_stratum. The
-    schema's metadata has ``labels_at_random``: how many items drawn at random are worth as much.
+    Columns: item, topic and document if known, gold (empty for items to label), believed (the
+    label by the consensus) and its probability, sampling_probability, sampling_round and
+    sampling_stratum. The schema's metadata has ``labels_at_random``: how many items drawn at
+    random are worth as much.
     """
     how = plan if plan is not None else Plan()
     target = how.target(name, fit.consensus, runs)
