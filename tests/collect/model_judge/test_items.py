@@ -281,7 +281,7 @@ def test_from_the_command_line_to_an_audit(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "error: no PROJECT: expected either a project, or --items FILE"),
+        ((), "error: PROJECT is missing: expected either a project"),
         (("shop", "--items", "items.csv"), "expected either a project, or --items FILE"),
         (("shop", "-o", "a.csv"), "expected --items with it; a project has its own"),
         (
