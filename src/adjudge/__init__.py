@@ -4,7 +4,7 @@
 
     consensus = adjudge.fit("judgments.csv", gold="gold.csv")
     consensus.labels  # Arrow table: item, label, probability, ...
-    consensus.judges  # Arrow table: judge, judgments, accuracy, bits, ...
+    consensus.judges  # judge, judgments, accuracy, bits, ...; consensus.judges.plot()
 
 Names are imported when first used, so that ``import adjudge`` costs nothing.
 """

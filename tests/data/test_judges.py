@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
+import duckdb
 import numpy as np
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +17,8 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 from scipy.stats import norm
 
-from adjudge.data.judges import _COMMON, _OWN, Evidence, estimate_shares
+import adjudge
+from adjudge.data.judges import _COMMON, _OWN, Evidence, Judges, estimate_shares
 
 COMMON, OWN = _COMMON**2, _OWN**2  # variances of errors in logit
 Judge = tuple[float, float, float, float]  # hits and total without gold, hits and total on gold
@@ -133,3 +140,21 @@ def test_next_to_nothing_gives_the_widest_interval_without_a_warning() -> None:
     value, low, high = estimate([(1e-8, 1.1e-8, 0, 0), (8, 10, 0, 0)])
     assert (low[0], high[0]) == pytest.approx((0.0, 1.0))
     assert 0 < value[0] < 1
+
+
+def test_judges_are_used_as_the_table_that_they_have() -> None:
+    rows = {"item": ["a", "a", "b"], "judge": ["x", "y", "x"], "label": [1, 0, 1]}
+    judges = adjudge.fit(rows).judges
+    table = judges.to_table()
+    assert isinstance(judges, Judges)
+    assert isinstance(table, pa.Table)
+    assert (len(judges), judges.num_rows, judges.column_names) == (2, 2, table.column_names)
+    assert judges["judge"].to_pylist() == judges.column("judge").to_pylist() == ["x", "y"]
+    assert pa.table(judges).equals(table)
+    assert pl.from_arrow(judges).to_dicts() == table.to_pylist()
+    assert duckdb.sql("select sum(judgments) from judges").fetchone() == (3,)
+    for same in (table, judges, pickle.loads(pickle.dumps(judges)), copy.deepcopy(judges)):
+        assert judges.equals(same)
+    assert not judges.equals(table.slice(0, 1))
+    with pytest.raises(AttributeError):
+        judges.nothing  # noqa: B018

@@ -52,7 +52,9 @@ def audit(made: Simulated, _: Consensus) -> Result:
 MAKERS: dict[str, Callable[[Simulated, Consensus], Result]] = {
     "consensus": lambda _, consensus: consensus,
     "item": lambda _, consensus: consensus["item-0000004"],
-    "judges": lambda _, consensus: diagnose(consensus, pairs=False),
+    "judges": lambda _, consensus: consensus.judges,
+    "judges of numbers": lambda made, _: adjudge.fit(made.judgments, model="continuous").judges,
+    "diagnosis": lambda _, consensus: diagnose(consensus, pairs=False),
     "evaluation": lambda made, consensus: evaluate(consensus, made.gold),
     "agreement": lambda made, _: measure_agreement(made.judgments, resamples=20),
     "estimate": lambda made, consensus: adjudge.estimate(consensus, made.gold, target="share:2"),

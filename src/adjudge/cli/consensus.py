@@ -199,7 +199,7 @@ def _deliver(
     if place is None and is_piped() and not out.json:
         place = STDOUT
     tables: dict[str, tuple[Any, Path | None]] = {
-        "judges": (consensus.judges, places["--judges"]),
+        "judges": (consensus.judges.to_table(), places["--judges"]),
         "topics": (getattr(consensus, "topics", None), places["--topics"]),
     }
     if place is not None and (to is not None or _is_folder(place)):

@@ -169,7 +169,7 @@ def _keep(folder: Path, crowd: Simulated, consensus: Consensus) -> None:
         crowd.gold.to_table(),
         crowd.truth.to_table(),
         consensus.labels,
-        consensus.judges,
+        consensus.judges.to_table(),
     )
     pairs = zip(_FILES, tables, strict=True)
     write_tables({file: (table, folder / file) for file, table in pairs}, tell=False)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.draws import Draws, truths_for_arviz
-from adjudge.data.judges import share_held_against, tabulate_judges, tabulate_topics
+from adjudge.data.judges import Judges, share_held_against, tabulate_judges, tabulate_topics
 from adjudge.data.judgments import Judgments, take_judgments
 from adjudge.data.names import as_names, look_up, restore
 from adjudge.data.results import ItemResult, Result
@@ -248,7 +248,7 @@ class Consensus(Result, Saved):
         return self.counts * share_held_against(self)[:, None, None]
 
     @property
-    def judges(self) -> pa.Table:
+    def judges(self) -> Judges:
         """One row per judge: judgments, accuracy, bits per judgment, rates, with intervals."""
         return tabulate_judges(self)
 

@@ -17,7 +17,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.names import Names, restore
+from adjudge.data.results import Result
 from adjudge.data.scale import Scale
+from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
@@ -30,6 +32,40 @@ _ALONE = 1.0  # the same of a judge whose judgments nothing can be compared with
 _STEPS = 12  # of Newton's method
 
 _Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judges(Result):
+    """The judges of a consensus: an Arrow table with a chart, a summary and a view in notebooks.
+
+    It has all attributes of the table, and passes through the Arrow C interface. ``to_table()`` is
+    the table itself, for functions that check the type.
+    """
+
+    table: Any  # one row per judge
+
+    @property
+    def facts(self) -> str:
+        """How many judges there are, and how many judgments they gave."""
+        judgments = sum(self.table["judgments"].to_pylist())
+        return f"{count_of(len(self), 'judge')}, {count_of(judgments, 'judgment')}"
+
+    def to_table(self) -> Any:
+        """Return the Arrow table."""
+        return self.table
+
+    def equals(self, other: Any) -> bool:
+        """Whether the other judges, or the other table, are the same."""
+        return bool(self.table.equals(other.table if isinstance(other, Judges) else other))
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __getitem__(self, column: str | int) -> Any:
+        return self.table[column]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "table"), name)
 
 
 def information(
@@ -117,7 +153,7 @@ _FOR_BITS = 400  # draws behind the bits: enough for an interval, and logarithms
 _BLOCK = 100_000  # items looked through at a time
 
 
-def tabulate_judges(consensus: Consensus) -> Any:
+def tabulate_judges(consensus: Consensus) -> Judges:
     """One row per judge of a consensus, and what its model adds to the table."""
     known: dict[str, Any] = {
         "names": restore(consensus.judgments.judges, consensus.judgments.types.get("judge")),
@@ -138,7 +174,7 @@ def tabulate_judges(consensus: Consensus) -> Any:
     if consensus.about_judges is not None:
         for name in consensus.about_judges.column_names:
             table = table.append_column(name, consensus.about_judges[name])
-    return table
+    return Judges(table)
 
 
 def tabulate_topics(consensus: Consensus) -> Any:

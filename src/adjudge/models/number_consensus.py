@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from adjudge.data.judges import Judges
 from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import look_up, restore
 from adjudge.data.results import Result
@@ -385,17 +386,16 @@ class ContinuousConsensus(Result, Saved):
         return pa.table(columns)
 
     @property
-    def judges(self) -> pa.Table:
+    def judges(self) -> Judges:
         """One row per judge: how many judgments they gave, their bias and their noise."""
-        return pa.table(
-            {
-                "judge": restore(self.judgments.judges, self.judgments.types.get("judge")),
-                "judgments": pa.array(self.judgments.counts_per_judge),
-                "shift": pa.array(np.round(self.shift, 6)),
-                "scale": pa.array(np.round(self.scale, 6)),
-                "noise": pa.array(np.round(self.noise, 6)),
-            }
-        )
+        columns = {
+            "judge": restore(self.judgments.judges, self.judgments.types.get("judge")),
+            "judgments": pa.array(self.judgments.counts_per_judge),
+            "shift": pa.array(np.round(self.shift, 6)),
+            "scale": pa.array(np.round(self.scale, 6)),
+            "noise": pa.array(np.round(self.noise, 6)),
+        }
+        return Judges(pa.table(columns))
 
     def __repr__(self) -> str:
         given = self.judgments

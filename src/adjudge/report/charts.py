@@ -81,7 +81,8 @@ def _list_rows(result: Result, name: str | None) -> tuple[list[dict[str, Any]], 
         measure = "log_loss" if "log_loss" in table.column_names else "log_score"
         return _pick(table, "model", measure), title, measure.replace("_", " ")
     if "judge" in table.column_names:
-        return _pick(table, "judge", "accuracy"), title, "accuracy"
+        value = "accuracy" if "accuracy" in table.column_names else "noise"
+        return _pick(table, "judge", value), title, value
     return _pick(table, "score", "value"), title, "value"
 
 

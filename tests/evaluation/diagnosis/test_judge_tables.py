@@ -95,7 +95,7 @@ def test_the_table_has_what_was_promised() -> None:
         *(consensus, simulated.gold, measure_confusions(consensus)),
         *(find_commonest(consensus.counts, consensus.scale), Limits(), {}),
     )
-    before = consensus.judges
+    before = consensus.judges.to_table()
     assert table.select(before.column_names).equals(before)
     assert table.column_names[len(before.column_names) :] == [
         *("p_chance", "skill", "skill_low", "skill_high", "bias_low", "bias_high"),

@@ -168,7 +168,7 @@ def list_judges(
     flags: Mapping[str, Sequence[str]],
 ) -> tuple[Any, tuple[str, ...]]:
     """Return the table of judges, and notes on what it lacks."""
-    table = consensus.judges
+    table = consensus.judges.to_table()
     evidence = weigh_gold(consensus, gold, limits.least)
     skill = measure_skill(consensus, evidence, limits.useful)
     bias = _measure_bias(consensus)
