@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from adjudge import Consensus
 from commands import Run
 
 VOTES = {  # label and its share of the votes, by hand
@@ -363,3 +364,26 @@ def test_a_vote_with_weights_and_filters(adjudge: Run, demo_folder: Path, folder
     assert ended.code == 0, ended.err
     assert "4 of 40 judges dropped by zscore:graded-accuracy-gold:1.5" in ended.err
     assert (folder / "j.csv").read_text().splitlines()[0].endswith("weight,kept,dropped_by,flipped")
+
+
+def test_an_earlier_consensus_labels_without_a_fit(adjudge: Run, crowd: Path) -> None:
+    """Memory mode: judges keep the rates that they had in the earlier fit."""
+    fit = ("consensus", "judgments.csv", "-m", "dawid-skene", "--save", "old.adjudge")
+    first = adjudge(*fit, "-o", "-")
+    again = adjudge("consensus", "judgments.csv", "--start", "old.adjudge", "-o", "-")
+    assert (again.code, again.rows) == (0, first.rows)
+    learnt = Consensus.load(crowd / "old.adjudge")
+    judges = learnt.judgments.judges.to_pylist()
+    (crowd / "new.csv").write_text(f"topic,document,judge,label\nq9,d1,{judges[0]},1\n")
+    odds = learnt.overall_prevalence * learnt.confusion[0, :, 1]  # Bayes' rule
+    row = adjudge("consensus", "new.csv", "--start", "old.adjudge", "-o", "-").rows[0]
+    assert float(row["p_1"]) == pytest.approx(odds[1] / odds.sum())
+    numbers = "item,judge,label\n" + "".join(
+        f"i{n},j{k},{n + k / 10}\n" for n in range(9) for k in range(3)
+    )
+    (crowd / "numbers.csv").write_text(numbers)
+    assert adjudge("consensus", "numbers.csv", "--save", "values.adjudge").code == 0
+    assert adjudge("consensus", "numbers.csv", "--start", "values.adjudge", "-o", "-").code == 0
+    for option in (["-m", "pmf"], ["--set", "seed=1"], ["--gold", "gold.csv"], ["--use-gold"]):
+        assert adjudge("consensus", "new.csv", "--start", "old.adjudge", *option).code == 2
+    assert adjudge("consensus", "new.csv", "--start", "judgments.csv").code == 2

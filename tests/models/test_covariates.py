@@ -144,6 +144,10 @@ def test_columns_are_standardised_and_what_is_missing_is_the_mean() -> None:
     assert found.values[:, 0] == pytest.approx([-1.2247, 0, 1.2247, 0], abs=1e-4)
     assert found.values[:, 1] == pytest.approx([1.4142, -0.7071, -0.7071, 0], abs=1e-4)
     assert found.missing == 2
+    # The server's table of judges has an empty text where a link says nothing.
+    spoken = {"judge": ["a", "b", "c", "d"], "language": ["fr", "en", "", "fr"]}
+    found = design(spoken, ("language",), "judge", rows)
+    assert (found.names, found.missing, found.values[2, 0]) == (("language en",), 1, 0.0)
 
 
 def test_a_file_is_read_and_what_is_wrong_is_named(tmp_path: Path, made) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
 from adjudge.cli import command, flag, option
-from adjudge.cli._console import is_piped, is_verbose, say
+from adjudge.cli._console import describe_size, detail, is_piped, is_verbose, say
 from adjudge.cli._fitting import (
     are_numbers,
     check_engine,
@@ -39,6 +39,7 @@ from adjudge.errors import BadSetting
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
+    from adjudge.data.judgments import Judgments
     from adjudge.evaluation.against_gold import MoreGold
     from adjudge.models.number_consensus import ContinuousConsensus
 
@@ -50,6 +51,7 @@ _ROWS = 1_000_000  # labels in a file of a folder
     "adjudge consensus judgments.csv -m majority-vote --to qrels > crowd.qrels",
     "adjudge consensus j.csv -m hierarchical-confusion --save-draws draws.nc",
     "adjudge consensus part-*.parquet --engine dask --workers 4 -o labels",
+    "adjudge consensus new.csv --start last-week.adjudge -o labels.csv",
 )
 def run(
     judgments: list[str] = o.JUDGMENTS,
@@ -62,6 +64,10 @@ def run(
     save_draws: Path | None = option(
         "--save-draws FILE", "Write the draws of a sampled model (.nc)."
     ),
+    start: Path | None = option(
+        "--start FILE", "Label by what an earlier consensus (--save) learnt; nothing is fitted."
+    ),
+    save: Path | None = option("--save FILE", "Keep the consensus, for --start."),
     with_unjudged: bool = flag(
         "--with-unjudged", "Keep items without judgments, labelled from the others."
     ),
@@ -86,12 +92,14 @@ def run(
     places = {"--output": out.output, "--judges": judges, "--topics": topics}
     free = to is not None or _is_folder(out.output)
     check_places(
-        {**places, "--save-draws": save_draws},
-        inputs=(*judgments, gold),
-        free=("--output", "--save-draws") if free else ("--save-draws",),
+        {**places, "--save-draws": save_draws, "--save": save},
+        inputs=(*judgments, gold, start),
+        free=("--save-draws", "--save", *(("--output",) if free else ())),
         printing=out,
     )
     check_engine(running, fitting.threads)
+    if start is not None:
+        _check_start(fitting, {"--gold": gold, "--use-gold": use_gold, "--save-draws": save_draws})
     fitting, reading, model = choose_model(fitting, reading)
     if save_draws is not None:
         if save_draws.suffix != ".nc":
@@ -106,14 +114,21 @@ def run(
         read = read_judgments(judgments, gold, reading, reader)
         read = _leave_out_unjudged(read, with_unjudged)
         known = read.choose_gold(use_gold)
-        if model is None or are_numbers(read.judgments, reading, fitting):
+        if start is not None:
+            consensus = _recall(start, read.judgments)
+        elif model is None or are_numbers(read.judgments, reading, fitting):
             check_numbers(fitting, places, to)
-            found = fit_numbers(read, known, fitting, engine)
-            _deliver(found, None, summarise_numbers(found, read), places, to, out)
+            consensus = fit_numbers(read, known, fitting, engine)
+        else:
+            consensus = fit_model(model, read.judgments, known, fitting, engine)
+        if save is not None:
+            consensus.save(save)
+            tell_written("consensus", save)
+        if not hasattr(consensus, "entropy"):  # of numbers
+            _deliver(consensus, None, summarise_numbers(consensus, read), places, to, out)
             if out.output is None and not is_piped():
                 say(("Next: ", "bold"), "-o labels.csv keeps the values")
             return
-        consensus = fit_model(model, read.judgments, known, fitting, engine)
         about = summarise(consensus, read) if out.json else {}
         if known is None and read.file_gold is not None:
             about |= tell_scores(consensus, read.file_gold, read.judgments)
@@ -126,6 +141,26 @@ def run(
         _deliver(consensus, read.every, about, places, to, out)
         earlier = ["--gold", gold] if gold else []
         _say_next(more, shlex.join([*judgments, *earlier]), out.output is not None or is_piped())
+
+
+def _check_start(fitting: o.Fitting, given: dict[str, Any]) -> None:
+    """Refuse options of a fit where an earlier one is used."""
+    options = {"--model": fitting.model, "--set": fitting.settings, "--by-topic": fitting.by_topic}
+    for name, value in (options | given).items():
+        if value:
+            raise BadSetting(name, str(value), "no --start with it, which fits nothing")
+
+
+def _recall(start: Path, judgments: Judgments) -> Any:
+    """The consensus of judgments by what an earlier one learnt of judges and prevalence."""
+    from adjudge.data.saved import Saved
+
+    earlier: Any = Saved.load(start)
+    found = earlier.predict(judgments)
+    say(f"{describe_size(judgments)}; labelled by {start}")
+    for note in found.notes:
+        detail(f"  {note}")
+    return found
 
 
 def _say_quality(consensus: Consensus, accuracy: dict[str, Any] | None) -> None:

@@ -138,8 +138,8 @@ def _numbers(column: Any, name: str) -> list[tuple[str, _Floats]]:
     """A column as numbers; of texts, whether it is each but the commonest."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return [(name, column.cast(pa.float64()).to_numpy(zero_copy_only=False))]
-    texts = [None if text is None else str(text) for text in column.to_pylist()]
-    counts = sorted({text: texts.count(text) for text in set(texts) if text}.items())
+    texts = [str(text) if text not in (None, "") else None for text in column.to_pylist()]
+    counts = sorted({text: texts.count(text) for text in set(texts) if text is not None}.items())
     rest = [text for text, _ in sorted(counts, key=lambda pair: -pair[1])[1:]]
     if len(rest) > 50:
         raise BadData(f"column {name!r} has more than 50 different texts", value=name)
