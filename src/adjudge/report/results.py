@@ -111,7 +111,7 @@ def gather(
     audited = None
     if kinds is not None and (kinds == MODEL).any():
         some = gold is not None and (gold.align(judgments) >= 0).any()
-        audited = audit(judgments, gold if some else None, resamples=RESAMPLES, seed=seed)
+        audited = audit(judgments, gold if some else None, seed=seed)
     report(6, "")
     return Results(
         consensus=consensus,

@@ -61,6 +61,7 @@ def test_a_sample_comes_first_and_then_the_rest(
     ada.get(f"/projects/{slug}/judges/models")
     assert "finished" in ada.words
     assert "Judge all" in ada.words
+    assert ada.text.count(f"/projects/{slug}/judges/audit") == 2, "of the section and of the run"
     ada.post(f"/projects/{slug}/judges/models", endpoint=endpoint, model="m", prompt="guidelines")
     wait_until(lambda: ended(site, slug), 60, "the rest is judged")
     assert site.services.projects.get_progress(slug).open == 0

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from adjudge.collect.consensus.reports import KeptReport, make_ranking, make_report
+from adjudge.collect.consensus.reports import KeptAudit, KeptReport, make_ranking, make_report
 from adjudge.collect.store.database import StoredRow, find_row, from_row, put_row
 from adjudge.collect.store.schema import fit_labels, fits, projects
 from adjudge.collect.values.requesting import MemberRole
@@ -300,6 +300,13 @@ def read_report(
     """The report of the last fit of a model, None where there is none yet."""
     row = _find(services, slug, model, question)
     return None if row is None or row.report is None else KeptReport.from_json(row.report)
+
+
+def find_audit(services: RequesterServices, slug: str) -> tuple[str, KeptAudit | None]:
+    """When the first of the models that are fitted was reported on, and its audit of LLM judges."""
+    ready = [fit.model for fit in list_fits(services, slug) if fit.made]
+    report = read_report(services, slug, ready[0]) if ready else None
+    return (report.made, report.audit) if report else ("", None)
 
 
 def _project(services: RequesterServices, slug: str, *, least: MemberRole = "viewer") -> int:

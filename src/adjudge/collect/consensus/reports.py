@@ -30,10 +30,24 @@ if TYPE_CHECKING:
     from adjudge.collect.values.requesting import ProjectHead
     from adjudge.data.consensus import Consensus
     from adjudge.data.preferences import Preferences
+    from adjudge.evaluation.model_judges.audit import Audit
 
 
 _POLICY = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]+)"')
 _MOST = 1_000  # items and judges that are kept to be shown: the report has all
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAudit:
+    """The audit of a project's LLM judges, as the report has it."""
+
+    body: str  # packed
+    verdicts: dict[str, str]  # by public id, in the order of the page
+
+    @property
+    def html(self) -> str:
+        """The part of a page that shows it."""
+        return _unpack(self.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +58,21 @@ class KeptReport:
     """
 
     made: str
-    html: str = ""
+    body: str = ""  # packed
     problem: str = ""
     sure: tuple[str, ...] = ()  # sentences: accuracy, log loss and calibration on the gold
     more_gold: dict[str, Any] | None = None  # fields of MoreGold: what more gold would show
+    audit: KeptAudit | None = None
 
     @classmethod
     def from_json(cls, kept: dict[str, Any]) -> KeptReport:
         """A report from what is kept."""
-        body = zlib.decompress(base64.b85decode(kept["body"])).decode() if kept["body"] else ""
-        about = {name: value for name, value in kept.items() if name != "body"}
-        return TypeAdapter(cls).validate_python({**about, "html": body})
+        return TypeAdapter(cls).validate_python(kept)
+
+    @property
+    def html(self) -> str:
+        """Its page."""
+        return _unpack(self.body)
 
     @property
     def policy(self) -> str:
@@ -107,8 +125,26 @@ class CalledJudges:
 
 def _pack_page(page: str, made: str) -> dict[str, Any]:
     """A page of a report as it is kept."""
-    body = base64.b85encode(zlib.compress(page.encode("utf-8", "replace"), 6)).decode()
-    return {"made": made, "body": body, "problem": ""}
+    return {"made": made, "body": _pack(page), "problem": ""}
+
+
+def _pack(html: str) -> str:
+    return base64.b85encode(zlib.compress(html.encode("utf-8", "replace"), 6)).decode()
+
+
+def _unpack(body: str) -> str:
+    return zlib.decompress(base64.b85decode(body)).decode() if body else ""
+
+
+def _keep_audit(found: Audit | None, called: CalledJudges) -> dict[str, Any] | None:
+    """An audit as it is kept; None where there is none."""
+    if found is None:
+        return None
+    from adjudge.report.audit import audit_part
+
+    ids = {name: judge for judge, name in called.names.items()}
+    verdicts = {ids[one.judge]: one.verdict for one in found.judges}
+    return asdict(KeptAudit(_pack(audit_part(found)), verdicts))
 
 
 def _page_of(
@@ -118,7 +154,7 @@ def _page_of(
     made: str,
     question: str,
 ) -> tuple[str, dict[str, Any]]:
-    """The page, how sure it says the labels are, and what more gold would show."""
+    """The page, how sure it says the labels are, what more gold would show, and the audit."""
     from adjudge.data.names import as_names
     from adjudge.report.page import report_html
     from adjudge.report.results import Provenance, gather
@@ -149,7 +185,11 @@ def _page_of(
     results = gather(consensus, gold=gold, blind=blind, flags=flags, provenance=about)
     # Gold is of the first question alone.
     more = None if question or results.more_gold is None else asdict(results.more_gold)
-    return report_html(results), {"sure": certainty(results).answer, "more_gold": more}
+    return report_html(results), {
+        "sure": certainty(results).answer,
+        "more_gold": more,
+        "audit": _keep_audit(results.audit, called),
+    }
 
 
 @dataclass(frozen=True, slots=True)

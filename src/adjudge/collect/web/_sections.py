@@ -17,6 +17,7 @@ SECTIONS = {  # the pages of each; the first is where the section begins
         "All judges": "/judges",
         "Arrivals": "/judges/groups",
         "LLM judges": "/judges/models",
+        "Audit": "/judges/audit",
     },
     "Results": {
         "Consensus": "/results",

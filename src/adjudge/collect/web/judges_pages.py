@@ -93,6 +93,7 @@ def _models(project: str, who: Who) -> Response:
     models = state_of(who.request).models
     runs = models.find(project)
     rows = {row.judge: row for row in who.services.judges.get_all(project)}
+    _, audit = refit.find_audit(who.services, project)
     return who.show_project(
         "LLM judges",
         "models",
@@ -101,6 +102,7 @@ def _models(project: str, who: Who) -> Response:
         server=f"{origin(who.request)}{root(who.request)}",
         prompts=tuple(PROMPTS),
         runs=[(run, rows.get(run.judge), models.has_key(project, run.model)) for run in runs],
+        verdicts=audit.verdicts if audit else {},
         given={
             **dict.fromkeys(_ASKED, ""),
             "prompt": "guidelines",
@@ -139,6 +141,16 @@ def _stop_model(project: str, form: SentForm, who: Who) -> str:
     """Stop a model after its present page."""
     state_of(who.request).models.stop(project, form.need("model", most=500))
     return f"/projects/{project}/judges/models"
+
+
+@router.get("/audit")
+def _audit(project: str, who: Who) -> Response:
+    """The audit of the project's LLM judges: a verdict on each, and the checks behind it."""
+    made, audit = refit.find_audit(who.services, project)
+    audited = audit.verdicts if audit else {}
+    models = [row for row in who.services.judges.get_all(project) if row.kind == "model"]
+    missing = [row for row in models if row.judge not in audited]
+    return who.show_project("Audit", "audit", project, made=made, audit=audit, missing=missing)
 
 
 @router.get("/table")
