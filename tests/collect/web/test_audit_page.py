@@ -69,7 +69,9 @@ def test_verdicts_are_those_of_the_library_on_the_export(
     assert list(kept.verdicts.items()) == [(one.judge, one.verdict) for one in found.judges]
 
     ada.get(page)
-    rows = dict(re.findall(r'<tr><td class="text"><a href="#audit-\d">(\w+)</a>(.*)</tr>', ada.text))
+    rows = dict(
+        re.findall(r'<tr><td class="text"><a href="#audit-\d">(\w+)</a>(.*)</tr>', ada.text)
+    )
     assert list(rows) == ["careful", "fair", "lost"]
     for name, row in rows.items():
         one = found[ids[name]]

@@ -50,7 +50,7 @@ _LEAST: dict[str, MemberRole] = {
 _ENDED = "session-ended:"  # a setting of this name, with the session's id, for each that ended
 _SECONDS = 5.0  # that a token is believed without asking the database again
 _MOST_TOKENS = 1_000
-_WITH_FITS = ("All items", "Adjudicate", "All judges", "Audit", "Consensus", "Ranking", "Export", "Gold")
+_WITH_FITS = ("Items", "Judges", "Results")  # sections whose pages show what fits say
 
 
 class LoginNeeded(Exception):
@@ -152,7 +152,7 @@ class LoggedIn:
             section=section,
             sections=SECTIONS,
             pages_here=pages,
-            outdated=tab in _WITH_FITS and is_outdated(self.services, slug),
+            outdated=(section in _WITH_FITS or tab == "Gold") and is_outdated(self.services, slug),
             **given,
         )
 
