@@ -26,7 +26,7 @@ from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.web._state import State
 from adjudge.collect.web.app import create_app
 from adjudge.collect.web.settings import UVICORN, Settings
-from adjudge.errors import NotFound
+from adjudge.errors import NotFound, Refused
 from passwords import hash_quickly
 from statements import share_statements
 from stores import write_empty
@@ -121,6 +121,16 @@ class Site:
             f"/setup/{token}", name=name, password=PASSWORD, again=PASSWORD, expect=303
         )
         assert ended.headers["location"].endswith("/projects")
+        return browser
+
+    def log_in(self, name: str) -> Browser:
+        """A browser of a requester, who gets an account if there is none of that name."""
+        with suppress(Refused):
+            self.services.accounts.add(name, PASSWORD)
+        browser = self.browser()
+        browser.get("/login")
+        browser.post("/login", name=name, password=PASSWORD)
+        browser.get("/projects")
         return browser
 
     def make_token(self, **given: Any) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.services import exports
+from adjudge.collect.values.requesting import MemberRole
 from adjudge.models.registry import MODELS
 from sites import PASSWORD, Browser, Site, small_project
 
@@ -71,6 +73,72 @@ def test_files_that_were_checked_are_imported_without_being_sent_again(
     ada.get("/projects/mine")
     ada.post("/projects/mine/upload", do="create", kept=kept[1], expect=422)  # and no second time
     assert "Choose a file first." in ada.words
+
+
+def join_as(site: Site, name: str, slug: str, role: MemberRole) -> Browser:
+    """A browser of a member of a project."""
+    browser = site.log_in(name)
+    later = datetime.now(UTC) + timedelta(days=1)
+    link = site.services.members.invite(slug, role, expires=later).link
+    services = site.services
+    services.acting_for(services.accounts.log_in(name, PASSWORD)).members.join(link)
+    return browser
+
+
+def test_a_dismissed_warning_comes_back_when_its_cause_changes(site: Site, ada: Browser) -> None:
+    slug = site.open_project(training_pairs=20, screening_golds=5)
+    grace = join_as(site, "grace", slug, "viewer")
+
+    def see(browser: Browser) -> list[str]:
+        browser.get(f"/projects/{slug}")
+        return [one for one in re.findall(r'name="warning" value="(\w*)"', browser.text) if one]
+
+    training, *others = see(ada)
+    assert others
+    ada.post(f"/projects/{slug}/dismiss", warning=training)
+    assert see(ada) == others
+    assert see(grace) == [training, *others], "each dismisses for themselves"
+    site.services.projects.set_policy(slug, {"judgments_per_item": 3})
+    assert training not in see(ada), "its cause is as it was"
+    site.services.projects.set_policy(slug, {"training_pairs": 21})
+    changed = [one for one in see(ada) if one not in (training, *others)]
+    assert changed
+    for one in see(ada):
+        ada.post(f"/projects/{slug}/dismiss", warning=one)
+    assert see(ada) == []
+    ada.post(f"/projects/{slug}/dismiss", warning="")
+    assert set(see(ada)) > set(changed), "all are shown again"
+
+
+def test_a_judge_s_other_projects_are_those_that_one_may_see(site: Site, ada: Browser) -> None:
+    owners = {"a": site.log_in("olga"), "b": site.log_in("olga"), "c": site.log_in("bob")}
+    ids = {}
+    for slug, owner in (("a", "olga"), ("b", "olga"), ("c", "bob")):
+        theirs = site.services.acting_for(site.services.accounts.log_in(owner, PASSWORD)).projects
+        theirs.create(small_project(name=slug, training=False))
+        theirs.set_state(slug, "open")
+        one = site.browser()
+        one.get(f"/j/{slug}?participant=P-77")
+        one.post(f"/j/{slug}/begin")
+        (ids[slug],) = [row.judge for row in site.services.judges.get_all(slug)]
+    site.browser().join("b")  # somebody else
+
+    def linked(browser: Browser, slug: str) -> set[str]:
+        browser.get(f"/projects/{slug}/judges/{ids[slug]}")
+        found = re.findall(r"/projects/([\w-]+)/judges/([\w-]{12,})\"", browser.text)
+        assert all(ids[other] == judge for other, judge in found)
+        return {other for other, _ in found} - {slug}
+
+    assert {slug: linked(owner, slug) for slug, owner in owners.items()} == {
+        "a": {"b"},
+        "b": {"a"},
+        "c": set(),
+    }
+    assert linked(ada, "a") == {"b", "c"}, "an admin has rights on all"
+    grace = join_as(site, "grace", "a", "manager")
+    assert linked(grace, "a") == set()
+    join_as(site, "grace", "b", "viewer")
+    assert linked(grace, "a") == {"b"}
 
 
 def test_the_list_of_projects_shows_accuracy_cost_and_activity(ada: Browser, slug: str) -> None:
