@@ -151,8 +151,8 @@ def test_judges_are_used_as_the_table_that_they_have() -> None:
     assert (len(judges), judges.num_rows, judges.column_names) == (2, 2, table.column_names)
     assert judges["judge"].to_pylist() == judges.column("judge").to_pylist() == ["x", "y"]
     assert pa.table(judges).equals(table)
-    assert pl.from_arrow(judges).to_dicts() == table.to_pylist()
-    assert duckdb.sql("select sum(judgments) from judges").fetchone() == (3,)
+    assert pl.DataFrame(judges).to_dicts() == table.to_pylist()
+    assert duckdb.sql("select sum(judgments) from judges").fetchall() == [(3,)]
     for same in (table, judges, pickle.loads(pickle.dumps(judges)), copy.deepcopy(judges)):
         assert judges.equals(same)
     assert not judges.equals(table.slice(0, 1))
