@@ -1,4 +1,4 @@
-"""Adjudge with its core alone: what works, and the sentence for what does not."""
+"""Adjudge with its core alone: what works, and which extra it names for what does not."""
 
 from __future__ import annotations
 
@@ -15,34 +15,38 @@ from adjudge import lazy
 from adjudge.errors import AdjudgeError, MissingExtra
 
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-# An environment in which no library of an extra can be imported, for the command after it.
+# An environment in which no library of an extra can be imported, and what is run there.
 ALONE = """
-import sys
+import contextlib, io, json, sys
 from importlib.abc import MetaPathFinder
 from adjudge.lazy import _EXTRAS
 
+absent = {*_EXTRAS, "matplotlib", "markdown_it"}
+
 class Absent(MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {*_EXTRAS, "pandas", "polars", "matplotlib", "markdown_it"}:
+        if name.partition(".")[0] in absent:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Absent())
-"""
-# Every command in turn: what it is told on standard error, and how it ends.
-RUN = """
-import contextlib, io, json
-from adjudge.cli import call
 
-ended = []
-for words in json.loads(sys.argv[1]):
-    with contextlib.redirect_stderr(io.StringIO()) as told:
-        code = call(words)
-    ended.append((code, told.getvalue()))
-try:
-    import adjudge.report
-    adjudge.report.write_report
-except Exception as error:
-    ended.append(([kind.__name__ for kind in type(error).__mro__], str(error)))
+import adjudge
+from adjudge.cli import call
+from adjudge.errors import MissingExtra
+
+ended = {}
+commands, lines = json.loads(sys.argv[1])
+for command in commands:
+    if "postgresql" in command:  # the server's other libraries are there
+        absent = {"psycopg"}
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        code = call(command.split())
+    ended[command] = code, said.getvalue()
+    for line in lines if command.startswith("simulate") else []:
+        try:
+            exec(line)
+        except MissingExtra as error:
+            ended[line] = error.extra, str(error)
 print(json.dumps(ended), file=sys.stderr)
 """
 JOBS = [
@@ -54,47 +58,68 @@ JOBS = [
     "evaluate labels.csv --gold gold.csv --json",
     "estimate judgments.csv --gold gold.csv --target share:1 --json",
 ]
+SAMPLED = "-m hybrid-confusion --set chains=1 --set warmup=10 --set draws=10"
 LACKING = {
     "report judgments.csv -o report.html": ("altair|jinja2", "report"),
     "serve --demo": ("fastapi|sqlalchemy|uvicorn|itsdangerous", "serve"),
     "consensus judgments.csv --engine dask": ("distributed", "dask"),
+    f"consensus judgments.csv {SAMPLED} --save-draws draws.nc": ("h5netcdf", "arviz"),
+    "rank judgments.csv --runs by.run": ("ir_measures", "ir"),
+    "serve --database postgresql://u:p@127.0.0.1:1/x": ("psycopg", "postgres"),  # the last
 }
-WRITING = "adjudge.report.write_report"
+PYTHON = {
+    "adjudge.fit('judgments.csv').plot()": "report",
+    "adjudge.fit('judgments.csv').judges.to_pandas()": "frames",
+    "adjudge.fit('judgments.csv', model='hierarchical-relevance').to_arviz()": "arviz",
+    "adjudge.Client('http://127.0.0.1:1', 'token')": "serve",
+    "import adjudge.crowdkit": "frames",
+    "import adjudge.report; adjudge.report.write_report": "report",
+    "import adjudge.sklearn": "sklearn",
+}
 
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, str]]:
-    """How commands end where only the core is installed; one process, as each imports the same."""
-    lines = [*JOBS, *LACKING]
-    command = [sys.executable, "-c", ALONE + RUN, json.dumps([line.split() for line in lines])]
+    """How each ends where only the core is installed; one process, as each imports the same."""
+    given = json.dumps([[*JOBS, *LACKING], list(PYTHON)])
     folder = tmp_path_factory.mktemp("alone")
+    (folder / "by.run").write_text("q Q0 item-0000001 1 2.0 system\n")
+    command = [sys.executable, "-c", ALONE, given]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
-    return dict(zip([*lines, WRITING], json.loads(done.stderr.splitlines()[-1]), strict=True))
+    found: dict[str, tuple[Any, str]] = json.loads(done.stderr.splitlines()[-1])
+    return found
 
 
 @pytest.mark.parametrize("command", JOBS)
 def test_the_core_does_the_main_jobs(ended: dict[str, tuple[Any, str]], command: str) -> None:
-    code, told = ended[command]
-    assert code == 0, told
+    code, said = ended[command]
+    assert code == 0, said
 
 
 @pytest.mark.parametrize("command", LACKING)
-def test_a_missing_extra_is_one_sentence(ended: dict[str, tuple[Any, str]], command: str) -> None:
+def test_a_command_names_the_missing_extra(ended: dict[str, tuple[Any, str]], command: str) -> None:
     libraries, extra = LACKING[command]
-    code, told = ended[command]
+    code, said = ended[command]
     assert code == 2
-    assert told in {
+    assert said in {
         f"error: {one} is not installed: pip install 'adjudge[{extra}]'\n"
         for one in libraries.split("|")
     }
 
 
-def test_python_gets_the_same_hint(ended: dict[str, tuple[Any, str]]) -> None:
-    kinds, _ = ended[WRITING]
-    assert kinds[0] == "MissingExtra"
+@pytest.mark.parametrize("line", PYTHON)
+def test_python_names_the_missing_extra(ended: dict[str, tuple[Any, str]], line: str) -> None:
+    extra, said = ended[line]
+    assert extra == PYTHON[line]
+    assert said.endswith(f"pip install 'adjudge[{extra}]'")
+
+
+def test_a_missing_extra_is_an_error_of_ours_and_of_imports() -> None:
     assert issubclass(MissingExtra, AdjudgeError)
     assert issubclass(MissingExtra, ImportError)
 
 
-def test_every_extra_that_is_named_exists() -> None:
-    assert set(lazy._EXTRAS.values()) <= set(PROJECT["optional-dependencies"])
+def test_every_extra_is_named_where_it_is_missing() -> None:
+    extras = set(PROJECT["optional-dependencies"]) - {"all", "papers", "test", "docs"}
+    assert set(lazy._EXTRAS.values()) == extras
+    assert {extra for _, extra in LACKING.values()} | set(PYTHON.values()) == extras

@@ -35,6 +35,7 @@ from adjudge.cli._results import (
 from adjudge.cli._summary import check_sampled, show_least_certain, summarise, tell_scores
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
+from adjudge.lazy import load
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
@@ -105,6 +106,7 @@ def run(
         if save_draws.suffix != ".nc":
             raise BadSetting("--save-draws", str(save_draws), "a name that ends in .nc")
         check_sampled(model)
+        load("h5netcdf")  # before a fit that may take long
     plain = running == o.Running()
     opened: Any = nullcontext(make_engine(fitting.threads))
     with opened if plain else open_engine(running, fitting.threads) as engine:

@@ -26,14 +26,13 @@ from sqlalchemy.exc import (
     ArgumentError,
     DBAPIError,
     DisconnectionError,
-    NoSuchModuleError,
     OperationalError,
     ProgrammingError,
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from adjudge.collect.store.schema import HEAD, VERSIONS, metadata, settings
-from adjudge.errors import BadSetting, Refused, Unavailable
+from adjudge.errors import BadSetting, MissingExtra, Refused, Unavailable
 
 _Result = TypeVar("_Result")
 _Value = TypeVar("_Value")
@@ -402,9 +401,8 @@ def _make_engine(url: sa.URL, wait: float) -> sa.Engine:
             )
             event.listen(engine, "connect", partial(_prepare_postgresql, max(1, int(wait * 1000))))
             return engine
-    except (ImportError, NoSuchModuleError) as error:
-        expected = "the extra adjudge[postgres] installed"
-        raise BadSetting("database", url.render_as_string(), expected) from error
+    except ImportError as error:
+        raise MissingExtra("psycopg", "postgres") from error
     folder = Path(str(url.database)).resolve().parent
     if not folder.is_dir():
         raise BadSetting("database", str(url.database), f"a folder that exists; {folder} does not")
