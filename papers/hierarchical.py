@@ -364,11 +364,11 @@ def _check_scores(runs: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str
 
     one, two, three = tuple(RUNS)[:3]
     vote = "majority vote, 0/1"
-    whole = [name for name in RUNS if name.endswith("0/1")]
+    binary = [name for name in RUNS if name.endswith("0/1")]
     both = ("precision", "recall")
     rounded, part = (pd.DataFrame([scored[run] for scored in runs]).mean() for run in (two, three))
     return {
-        "squared-error": Finding.above({f"({name})": gap(name, three, "RMSE") for name in whole}),
+        "squared-error": Finding.above({f"({name})": gap(name, three, "RMSE") for name in binary}),
         "accuracy": Finding.above(
             {"unsupervised less vote": gap(one, vote, "accuracy"),
              "semi-supervised less unsupervised": gap(two, one, "accuracy")}

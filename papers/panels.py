@@ -56,7 +56,7 @@ def monitoring_panel(seed: int = 0, *, accuracy: float = 0.65, kappa: float = 20
     the more they differ), new ones .15 less accurate and with half the kappa, since the items were
     picked to be hard. All truths are gold, the super-judge's.
     """
-    items, old, new, wanted = 48, 118, 30, 6008
+    items, old, new, total = 48, 118, 30, 6008
     draws = [rng_of(stream) for stream in streams_of(seed, 4)]
     skills = (Dirichlet(kappa, accuracy), Dirichlet(kappa / 2, accuracy - 0.15))
     population = Population(tuple(zip(skills, (old, new), strict=True)))
@@ -65,7 +65,7 @@ def monitoring_panel(seed: int = 0, *, accuracy: float = 0.65, kappa: float = 20
     confusion = population.draw(scale, prevalence[0], draws[0])
     truth = pick(draws[1].random(items), prevalence, None).astype(np.int32)
     # New judges differ as quadratic steps do; each has one item at least, and the sum is exact.
-    steps = np.round((wanted - old * items - new) * np.linspace(0, 1, new + 1) ** 2)
+    steps = np.round((total - old * items - new) * np.linspace(0, 1, new + 1) ** 2)
     load = np.append(np.full(old, items), 1 + np.diff(steps).astype(np.int64))  # (judge,)
     place = np.argsort(draws[2].random((items, len(load))), axis=0).argsort(axis=0)
     judged = place < load  # (item, judge)

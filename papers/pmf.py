@@ -459,13 +459,13 @@ def _dominate(marks: Marks, ones: Sequence[str], others: Sequence[str]) -> Findi
         return 2 * above > len(gaps) and not below
 
     ours = [gap.above() for gap in gaps]
-    above, told = ours.count(True), sum(rank < 0 for rank in ranks)
+    above, ahead = ours.count(True), sum(rank < 0 for rank in ranks)
     return Finding(
         decide(above, ours.count(False)),
         f"{above} of {len(gaps)} pairs above, {ours.count(False)} below",
         "",
-        f"{told} of {len(gaps)} above",
-        decide(told, sum(rank > 0 for rank in ranks)),
+        f"{ahead} of {len(gaps)} above",
+        decide(ahead, sum(rank > 0 for rank in ranks)),
     )
 
 

@@ -100,14 +100,14 @@ class Finding:
             others.append(
                 f"{reading}: {found[which].mean:{form}} {which}".rstrip() + f", {_VERDICTS[holds]}"
             )
-        told = published or {}
-        lowest = min(told, key=lambda key: told[key], default="")
+        paper = published or {}
+        lowest = min(paper, key=lambda key: paper[key], default="")
         return cls(
             verdict,
             f"{gaps[name].mean:{form}} {name}".strip(),
             gaps[name].show(form),
-            f"{told[lowest]:{form}} {lowest}".strip() if told else "",
-            told[lowest] > least if told else None,
+            f"{paper[lowest]:{form}} {lowest}".strip() if paper else "",
+            paper[lowest] > least if paper else None,
             "; ".join(others),
         )
 
@@ -177,17 +177,17 @@ def compare(
     why = {} if isinstance(apart, str) else apart
     rows = []
     for (row, column), found in cells.items():
-        told = (published or {}).get(row, {}).get(column, math.nan)
+        paper = (published or {}).get(row, {}).get(column, math.nan)
         mean = float(np.mean(found))
         sd = float(np.std(found, ddof=1)) if len(found) > 1 else math.nan
-        unit = 0.5 * 10.0 ** -getattr(told, "decimals", 0 if isinstance(told, int) else decimals)
+        unit = 0.5 * 10.0 ** -getattr(paper, "decimals", 0 if isinstance(paper, int) else decimals)
         agrees = None
-        if len(found) >= LEAST_SEEDS and not math.isnan(told):
+        if len(found) >= LEAST_SEEDS and not math.isnan(paper):
             spread = sd * math.sqrt(1 / len(found) + 1 / published_runs)
-            agrees = abs(told - mean) <= unit + t.ppf(0.975, len(found) - 1) * spread + 1e-12
+            agrees = abs(paper - mean) <= unit + t.ppf(0.975, len(found) - 1) * spread + 1e-12
         note = (notes or {}).get((row, column), "")
         reason = apart if isinstance(apart, str) else why.get(row, why.get(column, ""))
-        rows.append((row, column, float(told), mean, sd, agrees, reason, note, decimals))
+        rows.append((row, column, float(paper), mean, sd, agrees, reason, note, decimals))
     heads = ["row", "column", "published", "obtained", "sd", "agrees", "apart", "note", "decimals"]
     return pd.DataFrame(rows, columns=heads)
 

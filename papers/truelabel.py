@@ -265,11 +265,11 @@ def gather(
 ) -> Replication:
     """Tables, figures and claims; ``more`` has panels of other judges and the real judgments."""
     parts, few = synthetic[3], panel[min(panel)]
-    told = {f"{VOTE}, label {k}": {f"N = {n}": VOTED[k - 1] for n in parts} for k in (1, 2, 3)}
-    chosen = dict.fromkeys(told, "the matrices were chosen to meet these shares")
+    stated = {f"{VOTE}, label {k}": {f"N = {n}": VOTED[k - 1] for n in parts} for k in (1, 2, 3)}
+    chosen = dict.fromkeys(stated, "the matrices were chosen to meet these shares")
     for model in (HYBRID, DAWID_SKENE):
         for k, share in enumerate(TRUE_PREVALENCE, start=1):
-            told[f"{model}, label {k}"] = {"N = 3000": Printed(f"{share:g}")}
+            stated[f"{model}, label {k}"] = {"N = 3000": Printed(f"{share:g}")}
     matrices = list(product((DAWID_SKENE, HYBRID), range(len(GRADES)), range(len(GRADES))))
     figure_7 = compare(
         {(f"{m}, {GRADES[t]}", GRADES[k]): [few["mean"][m][t][k]] for m, t, k in matrices},
@@ -279,7 +279,9 @@ def gather(
     accuracy = {
         f"β = {diagonal}": _by_size(found, "accuracy") for diagonal, found in synthetic.items()
     }
-    shares = compare(_by_size(parts, "prevalence", "label"), told, apart=chosen, published_runs=100)
+    shares = compare(
+        _by_size(parts, "prevalence", "label"), stated, apart=chosen, published_runs=100
+    )
     return Replication(
         tables={
             "figure-3": pd.concat(compare(a).assign(beta=name) for name, a in accuracy.items()),

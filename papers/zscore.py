@@ -300,8 +300,8 @@ def _figure_1(runs: Seeds, *, published: bool = True) -> Any:
         if row != "Baseline"
     }
     accuracy = [seed.to_dict("index") for seed in runs.accuracy]
-    told = PUBLISHED.to_dict("index") if published else None
-    return compare(accuracy, told, notes=notes, decimals=4)
+    stated = PUBLISHED.to_dict("index") if published else None
+    return compare(accuracy, stated, notes=notes, decimals=4)
 
 
 def findings(
@@ -353,10 +353,10 @@ def _best_gains(runs: Seeds, heads: list[str]) -> dict[str, Interval]:
 
 def _filtering(runs: Seeds, heads: list[str], readings: Mapping[str, Seeds]) -> Finding:
     """Whether the best filter beats the same vote without one, graded and binary."""
-    told = PUBLISHED.loc[FILTERS].max() - PUBLISHED.loc["Baseline"]
+    stated = PUBLISHED.loc[FILTERS].max() - PUBLISHED.loc["Baseline"]
     return Finding.above(
         _best_gains(runs, heads),
-        published=told[heads].to_dict(),
+        published=stated[heads].to_dict(),
         readings={name: _best_gains(own, heads) for name, own in readings.items()},
         form="+.4f",
     )
@@ -364,13 +364,13 @@ def _filtering(runs: Seeds, heads: list[str], readings: Mapping[str, Seeds]) -> 
 
 def _same_gain(runs: Seeds) -> Finding:
     """Whether the gain under MWM is at least as large as the published."""
-    told = (PUBLISHED.loc[FILTERS].max() - PUBLISHED.loc["Baseline"])[MWM]
+    stated = (PUBLISHED.loc[FILTERS].max() - PUBLISHED.loc["Baseline"])[MWM]
     gains = _best_gains(runs, MWM)
     return Finding(
-        all(gain.high >= told[head[:6]] for head, gain in gains.items()),
+        all(gain.high >= stated[head[:6]] for head, gain in gains.items()),
         ", ".join(f"{gain.mean:+.4f}" for gain in gains.values()),
         "; ".join(gain.show("+.4f") for gain in gains.values()),
-        ", ".join(f"{value:+.4f}" for value in told),
+        ", ".join(f"{value:+.4f}" for value in stated),
         True,
     )
 
@@ -382,7 +382,7 @@ def _best_among(
 
     Rivals are the other rows, or those of other results.
     """
-    gaps, told = {}, {}
+    gaps, stated = {}, {}
     others = rivals or runs
     rest = [row for row in rows if row not in chosen]
     for head in HEADS:
@@ -390,16 +390,16 @@ def _best_among(
         rival = others.mean.loc[rest, head].idxmax()
         gaps[f"{head}, {rival} less {best}"] = others.gap(rival, head, runs, best)
         if rivals is None:
-            told[head] = PUBLISHED.loc[rest, head].max() - PUBLISHED.loc[chosen, head].max()
+            stated[head] = PUBLISHED.loc[rest, head].max() - PUBLISHED.loc[chosen, head].max()
     most = max(gaps, key=lambda name: gaps[name].low)
     half = max((gap.high - gap.low) / 2 for gap in gaps.values())
-    ahead = max(told, key=lambda head: told[head], default="")
+    ahead = max(stated, key=lambda head: stated[head], default="")
     return Finding(
         gaps[most].low <= 0,
         f"{gaps[most].mean:+.4f} {most}",
         gaps[most].show("+.4f"),
-        f"{told[ahead]:+.4f} {ahead}" if told else "",
-        told[ahead] <= half if told else None,
+        f"{stated[ahead]:+.4f} {ahead}" if stated else "",
+        stated[ahead] <= half if stated else None,
     )
 
 

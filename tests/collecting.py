@@ -246,15 +246,15 @@ def check_progress(bench: Bench) -> None:
     work = [one for one in answers if one.gold is None]
     graded = [one.right for one in answers if one.gold is not None and one.right is not None]
     items = [one for one in bench.items() if not one.gold and one.state != "withdrawn"]
-    told = bench.services.projects.get_progress(bench.slug)
-    assert told.items == len(items)
-    assert told.trusted == sum(one.trusted for one in items)
-    assert told.surplus == sum(one.surplus for one in items)
-    assert told.others == sum(one.other for one in work)
-    assert told.untrusted == sum(not one.other and one.standing == "untrusted" for one in work)
-    assert told.pages == sum(sheet.state == "answered" for sheet in sheets)
-    assert told.open_pages == sum(sheet.state == "open" for sheet in sheets)
-    assert told.gold_accuracy == (sum(graded) / len(graded) if graded else None)
+    progress = bench.services.projects.get_progress(bench.slug)
+    assert progress.items == len(items)
+    assert progress.trusted == sum(one.trusted for one in items)
+    assert progress.surplus == sum(one.surplus for one in items)
+    assert progress.others == sum(one.other for one in work)
+    assert progress.untrusted == sum(not one.other and one.standing == "untrusted" for one in work)
+    assert progress.pages == sum(sheet.state == "answered" for sheet in sheets)
+    assert progress.open_pages == sum(sheet.state == "open" for sheet in sheets)
+    assert progress.gold_accuracy == (sum(graded) / len(graded) if graded else None)
 
 
 def check_quotas(bench: Bench) -> int:
@@ -307,13 +307,13 @@ def check_needs(bench: Bench) -> None:
     for item in bench.items():
         if item.gold:
             continue
-        told = np.ones_like(known.prior)
+        information = np.ones_like(known.prior)
         for judge, label in answers.get(item.id, []):
             rates = np.maximum(known.confusion_of(judge), 1e-3)
-            told = told * (rates / rates.sum(axis=1, keepdims=True))[:, label]
+            information = information * (rates / rates.sum(axis=1, keepdims=True))[:, label]
         many = len(answers.get(item.id, []))  # which count for fewer where judges err together
         fewer = 1 / (1 + max(many - 1, 0) * known.correlation)
-        joint = np.maximum(known.prior, 1e-3) * told**fewer
+        joint = np.maximum(known.prior, 1e-3) * information**fewer
         sure = joint.max() / joint.sum()
         assert item.surplus == 0, item.name
         done = item.trusted >= policy.most_of_an_item or (

@@ -144,12 +144,12 @@ def crowd_at(
 
     def look() -> None:
         table = schema.items
-        wanted = sa.select(table.c.name, table.c.leased, table.c.trusted, table.c.needed).where(
+        query = sa.select(table.c.name, table.c.leased, table.c.trusted, table.c.needed).where(
             table.c.leased + table.c.trusted > table.c.needed
         )
         while not done.wait(0.1):
             with store.read() as on:
-                over.extend(on.execute(wanted).all())
+                over.extend(on.execute(query).all())
             looks.append(1)
 
     def strike() -> None:
@@ -177,13 +177,13 @@ def crowd_at(
 def stored_judgments(store: Database) -> Counter[tuple[str, str, int, str, str]]:
     """Every judgment in the store as (judge, page, row, label, kind)."""
     given, judges, pages = schema.judgments, schema.judges, schema.pages
-    wanted = (
+    query = (
         sa.select(judges.c.public, pages.c.public, given.c.row, given.c.label, given.c.kind)
         .join(judges, judges.c.id == given.c.judge)
         .join(pages, pages.c.id == given.c.page)
     )
     with store.read() as on:
-        return Counter(tuple(row) for row in on.execute(wanted))
+        return Counter(tuple(row) for row in on.execute(query))
 
 
 def acknowledged(ledger: CrowdRecord) -> Counter[tuple[str, str, int, str, str]]:

@@ -111,10 +111,15 @@ def _handler(speaker: Speaker) -> type[Quiet]:
                 choice = {"index": 0, "message": message, "finish_reason": "stop"}
                 if body.get("logprobs"):
                     tokens = re.findall(r"\w+|\W", str(message["content"]))
-                    told = [{"token": text, "logprob": -0.25} for text in tokens]
-                    choice["logprobs"] = {"content": told}
-                whole = {"id": "1", "model": speaker.version, "choices": [choice], "usage": usage}
-                self.reply(200, whole)
+                    logprobs = [{"token": text, "logprob": -0.25} for text in tokens]
+                    choice["logprobs"] = {"content": logprobs}
+                completion = {
+                    "id": "1",
+                    "model": speaker.version,
+                    "choices": [choice],
+                    "usage": usage,
+                }
+                self.reply(200, completion)
 
     return Handler
 

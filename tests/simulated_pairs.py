@@ -54,8 +54,8 @@ def make_comparisons(
     against = rng.random(count) >= right[judge]
     d = score[left] - score[other]
     x = np.where(against, -d, d) + lean[judge]
-    whole = 2.0 * np.cosh(0.5 * x) + tied
-    u = rng.random(count) * whole
+    total = 2.0 * np.cosh(0.5 * x) + tied
+    u = rng.random(count) * total
     win = np.exp(0.5 * x)
     outcome = np.where(u < win, LEFT, np.where(u < win + tied, TIE, RIGHT))
     made = Comparisons(

@@ -151,10 +151,10 @@ class Site:
 
     def open_project(self, project: Project | None = None, **policy: object) -> str:
         """The slug of a project that is open to judges."""
-        wanted = project or small_project(**policy)
-        if wanted.seed is None:
-            wanted = replace(wanted, seed=7)  # the same pages at every run
-        made = self.services.projects.create(wanted)
+        requested = project or small_project(**policy)
+        if requested.seed is None:
+            requested = replace(requested, seed=7)  # the same pages at every run
+        made = self.services.projects.create(requested)
         self.services.projects.set_state(made.slug, "open")
         return made.slug
 

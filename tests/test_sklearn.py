@@ -36,13 +36,13 @@ def crowd() -> tuple[adjudge.Judgments, np.ndarray]:
 def test_it_answers_as_fit_does() -> None:
     judged, table = crowd()
     made = ConsensusEstimator().fit(table)
-    wanted = adjudge.fit(judged)
-    assert made.labels_.tolist() == [float(one) for one in wanted.labels["label"].to_pylist()]
-    np.testing.assert_allclose(made.probabilities_, wanted.posterior)
+    expected = adjudge.fit(judged)
+    assert made.labels_.tolist() == [float(one) for one in expected.labels["label"].to_pylist()]
+    np.testing.assert_allclose(made.probabilities_, expected.posterior)
     np.testing.assert_array_equal(made.predict(table[:9]), made.labels_[:9])
     np.testing.assert_allclose(made.predict_proba(table).sum(axis=1), 1)
     empty = np.full((1, table.shape[1]), np.nan)
-    np.testing.assert_allclose(made.predict_proba(empty)[0], wanted.overall_prevalence)
+    np.testing.assert_allclose(made.predict_proba(empty)[0], expected.overall_prevalence)
 
 
 def test_gold_is_y() -> None:

@@ -191,7 +191,7 @@ def _by_arm(row: Iterable[Any]) -> dict[str, Any]:
 def paper_tables(runs: Runs) -> dict[str, Any]:
     """Tables 1 to 4 and figure 2 of the paper."""
     golds = {arm: 100 * np.array(GOLDS[arm]) / sum(GOLDS[arm]) for arm in ARMS}
-    shares, told = (
+    shares, stated = (
         {label: _by_arm(table[arm][at] for arm in ARMS) for at, label in enumerate(LABELS)}
         for table in (golds, TABLE_1)
     )
@@ -202,7 +202,7 @@ def paper_tables(runs: Runs) -> dict[str, Any]:
     judges.loc[chosen, "apart"] = "the judges' errors were chosen to meet it"
     judges.loc[judges.row == FALSE_ALARM, "apart"] = "follows from the other rows"
     return {
-        "table-1": compare([shares], told, decimals=1, apart="golds were chosen to meet it"),
+        "table-1": compare([shares], stated, decimals=1, apart="golds were chosen to meet it"),
         "table-2": arm_table(
             runs, "funnel", TABLE_2, apart="leaving and thresholds were chosen to meet it"
         ),
@@ -215,16 +215,16 @@ def arm_table(
     runs: Runs, what: str, published: Mapping[str, Sequence[float]], apart: str = ""
 ) -> Any:
     """A table with a column for each arm; a server's report has only the paper's measures."""
-    told = {n: _by_arm(row) for n, row in published.items() if n in runs[0][ARMS[0]][what]}
-    found = {(n, f"arm {arm}"): values(runs, arm, what, n) for n in told for arm in ARMS}
-    return compare(found, told, apart=apart)
+    stated = {n: _by_arm(row) for n, row in published.items() if n in runs[0][ARMS[0]][what]}
+    found = {(n, f"arm {arm}"): values(runs, arm, what, n) for n in stated for arm in ARMS}
+    return compare(found, stated, apart=apart)
 
 
 def figure_2(runs: Runs) -> Figure:
     """Aggregate accuracy by arm, obtained and published; the line is the baseline."""
     found = {(f"arm {arm}", "accuracy"): values(runs, arm, VOTE, ACCURACY) for arm in ARMS}
-    told = {f"arm {arm}": {"accuracy": value} for arm, value in FIGURE_2.items()}
-    cells = compare(found, told)
+    stated = {f"arm {arm}": {"accuracy": value} for arm, value in FIGURE_2.items()}
+    cells = compare(found, stated)
     return Figure(cells, published_and_obtained(cells, rule=BASELINE))
 
 
@@ -257,15 +257,17 @@ def findings(main: Runs, learning: Runs, control: Runs, served: Runs) -> dict[st
 
     def peaks(what: str, name: str, table: Mapping[str, Sequence[float]]) -> Finding:
         others = [arm for arm in ARMS if arm != UNIFORM]
-        told = pd.Series(table[name], index=list(ARMS))
-        least = min(others, key=lambda arm: told[UNIFORM] - told[arm])
+        rates = pd.Series(table[name], index=list(ARMS))
+        least = min(others, key=lambda arm: rates[UNIFORM] - rates[arm])
         return above(
             lambda runs: _lead(runs, others, what, name),
-            {f"arm 3 less arm {least}": float(told[UNIFORM] - told[least])},
+            {f"arm 3 less arm {least}": float(rates[UNIFORM] - rates[least])},
         )
 
     rising = {f"arm {b} less arm {a}": (a, b) for a, b in pairwise(ARMS)}
-    told, alarms = (dict(zip(ARMS, TABLE_3[name], strict=True)) for name in (ACCURACY, FALSE_ALARM))
+    rates, alarms = (
+        dict(zip(ARMS, TABLE_3[name], strict=True)) for name in (ACCURACY, FALSE_ALARM)
+    )
     recall = peaks(VOTE, RECALL, TABLE_4)
     ahead = dict(zip(ARMS, np.subtract(TABLE_4[RECALL], TABLE_4[PRECISION]), strict=True))
     return {
@@ -280,7 +282,7 @@ def findings(main: Runs, learning: Runs, control: Runs, served: Runs) -> dict[st
         "accuracy-rises": above(
             lambda runs: {name: _difference(runs, b, a, "judges", ACCURACY)
                           for name, (a, b) in rising.items()},
-            {name: told[b] - told[a] for name, (a, b) in rising.items()},
+            {name: rates[b] - rates[a] for name, (a, b) in rising.items()},
         ),
         "judge-precision": peaks("judges", PRECISION, TABLE_3),
         "skill": replace(

@@ -256,27 +256,27 @@ class ArmCollection:
         """Grade golds, store judgments, decide on the judge."""
         judge, page = self.judges[key], sheet.page
         assert isinstance(page, tuple)
-        told = [
+        graded = [
             GoldFeedback(row, (self.golds[-1 - n].truth,), labels[row] == self.golds[-1 - n].truth)
             for row, n in enumerate(page)
             if n < 0
         ]
-        for feedback in told:
+        for feedback in graded:
             judge.gold_shown[page[feedback.row]] = len(judge.gold_shown)
-        right = sum(feedback.right for feedback in told)
+        right = sum(feedback.right for feedback in graded)
         if sheet.kind == "training":
             self._train(judge, right)
-            return SheetOutcome(judge.stage, tuple(told))
+            return SheetOutcome(judge.stage, tuple(graded))
         judge.rows += len(page)
-        judge.golds += len(told)
+        judge.golds += len(graded)
         self._store(judge, page, labels)
-        seen, rights = judge.record.seen + len(told), judge.record.right + right
+        seen, rights = judge.record.seen + len(graded), judge.record.right + right
         judge.record = after_page(
             replace(judge.record, seen=seen, right=rights), self.policy
         ).record
         if judge.stage == "blocked":
             self.trusted[judge.items] -= 1
-        missed = tuple(one for one in told if not one.right) if self.policy.feedback else ()
+        missed = tuple(one for one in graded if not one.right) if self.policy.feedback else ()
         return SheetOutcome(judge.stage, missed)
 
     def _train(self, judge: JudgeState, right: int) -> None:

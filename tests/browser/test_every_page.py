@@ -151,11 +151,11 @@ def answer_all(
                 given[f"label-{row}"] = {"Good": "Bad", "Bad": "Good"}[given[f"label-{row}"]]
             given |= {f"answer-{row}-freshness": "Fresh", f"comment-{row}": "Seen, and wondered."}
         sent = judge.post(f"/j/{slug}/pages/{judge.page}", **given)
-        told = sent.headers["location"].removeprefix(str(judge.client.base_url))
-        judge.get(told)
+        feedback = sent.headers["location"].removeprefix(str(judge.client.base_url))
+        judge.get(feedback)
         missed = re.search(r'id="why-(\d+)"', judge.text)
         if missed and not training:
-            judge.post(f"{told}/contest", row=missed[1], text="It shines.")
+            judge.post(f"{feedback}/contest", row=missed[1], text="It shines.")
         judge.go_on(slug)
 
 

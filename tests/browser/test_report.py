@@ -133,10 +133,10 @@ def test_search_narrows_the_consensus(page: Page, results: Results) -> None:
     table = page.locator("#consensus-table")
     items = results.consensus.judgments.item_count
     expect(table.locator(".said")).to_have_text(f"{items:,} items; 1 to 15 shown")
-    wanted = results.consensus.judgments.items[17].as_py()
-    table.get_by_label("Search items").fill(wanted.upper())
+    sought = results.consensus.judgments.items[17].as_py()
+    table.get_by_label("Search items").fill(sought.upper())
     expect(table.locator("tbody tr")).to_have_count(1)
-    expect(table.locator("tbody tr")).to_contain_text(wanted.rpartition("/")[2])
+    expect(table.locator("tbody tr")).to_contain_text(sought.rpartition("/")[2])
     table.get_by_label("Search items").fill("nothing like it")
     expect(table.locator(".said")).to_have_text("No item fits")
 
@@ -162,9 +162,9 @@ def test_an_item_shows_who_said_what(page: Page, results: Results) -> None:
     table.locator("button.open").first.click()
     begin, end = judgments.offsets[item], judgments.offsets[item + 1]
     expect(table.locator("tr.detail .votes a")).to_have_count(int(end - begin))
-    told = table.locator("tr.detail .votes a").all_inner_texts()
+    shown_judges = table.locator("tr.detail .votes a").all_inner_texts()
     names = [judgments.judges[int(judge)].as_py() for judge in judgments.judge[begin:end]]
-    assert sorted(told) == sorted(names)
+    assert sorted(shown_judges) == sorted(names)
 
 
 def test_the_card_of_a_judge(page: Page, results: Results) -> None:
@@ -280,9 +280,9 @@ def test_without_gold_topics_times_and_draws(opened: Any, tmp_path: Path) -> Non
     page = ready(watched.page)
     assert watched.said == []
     assert page.locator("#topics").count() == 0
-    told = page.locator("footer").inner_text()
+    footer = page.locator("footer").inner_text()
     for part in ("no gold", "no topics", "no draws", "no times"):
-        assert part in told
+        assert part in footer
     assert faults(page) == []
 
 

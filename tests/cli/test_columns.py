@@ -53,12 +53,12 @@ def test_a_query_with_documents_is_their_topic(adjudge: Run, folder: Path, query
 def test_documents_judged_again_may_want_their_topic(adjudge: Run, folder: Path) -> None:
     rows = "shoes,p1,ann,1\nlamp,p1,ann,0\n"
     (folder / "s.csv").write_text("asked,product id,rater,relevance\n" + rows)
-    told = "documents were judged for several topics; --topic COLUMN names the column"
-    assert told in str(looked(adjudge, "s.csv")["notes"])
+    note = "documents were judged for several topics; --topic COLUMN names the column"
+    assert note in str(looked(adjudge, "s.csv")["notes"])
     with pytest.warns(ReadingWarning, match='columns={"topic": NAME} names the column'):
         Judgments.read("s.csv")
     (folder / "s.csv").write_text("asked,item,rater,relevance\n" + rows)
-    assert told not in str(looked(adjudge, "s.csv")["notes"])
+    assert note not in str(looked(adjudge, "s.csv")["notes"])
 
 
 def test_no_header_asks_where_columns_are_ambiguous(adjudge: Run, folder: Path) -> None:

@@ -39,8 +39,8 @@ def test_a_pipe_gets_the_table_and_messages_go_to_standard_error(adjudge: Run, c
         "4 labels, 50% at least 90% sure",
         "Next: adjudge report judgments.csv",
     ]
-    told = adjudge("consensus", "judgments.csv", "--model", "majority-vote", "--verbose")
-    assert "model majority-vote" in told.err
+    result = adjudge("consensus", "judgments.csv", "--model", "majority-vote", "--verbose")
+    assert "model majority-vote" in result.err
 
 
 def test_output_by_extension(adjudge: Run, crowd: Path) -> None:
@@ -136,9 +136,9 @@ def test_gold_of_other_items_is_reported_with_both_names(adjudge: Run, crowd: Pa
     (crowd / "gold.csv").write_text("topic,document,gold\nQ1,D1,0\nQ2,D2,1\n")
     given = ("judgments.csv", "--gold", "gold.csv")
     strange = "no gold item (of 2) has a judgment: gold has 'Q1/D1', the judgments have 'q1/d1'"
-    told = adjudge("consensus", *given, "--model", "majority-vote").err.splitlines()[1]
+    warning = adjudge("consensus", *given, "--model", "majority-vote").err.splitlines()[1]
     unused = "the fit learns nothing from this gold; check the names of the items"
-    assert told == f"warning: {strange}: {unused}"
+    assert warning == f"warning: {strange}: {unused}"
     for command in ("evaluate", "compare"):
         ended = adjudge(command, *given)
         assert (ended.code, ended.err) == (2, f"error: gold.csv: {strange}\n"), command
@@ -158,9 +158,9 @@ def test_gold_in_the_file_measures_only(adjudge: Run, folder: Path) -> None:
     found = adjudge("consensus", "j.csv", "--model", "majority-vote", "--json").json
     assert found["log_loss"] == pytest.approx(6 * math.log(10) / 2, rel=1e-5)
     assert (found["accuracy"]["value"], found["accuracy"]["items"]) == (0.5, 2)
-    told = adjudge("consensus", "j.csv", "--model", "majority-vote", "--use-gold")
-    assert [row["label"] for row in told.rows] == ["1", "1", "0"]
-    assert "accuracy" not in told.err
+    result = adjudge("consensus", "j.csv", "--model", "majority-vote", "--use-gold")
+    assert [row["label"] for row in result.rows] == ["1", "1", "0"]
+    assert "accuracy" not in result.err
 
 
 def test_judges_are_written_to_a_second_file(adjudge: Run, crowd: Path) -> None:
@@ -168,8 +168,8 @@ def test_judges_are_written_to_a_second_file(adjudge: Run, crowd: Path) -> None:
     assert "\nlabels written to l.csv\njudges written to j.csv\n" in ended.err
     alone = adjudge("judges", "judgments.csv").rows
     with (crowd / "j.csv").open() as file:
-        beside = list(csv.DictReader(file))
-    assert beside == [{key: row[key] for key in beside[0]} for row in alone]
+        second = list(csv.DictReader(file))
+    assert second == [{key: row[key] for key in second[0]} for row in alone]
 
 
 WRITTEN = {
@@ -189,9 +189,11 @@ def test_other_formats(name: str, adjudge: Run, crowd: Path) -> None:
     assert (ended.code, ended.err) == (0, "")
     if name == "trec-2011-submission":
         cells = [line.split("\t") for line in ended.out.splitlines()]
-        wanted = [line.split("\t") for line in WRITTEN[name].splitlines()]
-        assert [row[:3] for row in cells] == [row[:3] for row in wanted]
-        assert [float(row[3]) for row in cells] == pytest.approx([float(row[3]) for row in wanted])
+        expected = [line.split("\t") for line in WRITTEN[name].splitlines()]
+        assert [row[:3] for row in cells] == [row[:3] for row in expected]
+        assert [float(row[3]) for row in cells] == pytest.approx(
+            [float(row[3]) for row in expected]
+        )
     else:
         assert ended.out == WRITTEN[name]
 
@@ -302,8 +304,8 @@ def test_few_gold_labels_suggest_the_command_for_more(adjudge: Run, demo_folder:
     given = str(demo_folder / "judgments.csv")
     few = demo_folder / "few.csv"
     few.write_text("".join((demo_folder / "gold.csv").read_text().splitlines(True)[:21]))
-    told = adjudge("consensus", given, "--gold", few, "-m", "majority-vote").err
-    command = re.search(r"adjudge (next .* --gold 50) -o gold-to-fill\.csv", told)
+    messages = adjudge("consensus", given, "--gold", few, "-m", "majority-vote").err
+    command = re.search(r"adjudge (next .* --gold 50) -o gold-to-fill\.csv", messages)
     assert command is not None
     rows = adjudge(*shlex.split(command[1])).rows
     assert [bool(row["gold"]) for row in rows] == [True] * 20 + [False] * 50
@@ -331,7 +333,7 @@ def test_a_sampled_model_writes_draws_topics_and_checks(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "wanted"),
+    ("arguments", "expected"),
     [
         (
             ("-m", "dawid-skene", "--save-draws", "d.nc"),
@@ -348,10 +350,10 @@ def test_a_sampled_model_writes_draws_topics_and_checks(
     ],
 )
 def test_draws_that_cannot_be(
-    arguments: tuple[str, ...], wanted: str, adjudge: Run, crowd: Path
+    arguments: tuple[str, ...], expected: str, adjudge: Run, crowd: Path
 ) -> None:
     ended = adjudge("consensus", "judgments.csv", *arguments)
-    assert (ended.code, ended.err) == (2, wanted)
+    assert (ended.code, ended.err) == (2, expected)
 
 
 def test_a_vote_with_weights_and_filters(adjudge: Run, demo_folder: Path, folder: Path) -> None:

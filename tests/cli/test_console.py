@@ -49,7 +49,7 @@ def errors(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("plain", "plain"),
         ("two\nlines", "two\\nlines"),
@@ -59,8 +59,8 @@ def errors(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
         ("a" * 5000 + "z" * 5000, "a" * 18 + "..." + "z" * 18),
     ],
 )
-def test_a_name_is_one_short_line(text: str, wanted: str) -> None:
-    assert shorten(text) == wanted
+def test_a_name_is_one_short_line(text: str, expected: str) -> None:
+    assert shorten(text) == expected
 
 
 def test_what_is_said_is_no_markup(

@@ -67,11 +67,11 @@ def test_gold_on_unjudged_items_is_left_out(adjudge: Run, folder: Path) -> None:
     item = judgments.item
     some = judgments.select(judgments=item >= 60, keep_empty=True)  # the first 60 have none left
     pacsv.write_csv(some.to_table(), folder / "some.csv")
-    told = drawn(gold, 120, 1)
-    pacsv.write_csv(told.to_table(), folder / "gold.csv")
+    known = drawn(gold, 120, 1)
+    pacsv.write_csv(known.to_table(), folder / "gold.csv")
     given = ("estimate", "some.csv", "--gold", "gold.csv", "--target", "mean-grade")
     found = adjudge(*given, "--json").json
-    alone = estimate(Judgments.read(folder / "some.csv"), told, "mean-grade")
+    alone = estimate(Judgments.read(folder / "some.csv"), known, "mean-grade")
     assert (found["items"], found["gold"]) == (alone.items, alone.gold)
     assert alone.gold < 120
     for name in ("estimate", "low", "high", "power"):

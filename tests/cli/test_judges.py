@@ -62,8 +62,8 @@ def test_the_fit_is_that_of_consensus(adjudge: Run, demo_folder: Path, folder: P
     given = (demo_folder / "judgments.csv", "--gold", demo_folder / "gold.csv", "--binary")
     adjudge("consensus", *given, "-o", "labels.csv", "--judges", "beside.csv")
     adjudge("judges", *given, "-o", "judges.csv")
-    beside, judges = (read_csv(folder / name) for name in ("beside.csv", "judges.csv"))
-    assert judges.select(beside.column_names).equals(beside)
+    second, judges = (read_csv(folder / name) for name in ("beside.csv", "judges.csv"))
+    assert judges.select(second.column_names).equals(second)
     assert judges.column_names[-2:] == ["advice", "why"]
 
 
@@ -72,9 +72,9 @@ def test_gold_in_the_file_is_used_on_request_only(adjudge: Run, folder: Path) ->
     (folder / "j.csv").write_text("\n".join(["item,judge,label,gold", *rows, ""]))
     args = ("judges", "j.csv", "--model", "majority-vote")
     blind = {row["judge"]: float(row["accuracy"]) for row in adjudge(*args).rows}
-    told = {row["judge"]: float(row["accuracy"]) for row in adjudge(*args, "--use-gold").rows}
+    with_gold = {row["judge"]: float(row["accuracy"]) for row in adjudge(*args, "--use-gold").rows}
     assert blind == {"x": 0.5, "y": 0.5}
-    assert told == {"x": 1.0, "y": 0.0}
+    assert with_gold == {"x": 1.0, "y": 0.0}
 
 
 def last_row(page: str) -> list[str]:
@@ -137,10 +137,10 @@ def test_families_for_people_and_programs(
     assert row["kind"] == "declared"
     assert row["judges"] == "judge-0001, judge-0002"
     ended = at_terminal("judges", *given, "--top", "2", "--verbose")
-    told = ended.out + ended.err
-    assert "judge-0001 and judge-0002 are one family, as declared" in told
-    assert "40 judges count as 39.0" in " ".join(told.split())
-    assert "n_eff" in told
+    printed = ended.out + ended.err
+    assert "judge-0001 and judge-0002 are one family, as declared" in printed
+    assert "40 judges count as 39.0" in " ".join(printed.split())
+    assert "n_eff" in printed
     found = adjudge("judges", *given, "--json").json
     assert found["families"] == [
         {"kind": "declared", "judges": ["judge-0001", "judge-0002"], "excess": None}

@@ -44,9 +44,9 @@ def test_labels_that_look_ordered_are_reported_with_the_option(adjudge: Run, fol
     (folder / "rated.csv").write_text("\n".join(["item,judge,label", *rows]) + "\n")
     hint = "look ordered and are taken without an order; --labels"
     order = "bad<fair<good<excellent<perfect"
-    told = adjudge("look", "rated.csv", "--json").json
-    assert any(note.endswith(f"{hint} '{order}' names the scale") for note in told["notes"])
-    assert told["ordinal"] is False
+    result = adjudge("look", "rated.csv", "--json").json
+    assert any(note.endswith(f"{hint} '{order}' names the scale") for note in result["notes"])
+    assert result["ordinal"] is False
     assert f"{hint} '{order}' names the scale\n" in adjudge("consensus", "rated.csv").err
     said = adjudge("consensus", "rated.csv", "--labels", order)
     assert "look ordered" not in said.err

@@ -89,7 +89,7 @@ def test_every_command_can_be_quiet_and_all_with_a_result_speak_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "wanted"),
+    ("arguments", "expected"),
     [
         (
             ["consensus"],
@@ -110,13 +110,13 @@ def test_every_command_can_be_quiet_and_all_with_a_result_speak_json() -> None:
     ],
 )
 def test_usage_errors_are_one_line(
-    arguments: list[str], wanted: str | None, adjudge: Run, folder: Path
+    arguments: list[str], expected: str | None, adjudge: Run, folder: Path
 ) -> None:
     ended = adjudge(*arguments)
     assert (ended.code, ended.out) == (2, "")
     assert re.fullmatch(r"error: [a-z][^\n]+ \(see 'adjudge [^\n]*--help'\)\n", ended.err)
-    if wanted is not None:
-        assert ended.err == wanted
+    if expected is not None:
+        assert ended.err == expected
 
 
 LOADING = """
@@ -254,8 +254,8 @@ def catches(number: int) -> Callable[[int], bool]:
     """Whether a process has a handler for a signal, as the system tells it."""
 
     def does(pid: int) -> bool:
-        told = Path(f"/proc/{pid}/status").read_text()
-        mask = told.partition("SigCgt:")[2].split()[0]
+        status = Path(f"/proc/{pid}/status").read_text()
+        mask = status.partition("SigCgt:")[2].split()[0]
         return bool(int(mask, 16) >> (number - 1) & 1)
 
     return does

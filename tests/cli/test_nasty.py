@@ -14,7 +14,7 @@ TABLE = {"item": ["a", "b", "b"], "judge": ["x", "y", "x"], "label": [1, 0, 1]}
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         (
             "half.jsonl",
@@ -35,10 +35,12 @@ TABLE = {"item": ["a", "b", "b"], "judge": ["x", "y", "x"], "label": [1, 0, 1]}
         ),
     ],
 )
-def test_a_file_that_cannot_be(adjudge: Run, folder: Path, name: str, text: str, told: str) -> None:
+def test_a_file_that_cannot_be(
+    adjudge: Run, folder: Path, name: str, text: str, message: str
+) -> None:
     (folder / name).write_text(text)
     ended = adjudge("consensus", name)
-    assert (ended.code, ended.err) == (2, told)
+    assert (ended.code, ended.err) == (2, message)
 
 
 def test_the_way_that_is_named_works(adjudge: Run, folder: Path) -> None:

@@ -140,9 +140,9 @@ def test_more_gold_is_drawn_after_earlier_gold(
     drawn = [row["item"] for row in rows if not row["gold"]]
     assert len(drawn) == 20
     assert not known & set(drawn)
-    told = adjudge("next", given, "--gold", "20", "--json").json
-    assert (told["gold"], told["stratified"], len(told["items"])) == (20, False, 20)
-    assert told["items"] == adjudge("next", given, "--gold", "20", "--json").json["items"]
+    result = adjudge("next", given, "--gold", "20", "--json").json
+    assert (result["gold"], result["stratified"], len(result["items"])) == (20, False, 20)
+    assert result["items"] == adjudge("next", given, "--gold", "20", "--json").json["items"]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ class Shade(Colour):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "wanted"),
+    ("arguments", "expected"),
     [
         (["x"], ("x", Shade(), 9)),
         (
@@ -55,7 +55,7 @@ class Shade(Colour):
         ),
     ],
 )
-def test_the_command_gets_the_group(arguments: list[str], wanted: Any) -> None:
+def test_the_command_gets_the_group(arguments: list[str], expected: Any) -> None:
     got: list[Any] = []
     app = typer.Typer()
 
@@ -65,11 +65,11 @@ def test_the_command_gets_the_group(arguments: list[str], wanted: Any) -> None:
     app.command()(_spread(command)[0])
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    assert got == [wanted]
+    assert got == [expected]
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("given", "expected"),
     [
         ("--runs a b -o x", "--runs a --runs b -o x"),
         ("--runs a --runs b c", "--runs a --runs b --runs c"),
@@ -81,12 +81,12 @@ def test_the_command_gets_the_group(arguments: list[str], wanted: Any) -> None:
         ("x y", "x y"),
     ],
 )
-def test_an_option_is_named_again_before_each_value(given: str, wanted: str) -> None:
-    assert _repeat_options(given.split(), ("--runs", "--measures")) == wanted.split()
+def test_an_option_is_named_again_before_each_value(given: str, expected: str) -> None:
+    assert _repeat_options(given.split(), ("--runs", "--measures")) == expected.split()
 
 
 @pytest.mark.parametrize(
-    ("words", "wanted"),
+    ("words", "expected"),
     [
         ({}, ItemTypes()),
         ({"model": "majority-vote"}, MajorityVote()),
@@ -110,9 +110,9 @@ def test_an_option_is_named_again_before_each_value(given: str, wanted: str) -> 
         ),
     ],
 )
-def test_a_model_is_built_from_its_settings(words: dict[str, Any], wanted: object) -> None:
+def test_a_model_is_built_from_its_settings(words: dict[str, Any], expected: object) -> None:
     made = build_model(Fitting(**words))
-    assert wanted is None or made == wanted
+    assert expected is None or made == expected
 
 
 def test_a_setting_that_a_model_does_not_have_is_refused() -> None:
@@ -125,7 +125,7 @@ def test_a_setting_that_a_model_does_not_have_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "hint", "wanted"),
+    ("text", "hint", "expected"),
     [
         ("7", int, 7),
         ("0.5", float, 0.5),
@@ -137,14 +137,14 @@ def test_a_setting_that_a_model_does_not_have_is_refused() -> None:
         ("[[3,1],[1,3]]", tuple[tuple[float, ...], ...] | None, ((3, 1), (1, 3))),
     ],
 )
-def test_values_have_the_type_of_the_setting(text: str, hint: Any, wanted: object) -> None:
+def test_values_have_the_type_of_the_setting(text: str, hint: Any, expected: object) -> None:
     found = _parse_value(f"x={text}", text, hint)
-    assert found == wanted
-    assert type(found) is type(wanted)
+    assert found == expected
+    assert type(found) is type(expected)
 
 
 @pytest.mark.parametrize(
-    ("text", "hint", "wanted"),
+    ("text", "hint", "right"),
     [
         ("1.5", int, "a whole number"),
         ("much", float | None, "a number"),
@@ -153,11 +153,11 @@ def test_values_have_the_type_of_the_setting(text: str, hint: Any, wanted: objec
         ("all", int | Literal["auto"], "a whole number"),
     ],
 )
-def test_values_that_do_not_fit(text: str, hint: Any, wanted: str) -> None:
+def test_values_that_do_not_fit(text: str, hint: Any, right: str) -> None:
     with pytest.raises(BadSetting) as caught:
         _parse_value(f"x={text}", text, hint)
     refused = caught.value
-    assert (refused.setting, refused.value, refused.expected) == ("--set", f"x={text}", wanted)
+    assert (refused.setting, refused.value, refused.expected) == ("--set", f"x={text}", right)
 
 
 @pytest.mark.parametrize(

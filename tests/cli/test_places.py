@@ -142,9 +142,9 @@ def test_parts_of_one_table_of_labels_are_scored_together(
     _write(tmp_path / "a.csv", head, rows[:15])
     _write(tmp_path / "b.csv", head, rows[15:])
     ways = ("--gold", *places["gold"], "--resamples", 0, "--json")
-    whole = json.loads(adjudge("evaluate", table, *ways).out)
+    full = json.loads(adjudge("evaluate", table, *ways).out)
     parts = json.loads(adjudge("evaluate", tmp_path / "a.csv", tmp_path / "b.csv", *ways).out)
-    assert parts["scores"] == whole["scores"]
+    assert parts["scores"] == full["scores"]
     twice = adjudge("evaluate", tmp_path / "a.csv", tmp_path / "a.csv", *ways)
     assert twice.code == 2
     assert "has a label in more than one of these files" in twice.err

@@ -67,17 +67,17 @@ def test_the_policy_is_shown_and_changed(
     assert "judgments_per_item" in shown
     assert "version 1" in shown
     Path("changes.json").write_text('{"judgments_per_item": 3, "sure": 0.8}')
-    told = adjudge(
+    result = adjudge(
         *("project", "policy", "lamps", "--policy", "changes.json"),
         *("--set", "sure=0.95", "--set", "currency=EUR"),
     )
     for words in ("version 2", "0.95", "EUR"):
-        assert words in told.out
-    assert "queries_per_page" not in told.out  # what was changed alone
+        assert words in result.out
+    assert "queries_per_page" not in result.out  # what was changed alone
     same = adjudge("project", "policy", "lamps", "--set", "currency=EUR")
     assert "it is so already" in same.err
-    wanted = ("--panel", "prolific", "--set", "code_finished=MINE", "--set", "pay_blocked=false")
-    given = json.loads(adjudge("project", "policy", "lamps", *wanted, "--json").out)
+    settings = ("--panel", "prolific", "--set", "code_finished=MINE", "--set", "pay_blocked=false")
+    given = json.loads(adjudge("project", "policy", "lamps", *settings, "--json").out)
     policy = given["policy"]
     assert (policy["panel"], policy["code_finished"], policy["sure"]) == ("prolific", "MINE", 0.95)
     assert policy["training_tries"] >= 2
@@ -116,8 +116,8 @@ def test_a_token_is_created_without_a_browser(
     assert "A token of ada for lamps" in made.err
     token, whose = services.accounts.check_token(secret)
     assert (token.scope, token.project, whose.name) == ("judge", "lamps", "ada")
-    told = json.loads(adjudge("project", "token", "lamps", "--may", "requester", "--json").out)
-    assert services.accounts.check_token(told["secret"])[0].scope == "requester"
+    result = json.loads(adjudge("project", "token", "lamps", "--may", "requester", "--json").out)
+    assert services.accounts.check_token(result["secret"])[0].scope == "requester"
     assert "did you mean" in adjudge("project", "token", "lamps", "--requester", "adda").err
     store.close()
 
@@ -166,8 +166,8 @@ def test_further_questions_come_from_a_file(
     assert adjudge("project", "export", "lamps", "--to", "archive", "-o", "whole.zip").code == 0
     again = adjudge("project", "create", "Again", "--archive", "whole.zip")
     assert again.code == 0, again.err
-    told = adjudge("project", "export", "again", "--to", "judgments-csv", "--question", "fresh")
-    assert "freshness" in told.err
+    result = adjudge("project", "export", "again", "--to", "judgments-csv", "--question", "fresh")
+    assert "freshness" in result.err
     (tmp_path / "bad.json").write_text('[{"name": "x", "labels": "one"}]')
     assert "two labels at least" in adjudge(*made, "bad.json").err
     (tmp_path / "bad.json").write_text('{"name": "x"}')

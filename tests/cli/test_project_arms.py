@@ -71,9 +71,9 @@ def test_arms_are_shown_set_and_reported(adjudge: Run) -> None:
     assert (sum(came), max(came) - min(came) <= 2) == (6, True)  # in blocks of four
     voted = [row for row in report["measures"] if row["what"] == "majority-vote"]
     assert {row["value"] for row in voted if row["measure"] == "accuracy"} == {1.0}
-    told = adjudge("project", "arms", "made", "--report", "--model", "dawid-skene")
+    result = adjudge("project", "arms", "made", "--report", "--model", "dawid-skene")
     for words in ("left before training", "Aggregate by dawid-skene", "recall Off Topic"):
-        assert words in told.out
+        assert words in result.out
     assert adjudge("project", "arms", "made", "-o", "measures.csv").code == 0
     assert Path("measures.csv").read_text().startswith("arm,what,measure,value,low,high")
 

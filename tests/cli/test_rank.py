@@ -78,12 +78,12 @@ def test_what_the_labels_give_is_what_their_qrels_give(
     ended = adjudge(*systems, "--runs", "good.run", "--measures", "nDCG@10", *EXACT)
     labels = ("consensus", demo_folder / "judgments.csv", "-m", "majority-vote", "--to", "qrels")
     assert adjudge(*labels, "-o", "crowd.qrels").code == 0
-    wanted = ir_measures.calc_aggregate(
+    expected = ir_measures.calc_aggregate(
         [ir_measures.nDCG @ 10],
         list(ir_measures.read_trec_qrels(str(folder / "crowd.qrels"))),
         list(ir_measures.read_trec_run(str(folder / "good.run"))),
     )
-    assert float(ended.rows[0]["value"]) == pytest.approx(wanted[ir_measures.nDCG @ 10])
+    assert float(ended.rows[0]["value"]) == pytest.approx(expected[ir_measures.nDCG @ 10])
 
 
 def test_qrels_have_values_and_no_intervals(

@@ -45,12 +45,12 @@ def test_as_json_and_by_other_models(adjudge: Run, pairs: str) -> None:
     for model in ("bradley-terry", "elo", "win-rate"):
         done = adjudge("rank-pairs", pairs, "--model", model, "--json")
         assert done.code == 0, done.err
-        told = json.loads(done.out)
-        assert told["model"] == model
-        assert len(told["ranking"]) == 9
-    told = json.loads(adjudge("rank-pairs", pairs, "--json", "--sure", "0.999").out)
-    assert told["comparisons_needed"] > 0
-    assert 0.5 < told["sureness"] < 1
+        result = json.loads(done.out)
+        assert result["model"] == model
+        assert len(result["ranking"]) == 9
+    result = json.loads(adjudge("rank-pairs", pairs, "--json", "--sure", "0.999").out)
+    assert result["comparisons_needed"] > 0
+    assert 0.5 < result["sureness"] < 1
 
 
 def test_judges_next_and_report_take_comparisons(adjudge: Run, folder: Path, pairs: str) -> None:
@@ -109,8 +109,8 @@ def test_grades_and_comparisons_in_one_file(adjudge: Run, folder: Path, pairs: s
     assert judges["ann"]["judgments"] == "8"
     assert judges["judge6"]["verdict"] == "reversed"
     assert "<h2>Grades</h2>" in (folder / "r.html").read_text()
-    told = json.loads(adjudge("rank-pairs", pairs, "--grades", "grades.csv", "--json").out)
-    assert told["model"] == "graded-bradley-terry"
+    result = json.loads(adjudge("rank-pairs", pairs, "--grades", "grades.csv", "--json").out)
+    assert result["model"] == "graded-bradley-terry"
     refused = adjudge("rank-pairs", pairs, "--grades", "grades.csv", "--model", "elo")
     assert refused.err == (
         "error: --grades = 'grades.csv': expected --model graded-bradley-terry, or none\n"

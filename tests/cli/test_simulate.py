@@ -112,14 +112,14 @@ def test_a_crowd_comes_and_every_judgment_is_in_the_store(
         "simulate", "--server", site.url, "--project", slug, *population, "--wait", "0", "--json"
     )
     assert ended.code == 0, ended.err
-    told = ended.json
-    assert told["came"] == 5
-    kinds = [row["kind"] for row in told["judges"]]
+    result = ended.json
+    assert result["came"] == 5
+    kinds = [row["kind"] for row in result["judges"]]
     assert kinds == ["ethical", "ethical", "ethical", "spammer", "dropout"]
-    assert told["refused"] == told["sent_again"] == told["problems"] == {}
+    assert result["refused"] == result["sent_again"] == result["problems"] == {}
     with site.parts.database.read() as on:
         stored = on.exec_driver_sql("SELECT count(*), count(DISTINCT page) FROM judgments").one()
-    assert told["judgments"] == stored[0] > 20
+    assert result["judgments"] == stored[0] > 20
 
 
 def test_the_server_s_refusal_is_the_error(site: Site, token: str, adjudge: Run) -> None:

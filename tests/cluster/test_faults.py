@@ -66,8 +66,8 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeptCluster]:
 def connected(cluster: RealCluster, **settings: Any) -> Iterator[DaskEngine]:
     """An engine on a cluster, which has heard of all its processes and of every end of one."""
     with DaskEngine(scheduler=cluster.address, **settings) as engine:
-        wanted = len(cluster.workers)
-        wait_until(lambda: len(engine.connection.workers()) == wanted, START, "all have come")
+        count = len(cluster.workers)
+        wait_until(lambda: len(engine.connection.workers()) == count, START, "all have come")
         yield engine
 
 

@@ -288,8 +288,8 @@ class Collecting(RuleBasedStateMachine):
     def contest(self, place: int) -> None:
         if self.pages:
             judge, page, _ = self.pages[place % len(self.pages)]
-            told = self.bench.judging.outcome(judge, page.page).feedback
-            for one in told[:1]:
+            graded = self.bench.judging.outcome(judge, page.page).feedback
+            for one in graded[:1]:
                 self.bench.judging.contest(judge, page.page, one.row, "I disagree")
 
     @rule(place=PLACES, accepted=st.sets(st.sampled_from(LABELS), min_size=1))

@@ -57,11 +57,11 @@ def test_pairs_are_compared_and_asked_about(database: Database) -> None:
 @pytest.mark.parametrize("labels", ["left, right", "Left < Neither < Right"])
 def test_a_question_about_pairs_names_no_side(sqlite: Database, labels: str) -> None:
     asked = FurtherQuestion(name="fresher", labels=labels)
-    told = "labels that name no side: each judge sees the two by a coin of their own"
-    with pytest.raises(BadSetting, match=told):
+    note = "labels that name no side: each judge sees the two by a coin of their own"
+    with pytest.raises(BadSetting, match=note):
         Bench(sqlite, replace(paired_project(), questions=(asked,)))
     bench = Bench(sqlite, paired_project())
-    with pytest.raises(BadSetting, match=told):
+    with pytest.raises(BadSetting, match=note):
         bench.services.projects.set_questions(bench.slug, [asked])
     bench.services.projects.set_questions(bench.slug, [CLEAR])
     assert bench.services.projects.get_questions(bench.slug) == (CLEAR,)

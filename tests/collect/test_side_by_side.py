@@ -73,12 +73,12 @@ def test_a_reload_shows_the_same_sides_with_the_saved_answers(database: Database
     bench = Bench(database, paired_project())
     judge = bench.arrive().judge
     page = bench.page(judge)
-    wanted = seen(page)
-    bench.judging.save(judge, page.page, [Answer(row=r, label=s) for r, s in wanted.items()])
+    expected = seen(page)
+    bench.judging.save(judge, page.page, [Answer(row=r, label=s) for r, s in expected.items()])
     again = bench.page(judge)
     assert again.groups == page.groups
-    assert {answer.row: answer.label for answer in again.answers} == wanted
-    answers = [Answer(row=row, label=side) for row, side in wanted.items()]
+    assert {answer.row: answer.label for answer in again.answers} == expected
+    answers = [Answer(row=row, label=side) for row, side in expected.items()]
     bench.judging.submit(judge, page.page, page.key, answers)
     repeated = bench.judging.submit(judge, page.page, page.key, answers)
     assert (repeated.again, repeated.differing) == (True, 0)
@@ -92,9 +92,9 @@ def test_feedback_on_gold_names_the_sides_that_were_seen(database: Database) -> 
     assert page.kind == "training"
     for row, side in seen(page).items():
         outcome = bench.judging.answer_training(judge, page.page, row, mirror(side))
-        (told,) = outcome.feedback
-        assert (told.given, told.accepted, told.right) == (mirror(side), (side,), False)
-        assert told.of_pairs
+        (graded,) = outcome.feedback
+        assert (graded.given, graded.accepted, graded.right) == (mirror(side), (side,), False)
+        assert graded.of_pairs
     assert bench.judging.answered(judge, page.page).answers  # as shown, and not as stored
     shown = {a.row: a.label for a in bench.judging.answered(judge, page.page).answers}
     assert shown == {row: mirror(side) for row, side in seen(page).items()}

@@ -38,12 +38,12 @@ def test_migrating_from_nothing_gives_the_schema(database: Database) -> None:
 def test_partial_indexes_are_the_same_by_migration_and_by_schema(
     sqlite: Database, tmp_path: Path
 ) -> None:
-    wanted = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+    query = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
     other = sa.create_engine(f"sqlite:///{tmp_path / 'direct.db'}")
     metadata.create_all(other)
     with sqlite.engine.connect() as migrated, other.connect() as direct:
-        expected = {tuple(row) for row in direct.execute(sa.text(wanted))}
-        assert {tuple(row) for row in migrated.execute(sa.text(wanted))} == expected
+        expected = {tuple(row) for row in direct.execute(sa.text(query))}
+        assert {tuple(row) for row in migrated.execute(sa.text(query))} == expected
     other.dispose()
 
 
@@ -114,11 +114,11 @@ def test_a_database_without_what_its_version_has_says_so(
 def test_a_fault_of_the_database_shows_no_values(database: Database) -> None:
     secret = "$argon2id$secret"
     row = {"name": "ada", "password": secret, "admin": None, "made": 1.0, "public": "p"}
-    with pytest.raises(StoreFault) as told:
+    with pytest.raises(StoreFault) as refused:
         database.write(lambda on: on.execute(sa.insert(requesters).values(row)))
-    trace = "".join(traceback.format_exception(told.value))
+    trace = "".join(traceback.format_exception(refused.value))
     assert secret not in trace
-    assert "requesters" in str(told.value)
+    assert "requesters" in str(refused.value)
 
 
 def test_what_is_acknowledged_is_on_the_disk(postgresql: Database) -> None:

@@ -71,10 +71,10 @@ def test_tables_of_any_library_are_taken(name: str) -> None:
     made = binary_demo(name)
     table, gold = made.judgments.to_table(), made.truth.to_table().slice(0, 20)
     made_model = quick(name, sweeps=sized(8, full=30))
-    wanted = made_model.fit(Judgments.from_table(table), Gold.from_table(gold))
+    expected = made_model.fit(Judgments.from_table(table), Gold.from_table(gold))
     for judged, known in ((table.to_pandas(), gold), (pl.from_arrow(table), gold.to_pandas())):
         assert isinstance(judged, pd.DataFrame | pl.DataFrame)
-        assert made_model.fit(judged, gold=known).labels.equals(wanted.labels)
+        assert made_model.fit(judged, gold=known).labels.equals(expected.labels)
 
 
 @names
@@ -352,8 +352,8 @@ def test_memory_gives_new_judges_and_topics_the_population(
     silent = dataclasses.replace(table, offsets=np.array([0, 0]), judge=table.judge[:0],
                                  label=table.label[:0])  # fmt: skip
     votes = name in ("majority-vote", "vote")  # nobody votes: every truth alike, as in the fit
-    wanted = np.full(highest + 1, 1 / (highest + 1)) if votes else fitted.overall_prevalence
-    assert fitted.predict(silent).posterior[0] == pytest.approx(wanted)
+    expected = np.full(highest + 1, 1 / (highest + 1)) if votes else fitted.overall_prevalence
+    assert fitted.predict(silent).posterior[0] == pytest.approx(expected)
 
 
 @names

@@ -89,7 +89,7 @@ def test_threads_and_blocks_change_no_bit() -> None:
 def test_a_fit_resumed_from_a_checkpoint_is_the_same_bit_for_bit(tmp_path: Path) -> None:
     table = crowd()
     gold = Gold.of({f"i{i}": 50 + i % 7 for i in range(40)})
-    whole = Continuous().fit(table, gold)
+    full = Continuous().fit(table, gold)
 
     def broken(step: Step) -> None:
         if step.done == 9:
@@ -104,7 +104,7 @@ def test_a_fit_resumed_from_a_checkpoint_is_the_same_bit_for_bit(tmp_path: Path)
         table, gold, engine=again, progress=lambda step: steps.append(step.done)
     )
     assert steps[0] == 9
-    assert_same(whole, found)
+    assert_same(full, found)
 
 
 def test_another_unit_gives_the_same_values_in_that_unit() -> None:

@@ -85,10 +85,10 @@ def test_day_first_where_no_month_fits() -> None:
     )
 )
 def test_written_dates_read_back(times: list[datetime | None]) -> None:
-    whole = [None if t is None else t.replace(microsecond=0, tzinfo=UTC) for t in times]
-    texts = american(pa.array(whole, KIND))
-    assert instants(texts, Source("t"), "t").to_pylist() == whole
-    plain = [None if t is None else f"{t.month}/{t.day}/{t.year} {t:%H:%M:%S}" for t in whole]
+    to_seconds = [None if t is None else t.replace(microsecond=0, tzinfo=UTC) for t in times]
+    texts = american(pa.array(to_seconds, KIND))
+    assert instants(texts, Source("t"), "t").to_pylist() == to_seconds
+    plain = [None if t is None else f"{t.month}/{t.day}/{t.year} {t:%H:%M:%S}" for t in to_seconds]
     assert texts.to_pylist() == plain
 
 

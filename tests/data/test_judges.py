@@ -51,8 +51,8 @@ def prior_of(judges: list[Judge], level: float) -> tuple[NDArray[np.float64], ND
 def test_without_gold_the_logit_is_normal() -> None:
     judges: list[Judge] = [(80, 100, 0, 0), (27, 30, 0, 0), (10, 40, 0, 0)]
     centre, own = prior_of(judges, 0.3)
-    wanted = expit(norm.ppf([[0.5], [0.05], [0.95]], centre, np.sqrt(own + COMMON)))
-    assert estimate(judges, 0.3) == pytest.approx(wanted, abs=1e-4)
+    expected = expit(norm.ppf([[0.5], [0.05], [0.95]], centre, np.sqrt(own + COMMON)))
+    assert estimate(judges, 0.3) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("gold", [(3, 5), (18, 20), (95, 100), (40, 100), (0, 8), (60, 60)])

@@ -80,8 +80,8 @@ def test_tables_come_back_as_they_went(table: Judgments) -> None:
 def test_selection_keeps_exactly_the_chosen_rows(table: Judgments, data: st.DataObject) -> None:
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(table), max_size=len(table))))
     left = table.select(judgments=mask)
-    wanted = [row for row, kept in zip(table.to_table().to_pylist(), mask, strict=True) if kept]
-    assert left.to_table().to_pylist() == wanted
+    expected = [row for row, kept in zip(table.to_table().to_pylist(), mask, strict=True) if kept]
+    assert left.to_table().to_pylist() == expected
 
 
 def test_times_and_seconds_are_kept_in_order() -> None:
@@ -101,8 +101,8 @@ def test_times_and_seconds_are_kept_in_order() -> None:
     assert np.isnan(made.seconds[2])
     place = Source("t")
     table["seconds"][0], table["time"][1] = "long", "later"
-    told = Judgments.from_table(table, source=place)
-    assert np.isnan(told.seconds[0])
+    timed = Judgments.from_table(table, source=place)
+    assert np.isnan(timed.seconds[0])
     assert [note.partition(":")[0] for note in place.notes] == ["column time", "column seconds"]
 
 

@@ -13,7 +13,7 @@ from adjudge.errors import ReadingWarning, Remedy, remedies_of
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "expected",
     [
         "Not relevant<Partially relevant<Relevant",
         "Irrelevant<Marginally relevant<Fairly relevant<Highly relevant",
@@ -30,8 +30,8 @@ from adjudge.errors import ReadingWarning, Remedy, remedies_of
         "1 star<2 stars<3 stars<4 stars",
     ],
 )
-def test_words_with_an_order(wanted: str) -> None:
-    order = tuple(wanted.split("<"))
+def test_words_with_an_order(expected: str) -> None:
+    order = tuple(expected.split("<"))
     assert likely_order(sorted(order)) == order
     assert likely_order(order[::-1]) == order
 
@@ -67,10 +67,10 @@ def test_a_reader_reports_a_likely_order_and_does_not_assume_it(tmp_path: Path) 
     assert content.notes == (HINT,)
     assert content.judgments is not None
     assert not content.judgments.scale.ordinal
-    with pytest.warns(ReadingWarning, match="scale=Scale.parse") as told:
+    with pytest.warns(ReadingWarning, match="scale=Scale.parse") as warned:
         Judgments.read(path)
     order = "scale=Scale.parse('Not relevant<Partially relevant<Relevant')"
-    assert str(told[0].message).endswith(f"{order} names the scale")
+    assert str(warned[0].message).endswith(f"{order} names the scale")
 
 
 def test_files_taken_together_have_one_order(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def scale_and_notes(folder: Path, text: str) -> tuple[Scale, str]:
 
 
 @pytest.mark.parametrize(
-    ("labels", "left", "told"),
+    ("labels", "left", "message"),
     [
         (("10%", "0%", "3%"), ("0", "3", "10"), "percents are read as numbers: 10% is read as 10"),
         (("1 - not at all", "2", "3 - all"), ("1", "2", "3"), "1 - not at all is read as 1"),
@@ -52,12 +52,12 @@ def scale_and_notes(folder: Path, text: str) -> tuple[Scale, str]:
     ],
 )
 def test_labels_that_are_numbers_and_others(
-    labels: tuple[str, ...], left: tuple[str, ...] | None, told: str, tmp_path: Path
+    labels: tuple[str, ...], left: tuple[str, ...] | None, message: str, tmp_path: Path
 ) -> None:
     scale, notes = scale_and_notes(tmp_path, of(*labels))
     assert scale.ordinal == (left is not None)
     assert scale.labels == (left or tuple(sorted(labels)))
-    assert told in notes if told else not notes
+    assert message in notes if message else not notes
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_wide_letters_without_a_mark_are_read(encoding: str, name: str, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("labels", "left", "told"),
+    ("labels", "left", "message"),
     [
         (("yes", "yes\u200b", "no"), {"yes", "no"}, "invisible characters are left out"),
         (("geho\u0308rt", "gehört", "no"), {"gehört", "no"}, "invisible characters are left out"),
@@ -114,15 +114,15 @@ def test_wide_letters_without_a_mark_are_read(encoding: str, name: str, tmp_path
     ],
 )
 def test_odd_labels_get_a_note(
-    labels: tuple[str, ...], left: set[str], told: str, tmp_path: Path
+    labels: tuple[str, ...], left: set[str], message: str, tmp_path: Path
 ) -> None:
     scale, notes = scale_and_notes(tmp_path, of(*labels))
     assert set(scale.labels) == left
-    assert told in notes
+    assert message in notes
 
 
 @pytest.mark.parametrize(
-    ("item", "count", "told"),
+    ("item", "count", "message"),
     [
         (lambda n: f"i{n // 4}" + " " * (n % 4 == 1), 6, "6 ids such as 'i0 ' differ from others"),
         (lambda n: f'"=""{n // 4:04}"""', 6, 'column item: ="0000" and the like are read without'),
@@ -134,14 +134,14 @@ def test_odd_labels_get_a_note(
         (lambda n: f'"say ""{n // 4}"""', 6, ""),
     ],
 )
-def test_odd_ids(item: Callable[[int], str], count: int, told: str, tmp_path: Path) -> None:
+def test_odd_ids(item: Callable[[int], str], count: int, message: str, tmp_path: Path) -> None:
     text = HEADER + "".join(f"{item(n)},j{n % 4},{n % 2}\n" for n in range(24))
     found = content(tmp_path, text)
     assert found.judgments is not None
     assert found.judgments.item_count == count
     assert "=" not in found.judgments.items[0].as_py()
     notes = [note for note in found.notes if "repeat one judge" not in note]
-    assert told in "; ".join(notes) if told else not notes
+    assert message in "; ".join(notes) if message else not notes
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_header_again_is_refused(text: str, line: int, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "pack", "told"),
+    ("name", "pack", "message"),
     [
         ("odd.csv.xz", lzma.compress, "packed with xz; unpack it first"),
         ("odd.csv", gzip.compress, "packed with gzip"),
@@ -169,9 +169,9 @@ def test_a_header_again_is_refused(text: str, line: int, tmp_path: Path) -> None
     ],
 )
 def test_what_is_packed_is_called_so(
-    name: str, pack: Callable[[bytes], bytes], told: str, tmp_path: Path
+    name: str, pack: Callable[[bytes], bytes], message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(BadData, match=told):
+    with pytest.raises(BadData, match=message):
         content(tmp_path, pack(of("yes", "no").encode()), name)
 
 

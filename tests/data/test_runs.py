@@ -61,7 +61,7 @@ def test_a_file_of_another_format_is_named_with_its_line(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("names", "sources", "wanted"),
+    ("names", "sources", "expected"),
     [
         (("a", "b"), ("x.run", "y.run"), ["a", "b"]),
         (("a", "a"), ("x.run", "y.run"), ["x", "y"]),
@@ -70,10 +70,10 @@ def test_a_file_of_another_format_is_named_with_its_line(tmp_path: Path) -> None
     ],
 )
 def test_runs_are_distinguished_by_names(
-    names: tuple[str, str], sources: tuple[str, str], wanted: list[str]
+    names: tuple[str, str], sources: tuple[str, str], expected: list[str]
 ) -> None:
     runs = [
         run_of([("t", "d", 1.0)], name=name, source=source)
         for name, source in zip(names, sources, strict=True)
     ]
-    assert [run.name for run in distinct_names(runs)] == wanted
+    assert [run.name for run in distinct_names(runs)] == expected

@@ -81,9 +81,9 @@ def test_a_file_of_an_earlier_version_is_read(tmp_path: Path) -> None:
 
 
 def stored(folder: Path, value: object, version: int = 1) -> Path:
-    whole = {"what": "adjudge saved consensus", "version": version, "value": value}
+    full = {"what": "adjudge saved consensus", "version": version, "value": value}
     with zipfile.ZipFile(folder / "stored", "w") as archive:
-        archive.writestr("saved.json", json.dumps(whole))
+        archive.writestr("saved.json", json.dumps(full))
     return folder / "stored"
 
 

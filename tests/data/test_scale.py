@@ -105,11 +105,11 @@ def test_grades_are_the_numbers_of_labels() -> None:
     assert ordered.with_relevant(["good"]).with_binary_truth().values.tolist() == [0, 1, 5]
     loose = Scale(labels=("match", "spam", "off"), grades=(1, 0, 0))
     assert loose.values.tolist() == [0, 1, 2]  # models tell labels of one grade apart
-    for grades, wanted in (
+    for grades, right in (
         ((1.0,), "one grade for each of ('bad', 'good')"),
         ((1.0, float("nan")), "numbers"),
         ((2.0, 1.0), "grades that rise along bad < good"),
     ):
         with pytest.raises(BadSetting) as caught:
             Scale(labels=("bad", "good"), ordinal=True, grades=grades)
-        assert caught.value.expected == wanted
+        assert caught.value.expected == right

@@ -13,7 +13,7 @@ from adjudge.data.formats import read
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData, ReadingWarning
 
-TOLD = "column relevance is taken for the label, not fluency"
+NOTE = "column relevance is taken for the label, not fluency"
 
 
 def rows(many: int = 40, **others: object) -> list[dict[str, object]]:
@@ -47,7 +47,7 @@ def written(folder: Path, name: str, records: list[dict[str, object]]) -> Path:
 @pytest.mark.parametrize("name", ["j.csv", "j.tsv", "j.jsonl", "j.json", "j.parquet"])
 def test_a_second_question_is_reported_in_any_file(name: str, tmp_path: Path) -> None:
     path = written(tmp_path, name, rows(fluency=lambda n: (n * 5 // 3) % 4))
-    assert TOLD in read(path).notes
+    assert NOTE in read(path).notes
     chosen = read(path, columns={"label": "fluency"})
     assert chosen.notes == ()
     assert chosen.judgments is not None
@@ -57,7 +57,7 @@ def test_a_second_question_is_reported_in_any_file(name: str, tmp_path: Path) ->
 def test_two_rows_per_item_are_enough(tmp_path: Path) -> None:
     path = tmp_path / "j.csv"
     path.write_text("item,judge,relevance,fluency\na,x,1,3\na,y,0,2\nb,x,0,3\nb,y,1,2\n")
-    assert TOLD in read(path).notes
+    assert NOTE in read(path).notes
     path.write_text("item,judge,label1,label2\na,x,1,2\na,y,0,2\nb,x,0,1\nb,y,1,2\n")
     with pytest.raises(BadData, check=lambda fault: fault.code == "unclear-columns"):
         read(path)
@@ -108,7 +108,7 @@ def test_judgments_inside_items_may_have_a_second_question(tmp_path: Path) -> No
         for item, own in enumerate(given)
     ]
     path = written(tmp_path, "j.json", records)
-    assert TOLD in read(path).notes
+    assert NOTE in read(path).notes
     assert read(path, columns={"label": "fluency"}).notes == ()
 
 
@@ -120,13 +120,13 @@ def test_a_second_outcome_of_comparisons_is_reported(name: str, tmp_path: Path) 
         for n, second in enumerate(["right", "left", "left"] * 4)
     ]
     path = written(tmp_path, name, records)
-    told = read(path)
-    assert told.notes == ("column winner is taken for the label, not fluency",)
+    content = read(path)
+    assert content.notes == ("column winner is taken for the label, not fluency",)
     chosen = read(path, columns={"label": "fluency"})
     assert chosen.notes == ()
-    assert told.comparisons is not None
+    assert content.comparisons is not None
     assert chosen.comparisons is not None
-    counts = [one.comparisons.outcome_counts["left"] for one in (told, chosen)]
+    counts = [one.comparisons.outcome_counts["left"] for one in (content, chosen)]
     assert counts == [6, 8]
 
 
@@ -137,5 +137,5 @@ def test_no_real_file_has_a_second_question_by_mistake(shared_data: Path) -> Non
     ]
     files += [p for p in (shared_data / "files").iterdir() if p.suffix in (".csv", ".parquet")]
     known = ("llmfao-golden.csv", "label-studio-export.csv")
-    told = {p.name: "; ".join(read(p).notes) for p in files if p.name not in known}
-    assert not [name for name, notes in told.items() if "is taken for the label, not" in notes]
+    reported = {p.name: "; ".join(read(p).notes) for p in files if p.name not in known}
+    assert not [name for name, notes in reported.items() if "is taken for the label, not" in notes]

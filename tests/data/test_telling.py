@@ -29,26 +29,26 @@ FILES = {
 def test_rows_that_were_skipped_are_warned_of_and_kept(tmp_path: Path, kind: Any) -> None:
     path = tmp_path / "some.csv"
     path.write_text(FILES[kind])
-    with pytest.warns(ReadingWarning, match="1 bad row left out, at some.csv, line 3") as told:
+    with pytest.warns(ReadingWarning, match="1 bad row left out, at some.csv, line 3") as warned:
         found = kind.read(path, skip_bad=True)
-    assert [Path(one.filename).name for one in told] == ["test_telling.py"]
+    assert [Path(one.filename).name for one in warned] == ["test_telling.py"]
     assert len(found.notes) == 1
-    assert found.notes[0] in str(told[0].message)
+    assert found.notes[0] in str(warned[0].message)
 
 
 def test_several_files_report_what_each_left_out(tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text(FILES[ModelAnswers].replace("x", name))
-    with pytest.warns(ReadingWarning, match="2 bad rows left out") as told:
+    with pytest.warns(ReadingWarning, match="2 bad rows left out") as warned:
         answers = ModelAnswers.read([tmp_path / "a.csv", tmp_path / "b.csv"], skip_bad=True)
-    assert "a.csv, line 3" in str(told[0].message)
-    assert "b.csv, line 3" in str(told[0].message)
+    assert "a.csv, line 3" in str(warned[0].message)
+    assert "b.csv, line 3" in str(warned[0].message)
     assert (len(answers.judgments), len(answers.bad)) == (4, 2)
     (tmp_path / "c.csv").write_text(FILES[Comparisons])
     (tmp_path / "d.csv").write_text(FILES[Comparisons])
-    with pytest.warns(ReadingWarning) as told:
+    with pytest.warns(ReadingWarning) as warned:
         pairs = Comparisons.read(tmp_path / "c.csv", tmp_path / "d.csv", skip_bad=True)
-    assert len(told) == len(pairs.notes) == 2
+    assert len(warned) == len(pairs.notes) == 2
 
 
 def test_settings_are_said_to_be_those_of_the_function_that_takes_them(tmp_path: Path) -> None:
@@ -57,12 +57,12 @@ def test_settings_are_said_to_be_those_of_the_function_that_takes_them(tmp_path:
     path.write_text(FILES[Judgments])
     table = pd.read_csv(path)
     for given, reader in ((path, "Judgments.read"), (table, "Judgments.from_table")):
-        with pytest.raises(BadData) as told:
+        with pytest.raises(BadData) as refused:
             fit(given)
-        assert told.value.code == "missing-label"
-        assert told.value.remedies == (Remedy("skip-bad-rows"),)
-        assert told.value.__notes__ == [f"These are settings of {reader}."]
-        assert str(told.value).endswith("; skip_bad=True leaves out such rows")
+        assert refused.value.code == "missing-label"
+        assert refused.value.remedies == (Remedy("skip-bad-rows"),)
+        assert refused.value.__notes__ == [f"These are settings of {reader}."]
+        assert str(refused.value).endswith("; skip_bad=True leaves out such rows")
 
 
 REMEDIES = [

@@ -63,11 +63,11 @@ def test_points_go_on(model: Model, table: Judgments, tmp_path: Path) -> None:
     again = model.fit(
         table, engine=engine(tmp_path, resume=True), progress=lambda step: steps.append(step.done)
     )
-    whole = model.fit(table)
+    full = model.fit(table)
     assert steps[0] == 8
-    assert again.trace == whole.trace
-    np.testing.assert_array_equal(again.posterior, whole.posterior)
-    np.testing.assert_array_equal(again.confusion, whole.confusion)
+    assert again.trace == full.trace
+    np.testing.assert_array_equal(again.posterior, full.posterior)
+    np.testing.assert_array_equal(again.confusion, full.confusion)
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_chains_go_on(
         with pytest.raises(CutOffError):
             model.fit(table, engine=engine(tmp_path))
     again = model.fit(table, engine=engine(tmp_path, resume=True))
-    whole = model.fit(table)
-    np.testing.assert_array_equal(again.posterior, whole.posterior)
-    np.testing.assert_array_equal(again.counts, whole.counts)
+    full = model.fit(table)
+    np.testing.assert_array_equal(again.posterior, full.posterior)
+    np.testing.assert_array_equal(again.counts, full.counts)
     assert again.draws is not None
-    assert whole.draws is not None
-    np.testing.assert_array_equal(again.draws.confusion, whole.draws.confusion)
-    for name, values in whole.draws.hyper.items():
+    assert full.draws is not None
+    np.testing.assert_array_equal(again.draws.confusion, full.draws.confusion)
+    for name, values in full.draws.hyper.items():
         np.testing.assert_array_equal(again.draws.hyper[name], values)
 
 
@@ -141,8 +141,8 @@ def test_without_resume_a_fit_starts_from_the_beginning(table: Judgments, tmp_pa
 def test_a_checkpoint_that_is_cut_short(table: Judgments, tmp_path: Path) -> None:
     model = DawidSkene(tolerance=0.0, iterations=8)
     model.fit(table, engine=engine(tmp_path))
-    whole = (tmp_path / "em.npz").read_bytes()
-    (tmp_path / "em.npz").write_bytes(whole[: len(whole) // 2])
+    full = (tmp_path / "em.npz").read_bytes()
+    (tmp_path / "em.npz").write_bytes(full[: len(full) // 2])
     with pytest.raises(BadData, match=r"em\.npz: is cut short, or no checkpoint \(BadZipFile\)$"):
         model.fit(table, engine=engine(tmp_path, resume=True))
 

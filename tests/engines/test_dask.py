@@ -314,16 +314,16 @@ def test_spellings_and_the_scale_are_those_of_all_files(
     engine: DaskEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_parquet, "_ROWS", 2)  # several parts, some of them empty
-    whole = pa.table(
+    full = pa.table(
         {
             "item": ["b", "b", "a", "a", "a"],
             "judge": ["x", "y", "x", "y", "x"],
             "label": ["relevant", "Relevant", "not", "relevant", "not"],
         }
     )
-    pq.write_table(whole, tmp_path / "whole.parquet")
-    pq.write_table(whole.slice(0, 2), tmp_path / "1.parquet")
-    pq.write_table(whole.slice(2), tmp_path / "2.parquet")
+    pq.write_table(full, tmp_path / "whole.parquet")
+    pq.write_table(full.slice(0, 2), tmp_path / "1.parquet")
+    pq.write_table(full.slice(2), tmp_path / "2.parquet")
     found = engine.read_parquet([str(tmp_path / "1.parquet"), str(tmp_path / "2.parquet")])
     here = read(tmp_path / "whole.parquet", repeats=True).judgments
     assert here is not None

@@ -12,10 +12,10 @@ def test_products_are_exact_in_any_order() -> None:
     rng = np.random.default_rng(1)
     numbers = rng.integers(0, 10**9, 300)
     logs = -rng.integers(0, 28 * 2**40, 300)
-    wanted = sum(int(n) * int(log) for n, log in zip(numbers, logs, strict=True))
+    expected = sum(int(n) * int(log) for n, log in zip(numbers, logs, strict=True))
     order = rng.permutation(300)
-    assert sum_products(numbers, logs) == wanted
-    assert sum_products(numbers[order], logs[order]) == wanted
+    assert sum_products(numbers, logs) == expected
+    assert sum_products(numbers[order], logs[order]) == expected
 
 
 def test_zeros_begin_with_a_line() -> None:

@@ -60,7 +60,7 @@ def test_small_by_hand() -> None:
     assert found.coverage == 0.6
     assert found.items.to_pylist() == ["a", "b", "c"]
     assert found.correct.tolist() == [True, True, False]
-    wanted = {
+    expected = {
         "accuracy": 2 / 3,
         "expected_accuracy": 2 / 3,
         "graded_accuracy": 2 / 3,
@@ -93,7 +93,7 @@ def test_small_by_hand() -> None:
         # Squares: observed 1/3; by chance E a² + E b² - 2 E a E b = 8/3 + 5/3 - 2 * 4/3 * 1.
         "quadratic_kappa": 1 - (1 / 3) / (13 / 3 - 8 / 3),
     }
-    assert {name: score.value for name, score in found.scores.items()} == pytest.approx(wanted)
+    assert {name: score.value for name, score in found.scores.items()} == pytest.approx(expected)
     assert found.undefined == {}
     assert found.confusion.counts.tolist() == [[1, 0, 0], [0, 0, 0], [0, 1, 1]]
     assert found.fractional_confusion is not None

@@ -171,12 +171,12 @@ triples = st.lists(
 def test_the_twin_agrees(rows: list[Triple]) -> None:
     judgments = judged(rows)
     found = measure_agreement(judgments)
-    wanted = {
+    expected = {
         "percent_agreement": naive_percent(judgments),
         "fleiss_kappa": naive_fleiss(judgments),
         **{f"alpha_{m}": naive(judgments, m) for m in ("nominal", "ordinal", "interval")},
     }
-    for name, value in wanted.items():
+    for name, value in expected.items():
         assert found[name].value == pytest.approx(value, nan_ok=True, abs=1e-9), name
         assert found[name].defined == (found[name].reason is None)
 

@@ -59,8 +59,8 @@ def test_a_model_is_next_to_the_vote_on_the_same_items() -> None:
 
 def test_nothing_is_compared_where_it_would_not_be_fair() -> None:
     judgments = Judgments.from_table(TABLE)
-    told = evaluate(MajorityVote().fit(judgments, GOLD), GOLD)
-    assert compare_with_vote(told, judgments) is None
+    with_gold = evaluate(MajorityVote().fit(judgments, GOLD), GOLD)
+    assert compare_with_vote(with_gold, judgments) is None
     bare = evaluate(pa.table({"item": ["a", "b"], "label": ["1", "0"]}), GOLD, judgments.scale)
     assert compare_with_vote(bare, judgments) is None
     nobody = evaluate(MajorityVote().fit(judgments), Gold.of({"z": "1"}))

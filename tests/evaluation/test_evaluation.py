@@ -18,7 +18,7 @@ def test_importing_the_room_imports_nothing_heavy() -> None:
         "import sys, adjudge.evaluation; "
         "print([m for m in ('numpy', 'scipy', 'pyarrow', 'numba') if m in sys.modules])"
     )
-    told = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    assert told.stdout.strip() == "[]"
+    assert ended.stdout.strip() == "[]"

@@ -192,8 +192,8 @@ def test_the_papers_simulation_of_fractional_responses() -> None:
     random = np.random.default_rng(93)
     chance = random.random(400_000)
     relevant = random.random(400_000) < chance
-    whole, parts = Cells.of(relevant, chance > 0.5), Cells.of(relevant, chance)
-    assert (whole.precision, whole.recall) == pytest.approx((0.75, 0.75), abs=0.005)
+    full, parts = Cells.of(relevant, chance > 0.5), Cells.of(relevant, chance)
+    assert (full.precision, full.recall) == pytest.approx((0.75, 0.75), abs=0.005)
     # Exactly 2/3: E p² / E p = (1/3) / (1/2); the paper prints 0.66.
     assert (parts.precision, parts.recall) == pytest.approx((2 / 3, 2 / 3), abs=0.005)
 

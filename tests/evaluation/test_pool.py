@@ -176,13 +176,13 @@ def test_documents_are_filled_in_by_others_of_their_ranks() -> None:
 
 
 def test_filled_lists_come_nearest_to_the_values_of_complete_judgments() -> None:
-    whole, run = panel(judged=1.0)
-    complete = MajorityVote().fit(whole)
+    full, run = panel(judged=1.0)
+    complete = MajorityVote().fit(full)
     true = rank_systems(complete, [run], ["P@10", "nDCG@20"], draws=20, next_items=0)
     sparse, run = panel(judged=0.4)
     consensus = MajorityVote().fit(sparse)
     for measure in ("P@10", "nDCG@20"):
-        wanted = true.by_label[measure][0]
+        expected = true.by_label[measure][0]
         apart = {}
         for way in ("not-relevant", "prevalence", "filled"):
             found = rank_systems(
@@ -193,7 +193,7 @@ def test_filled_lists_come_nearest_to_the_values_of_complete_judgments() -> None
                 next_items=0,
                 unjudged=way,  # type: ignore[arg-type]
             )
-            apart[way] = abs(found.by_label[measure][0] - wanted)
+            apart[way] = abs(found.by_label[measure][0] - expected)
         assert apart["filled"] < min(apart["prevalence"], apart["not-relevant"])
 
 

@@ -69,19 +69,19 @@ def _asked(seed: int, *, adaptive: bool, rounds: int) -> np.ndarray:  # (round, 
     first = np.concatenate([rng.permutation(items), rng.permutation(items)])
     second = np.roll(first.reshape(2, items), 1, axis=1).ravel()
     known = make_comparisons(score, 0, pairs=(first, second), seed=seed).comparisons
-    told = []
+    reported = []
     for step in range(rounds):
         if adaptive or step == rounds - 1:
             found = BradleyTerry(copies=False).fit(known)
             ranks = spearmanr(found.score, score)[0], kendalltau(found.score, score)[0]
-            told.append((len(known), *ranks))
+            reported.append((len(known), *ranks))
         chosen = rng.integers(len(a), size=items // 2)
         if adaptive:
             chosen = np.argsort(-pair_worths(found, a, b), kind="stable")[: items // 2]
         pairs = (a[chosen], b[chosen])
         more = make_comparisons(score, 0, pairs=pairs, seed=1000 * seed + step).comparisons
         known = Comparisons.join([known, more])
-    return np.array(told)
+    return np.array(reported)
 
 
 @pytest.mark.slow

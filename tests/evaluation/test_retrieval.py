@@ -80,16 +80,16 @@ def test_every_value_is_that_of_ir_measures(
     measures = parse_measures(QUICK, GRADED)
     asked = [measure.of for measure in measures]
     for number, run in enumerate(runs):
-        wanted = {
+        right = {
             (str(found.measure), found.query_id): found.value
             for found in ir_measures.iter_calc(asked, judged, as_dicts(run))
         }
         for topic in names:  # with a cutoff, ir-measures does not break ties as trec_eval does
-            rank = wanted["RR", topic]
-            wanted["RR@2", topic] = rank if rank >= 0.5 else 0.0
+            rank = right["RR", topic]
+            right["RR@2", topic] = rank if rank >= 0.5 else 0.0
         for measure in measures:
             value = measure.values(pool, truths)[0, number]
-            expected = [wanted[str(measure.of), topic] for topic in names]
+            expected = [right[str(measure.of), topic] for topic in names]
             assert value == pytest.approx(expected, rel=1e-13, abs=1e-15), measure.name
 
 
@@ -132,8 +132,8 @@ def test_other_measures_go_through_ir_measures(unjudged: str) -> None:
     kept = as_dicts(run)
     if unjudged == "condensed":
         kept = {t: {d: s for d, s in docs.items() if d in judged[t]} for t, docs in kept.items()}
-    wanted = ir_measures.iter_calc([measure.of for measure in measures], judged, kept)
-    for one in wanted:
+    expected = ir_measures.iter_calc([measure.of for measure in measures], judged, kept)
+    for one in expected:
         at = [measure.of for measure in measures].index(one.measure)
         assert values[at, 0, int(one.query_id) - 1] == pytest.approx(one.value, rel=1e-12)
     assert values[:4].sum() > 0
@@ -163,11 +163,11 @@ def test_labels_without_order_are_no_grades() -> None:
 
 def test_what_is_relevant_is_what_the_scale_says_unless_the_measure_does() -> None:
     scale = Scale.parse("1<2<3<4<5", relevant=["4", "5"])
-    plain, told = parse_measures(["AP", "AP(rel=2)"], scale)
+    plain, explicit = parse_measures(["AP", "AP(rel=2)"], scale)
     assert plain.gain is not None
     assert plain.gain.tolist() == [0, 0, 0, 1, 1]
-    assert told.gain is not None
-    assert told.gain.tolist() == [0, 1, 1, 1, 1]
+    assert explicit.gain is not None
+    assert explicit.gain.tolist() == [0, 1, 1, 1, 1]
     (slow,) = parse_measures(["infAP"], scale)
     assert str(slow.of) == "infAP(rel=4)"
 

@@ -98,10 +98,10 @@ def test_what_cannot_be_tuned_is_refused(crowd) -> None:
 @pytest.mark.slow
 def test_the_level_of_the_zscore_paper_is_passed(shared_data: Path) -> None:
     """Published bests: .5194 graded, .6875 binary; the level to reach here is .54 and .705."""
-    whole = read(shared_data / "trec-rf10" / "judgments.tsv")
-    chosen = np.zeros(whole.judgments.item_count, dtype=np.bool_)
-    chosen[look_up(whole.gold.items, whole.judgments.items)] = True
-    labels = whole.judgments.scale.labels
+    full = read(shared_data / "trec-rf10" / "judgments.tsv")
+    chosen = np.zeros(full.judgments.item_count, dtype=np.bool_)
+    chosen[look_up(full.gold.items, full.judgments.items)] = True
+    labels = full.judgments.scale.labels
     scale = Scale(
         labels=labels,
         ordinal=True,
@@ -109,18 +109,18 @@ def test_the_level_of_the_zscore_paper_is_passed(shared_data: Path) -> None:
         truth_of=(-1, 0, 1, 2),
         relevant=("1", "2"),
     )
-    table = whole.judgments.select(items=chosen).with_scale(scale)
+    table = full.judgments.select(items=chosen).with_scale(scale)
     weight = parse_weight("graded-accuracy-gold^2*binary-accuracy-gold^2")
     found = {}
     for measure in ("graded", "binary"):
         means = []
         for seed in (1, 2, 3):
-            tuner = Tuner(table, whole.gold, seed=seed, shrink=5.0)
+            tuner = Tuner(table, full.gold, seed=seed, shrink=5.0)
             make = lambda g: ZScore("graded-accuracy-gold", gamma=g)  # noqa: E731
             means.append(tuner.tune(make, GAMMAS, weight, measure=measure).mean)
         found[measure] = np.mean(means)
     assert found["graded"] >= 0.54
     assert found["binary"] >= 0.705
-    plain = Tuner(table, whole.gold, seed=1).tune(None, ())
+    plain = Tuner(table, full.gold, seed=1).tune(None, ())
     assert plain.mean == pytest.approx(0.46, abs=0.01)
     assert isinstance(weight, Product)

@@ -24,11 +24,11 @@ def test_every_published_verdict(shared_data: Path, tmp_path: Path, name: str) -
     if not reference.exists():
         pytest.skip(f"the published verdicts are not there: {reference}")
     with reference.open() as file:
-        wanted = [row for row in csv.DictReader(file) if row["set"] == name]
-    assert len(wanted) == 6
+        expected = [row for row in csv.DictReader(file) if row["set"] == name]
+    assert len(expected) == 6
     folder = shared_data / "alt-test" / name
     output = tmp_path / "verdicts.csv"
-    score, epsilon = wanted[0]["score"].replace("_", "-"), wanted[0]["epsilon"]
+    score, epsilon = expected[0]["score"].replace("_", "-"), expected[0]["epsilon"]
     people, models = folder / "human_annotations.json", folder / "llm_annotations.json"
     names = "|".join(map(re.escape, json.loads(people.read_text())))
     code = call(
@@ -38,7 +38,7 @@ def test_every_published_verdict(shared_data: Path, tmp_path: Path, name: str) -
     assert code == 0
     with output.open() as file:
         found = {row["judge"]: row for row in csv.DictReader(file)}
-    for row in wanted:
+    for row in expected:
         own = found[row["model"]]
         assert own["alternative"] == row["verdict"]
         assert f"{float(own['winning_rate']):.2f}" == row["winning_rate"]

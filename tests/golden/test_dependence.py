@@ -28,13 +28,13 @@ VOTE = {"zencrowd_us": 0.8615}  # where it is hard to beat
 
 
 def crowds(folder: Path) -> dict[str, tuple[Judgments, Gold]]:
-    whole = read(folder / "trec-rf10" / "judgments.tsv")
-    binary = trec_2011_subset(whole)
-    grades = whole.gold.select(np.array(whole.gold.texts()) != "-2")
+    full = read(folder / "trec-rf10" / "judgments.tsv")
+    binary = trec_2011_subset(full)
+    grades = full.gold.select(np.array(full.gold.texts()) != "-2")
     found = {
         "trec binary": (binary.judgments, binary.gold),
-        "trec grades": (whole.judgments.without_labels(-2), grades),
-        "trec broken": (whole.judgments, whole.gold),
+        "trec grades": (full.judgments.without_labels(-2), grades),
+        "trec broken": (full.judgments, full.gold),
     }
     paths = {name: folder / name / "judgments.csv" for name in ("web-relevance", "rte")}
     paths |= {name: folder / "more" / f"{name}.csv" for name in MORE}
@@ -120,8 +120,8 @@ def test_gold_calibrates_llmjudge_no_worse_than_the_reference(
         if item not in given
     }
     ours = ItemTypes().fit(content.judgments, Gold.of(given))
-    wanted = np.mean([-np.log(float(reference[i][f"p_{t}"])) for i, t in rest.items()])
-    assert scores_of(ours, Gold.of(rest))[1] <= wanted
+    expected = np.mean([-np.log(float(reference[i][f"p_{t}"])) for i, t in rest.items()])
+    assert scores_of(ours, Gold.of(rest))[1] <= expected
 
 
 @pytest.mark.parametrize("name", COPIED)

@@ -119,8 +119,8 @@ def test_semi_supervised_beats_the_published_bests(trec: Content, shared_data: P
     graded = cross_validate(HierarchicalConfusion(**short), judgments, gold, seed=1)
     assert graded.pooled["graded_accuracy"].value >= 0.615
     if FULL:
-        whole = cross_validate(HierarchicalRelevance(**short), trec.judgments, trec.gold, seed=1)
-        assert whole.pooled["accuracy"].value == pytest.approx(0.714, abs=0.004)
+        entire = cross_validate(HierarchicalRelevance(**short), trec.judgments, trec.gold, seed=1)
+        assert entire.pooled["accuracy"].value == pytest.approx(0.714, abs=0.004)
 
 
 def test_hybrid_is_above_nine_tenths_throughout_and_above_dawid_skene_when_data_are_scarce() -> (

@@ -63,8 +63,8 @@ def test_sweep_equals_its_numpy_twin(data: st.DataObject) -> None:
     assert own.classes == pytest.approx(counts.classes, abs=1e-7)
     assert own.log_likelihood == pytest.approx(counts.log_likelihood, abs=1e-6)
     swept = sweeps.expect(parameters)
-    wanted = counts.confusion.sum(axis=0, keepdims=True) if shared else counts.confusion
-    assert swept.confusion == pytest.approx(wanted, abs=1e-7)
+    right = counts.confusion.sum(axis=0, keepdims=True) if shared else counts.confusion
+    assert swept.confusion == pytest.approx(right, abs=1e-7)
 
 
 @given(data=st.data())
@@ -136,8 +136,8 @@ def test_any_number_of_truths(truths: int) -> None:
     )
     known = np.full(table.item_count, -1, np.int16)
     posterior, counts = ThreadsEngine().load(table).posterior(parameters, own=True)
-    expected, wanted = twin(table, known, parameters, by_topic=False)
+    expected, right = twin(table, known, parameters, by_topic=False)
     assert posterior == pytest.approx(expected, abs=1e-9)
-    assert counts.confusion == pytest.approx(wanted.confusion, abs=1e-7)
-    assert counts.classes == pytest.approx(wanted.classes, abs=1e-7)
-    assert counts.log_likelihood == pytest.approx(wanted.log_likelihood, abs=1e-6)
+    assert counts.confusion == pytest.approx(right.confusion, abs=1e-7)
+    assert counts.classes == pytest.approx(right.classes, abs=1e-7)
+    assert counts.log_likelihood == pytest.approx(right.log_likelihood, abs=1e-6)

@@ -26,9 +26,9 @@ def density(counts: np.ndarray, eta: np.ndarray, log_kappa: float) -> float:
     phi /= phi.sum()
     kappa = np.exp(log_kappa)
     alpha = kappa * phi
-    whole = counts.sum(axis=1)
+    full = counts.sum(axis=1)
     likelihood = (gammaln(counts + alpha) - gammaln(alpha)).sum()
-    likelihood -= (gammaln(whole + kappa) - gammaln(kappa)).sum()
+    likelihood -= (gammaln(full + kappa) - gammaln(kappa)).sum()
     return float(likelihood + np.log(phi).sum() - 1.5 * log_kappa)
 
 

@@ -61,11 +61,11 @@ def test_a_fit_starts_from_vote_shares(table: Judgments, kinds: int) -> None:
     spread = np.stack([1 - easy, easy], axis=1) if kinds == 2 else np.ones((len(place), 1))
     types = (share[:, :, None] * spread[:, None, :]).reshape(len(place), -1)
     types[~judged] = 1 / types.shape[1]
-    wanted = np.zeros((table.judge_count, 3, types.shape[1]))
-    np.add.at(wanted, (table.judge, table.label), types[table.item])
+    expected = np.zeros((table.judge_count, 3, types.shape[1]))
+    np.add.at(expected, (table.judge, table.label), types[table.item])
     counts, classes = sweeps.run(BeginTypes(weight, kinds, median, 64))
     found = counts.reshape(table.judge_count, 3, -1) / SHARE
-    assert found == pytest.approx(wanted[:, :, 1:], abs=1e-6)  # type 0 is the rest
+    assert found == pytest.approx(expected[:, :, 1:], abs=1e-6)  # type 0 is the rest
     assert classes / SHARE == pytest.approx(types.sum(axis=0)[1:], abs=1e-6)
 
 

@@ -109,10 +109,10 @@ def test_a_few_labels_do_no_harm_on_average() -> None:
     for draw in range(12):
         chosen = np.random.default_rng(draw).choice(len(truth), 10, replace=False)
         known = Gold.of({f"i{n:04}": int(truth[n]) for n in chosen})
-        told = ItemTypes().fit(table, known).posterior
+        with_gold = ItemTypes().fit(table, known).posterior
         rest = ~np.isin(order, chosen)
         rows, right = np.flatnonzero(rest), truth[order[rest]]
-        gains.append(np.log(told[rows, right]).mean() - np.log(plain[rows, right]).mean())
+        gains.append(np.log(with_gold[rows, right]).mean() - np.log(plain[rows, right]).mean())
     assert np.mean(gains) > -0.005
 
 
@@ -143,9 +143,9 @@ def test_a_few_labels_change_many_where_they_show_them_wrong() -> None:
 def test_little_gold_changes_little() -> None:
     table, truth = crowd()
     plain = ItemTypes().fit(table)
-    told = ItemTypes().fit(table, gold_of(truth, range(2)))
+    with_gold = ItemTypes().fit(table, gold_of(truth, range(2)))
     rest = np.array([int(name[1:]) >= 2 for name in plain.judgments.items.to_pylist()])
-    assert np.abs(told.posterior[rest] - plain.posterior[rest]).mean() < 0.1
+    assert np.abs(with_gold.posterior[rest] - plain.posterior[rest]).mean() < 0.1
 
 
 def topics(seed: int = 0) -> tuple[Judgments, dict[str, int]]:

@@ -72,20 +72,20 @@ def slope(fit, begins: str) -> float:
 def test_a_score_helps_and_its_coefficient_is_found(made) -> None:
     judgments, items, people, truth = made
     plain = HierarchicalRelevance(warmup=100, draws=100).fit(judgments)
-    told = HierarchicalRelevance(
+    scored = HierarchicalRelevance(
         item_columns=("score",), item_table=items, judge_columns="trained", judge_table=people
     ).fit(judgments)
-    assert told.converged
-    without, beside = loss(plain, truth), loss(told, truth)
-    assert beside[0] > without[0] + 0.02
-    assert beside[1] < without[1] - 0.05
-    assert slope(told, "relevance by score") == pytest.approx(1.5, abs=0.3)
+    assert scored.converged
+    without, with_score = loss(plain, truth), loss(scored, truth)
+    assert with_score[0] > without[0] + 0.02
+    assert with_score[1] < without[1] - 0.05
+    assert slope(scored, "relevance by score") == pytest.approx(1.5, abs=0.3)
     # .62 against .85 is 1.24 in log odds, .62 of it for each sd of a column that is half and half.
-    effect = next(note for note in told.notes if note.startswith("sensitivity by trained"))
+    effect = next(note for note in scored.notes if note.startswith("sensitivity by trained"))
     sign = 1 if "trained yes" in effect else -1
-    assert sign * slope(told, "sensitivity by trained") == pytest.approx(0.62, abs=0.25)
-    assert abs(slope(told, "specificity by trained")) < 0.25
-    assert np.allclose(told.confusion.sum(axis=2), 1)
+    assert sign * slope(scored, "sensitivity by trained") == pytest.approx(0.62, abs=0.25)
+    assert abs(slope(scored, "specificity by trained")) < 0.25
+    assert np.allclose(scored.confusion.sum(axis=2), 1)
 
 
 def test_gold_stays_and_a_useless_column_does_no_harm(made) -> None:
@@ -118,17 +118,17 @@ def test_grades_by_a_score_and_by_training() -> None:
     known = pa.table({"item": [f"d{i:04}" for i in range(items)], "score": score})
     people = {"judge": [f"j{j:02}" for j in range(judges)], "trained": trained.astype(float)}
     columns = {"item_columns": "score", "item_table": known}
-    told = HierarchicalConfusion(
+    scored = HierarchicalConfusion(
         **columns, judge_columns="trained", judge_table=pa.table(people)
     ).fit(judgments)
     plain = HierarchicalConfusion(method="variational").fit(judgments)
-    assert told.converged
-    assert np.mean(told.choice == truth) > np.mean(plain.choice == truth) + 0.02
-    assert slope(told, "relevance by score") == pytest.approx(1.2, abs=0.15)
+    assert scored.converged
+    assert np.mean(scored.choice == truth) > np.mean(plain.choice == truth) + 0.02
+    assert slope(scored, "relevance by score") == pytest.approx(1.2, abs=0.15)
     # .85 against .55 is 1.53 in log odds: half of it for each sd of a column that is half and half.
     for grade in "012":
-        assert slope(told, f"accuracy on {grade} by trained") == pytest.approx(0.77, abs=0.25)
-    np.testing.assert_allclose(told.confusion.sum(axis=2), 1)
+        assert slope(scored, f"accuracy on {grade} by trained") == pytest.approx(0.77, abs=0.25)
+    np.testing.assert_allclose(scored.confusion.sum(axis=2), 1)
     names = judgments.with_scale(Scale(labels=("0", "1", "2"), ordinal=False))
     with pytest.raises(BadData, check=lambda fault: fault.expected.startswith("an ordinal scale")):
         HierarchicalConfusion(**columns).fit(names)

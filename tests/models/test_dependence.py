@@ -82,11 +82,11 @@ def test_on_gold_it_is_kishs_number() -> None:
     found = measure_dependence(judgments, known, Families.none(12))
     assert found is not None
     assert found.gold_items == 400
-    wanted = kish(judgments, known)
-    assert count_effective(np.array(12), found.correlation) == pytest.approx(wanted, rel=0.02)
+    expected = kish(judgments, known)
+    assert count_effective(np.array(12), found.correlation) == pytest.approx(expected, rel=0.02)
     assert found.low < found.correlation < found.high < found.low + 0.2
-    few, many = found.range_of(wanted)
-    assert few < wanted < many
+    few, many = found.range_of(expected)
+    assert few < expected < many
 
 
 def test_a_negative_correlation_counts_as_none() -> None:
@@ -182,12 +182,12 @@ def test_fifty_gold_items_measure_a_real_panel(shared_data: Path, name: str) -> 
         rest[drawn[:50]] = -1
         found = measure_dependence(judgments, some, none)
         assert found.gold_items == 50
-        wanted = kish(judgments, rest)
-        ratio = count_effective(judges, found.correlation) / wanted
+        expected = kish(judgments, rest)
+        ratio = count_effective(judges, found.correlation) / expected
         hits.append(1 / 1.5 < ratio < 1.5)
     assert sum(hits) >= 9
     blind = measure_dependence(judgments, None, none)
-    assert 0.5 < count_effective(judges, blind.correlation) / wanted < 2
+    assert 0.5 < count_effective(judges, blind.correlation) / expected < 2
     measured = measure_dependence(judgments, known, none)
     assert blind.low < measured.correlation < blind.high
 

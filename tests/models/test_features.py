@@ -95,8 +95,8 @@ def test_the_majority_of_a_honeypot_does_not_count(table: Judgments, gold: Gold)
     assert found.counts["graded-accuracy-majority"].tolist() == [4, 4]
     for name in names:
         assert found[name].tolist() == alone[name].tolist()
-    told = Gold(items=gold.items, value=gold.value, values=gold.values)  # gold, but no honeypot
-    every = measure_features(table, told, names=names)
+    unmarked = Gold(items=gold.items, value=gold.value, values=gold.values)  # gold, but no honeypot
+    every = measure_features(table, unmarked, names=names)
     assert every.counts["graded-accuracy-majority"].tolist() == [4, 5]
 
 

@@ -72,9 +72,9 @@ def test_expected_rows_by_hand(counts: NDArray[np.float64]) -> None:
         drawn = np.exp(log_softmax(score, axis=1))
         own = counts[judge].reshape(LABELS, KINDS, LABELS).sum(axis=1) + STRENGTH * drawn
         own /= own.sum(axis=1, keepdims=True)
-        wanted = np.repeat(own / label_row, KINDS, axis=0) * type_row
-        wanted /= wanted.sum(axis=1, keepdims=True)
-        assert expected[judge] == pytest.approx(wanted, rel=1e-5)
+        right = np.repeat(own / label_row, KINDS, axis=0) * type_row
+        right /= right.sum(axis=1, keepdims=True)
+        assert expected[judge] == pytest.approx(right, rel=1e-5)
     assert expected[-1] == pytest.approx(type_row, rel=1e-5)  # a judge without counts
 
 
@@ -87,8 +87,8 @@ def test_a_state_is_restored(counts: NDArray[np.float64]) -> None:
 
 def test_the_order_of_judges_changes_no_bit() -> None:
     values = np.random.default_rng(0).gamma(1.0, size=(1000, 3))
-    wanted = exact_sum(values)
+    expected = exact_sum(values)
     for seed in range(5):
         mixed = np.random.default_rng(seed).permutation(values)
-        assert np.array_equal(exact_sum(mixed), wanted)
-    assert wanted == pytest.approx(values.sum(axis=0), rel=1e-6)
+        assert np.array_equal(exact_sum(mixed), expected)
+    assert expected == pytest.approx(values.sum(axis=0), rel=1e-6)

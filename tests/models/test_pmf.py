@@ -289,14 +289,14 @@ def test_relabelled_judges_give_nearly_the_same_labels() -> None:
 def test_completion_is_the_products_by_blocks() -> None:
     made = demo()
     factors = Pmf(iterations=3).factors(made.judgments, engine=ThreadsEngine(threads=1))
-    whole = factors.complete()
-    assert whole.shape == (400, 40)
-    assert factors.complete(slice(10, 20)) == pytest.approx(whole[10:20])
-    assert whole[7, 9] == pytest.approx(
+    full = factors.complete()
+    assert full.shape == (400, 40)
+    assert factors.complete(slice(10, 20)) == pytest.approx(full[10:20])
+    assert full[7, 9] == pytest.approx(
         factors.mean + float(factors.items[7] @ factors.judges[9]), rel=1e-12
     )
     shares = factors.votes()
-    labels = factors.cuts.label(whole)
+    labels = factors.cuts.label(full)
     expected = np.stack([(labels == k).mean(axis=1) for k in range(3)], axis=1)
     assert shares == pytest.approx(expected)
     known = made.truth.align(made.judgments)

@@ -59,8 +59,8 @@ def test_the_powers_follow_what_types_carry(prepared: Prepared) -> None:
     found = answer.choose_powers(prepared, certain(items, 3))
     assert dataclasses.astuple(found) == near(Powers(_TYPES, _TYPES_MANY, _SHARE))
     found = answer.choose_powers(prepared, np.full((items, 3), 1 / 3))
-    wanted = Powers(_TYPES - _TYPES_LESS, _TYPES_MANY, _SHARE + _SHARE_MORE)
-    assert dataclasses.astuple(found) == near(wanted)
+    expected = Powers(_TYPES - _TYPES_LESS, _TYPES_MANY, _SHARE + _SHARE_MORE)
+    assert dataclasses.astuple(found) == near(expected)
 
 
 def test_the_powers_between(prepared: Prepared) -> None:
@@ -73,9 +73,9 @@ def test_the_powers_between(prepared: Prepared) -> None:
 
     x = 1 - min(information(posterior) / information(share_votes(prepared.judgments)), 1.0)
     assert 0 < x < 1
-    wanted = Powers(_TYPES - _TYPES_LESS * x, _TYPES_MANY, _SHARE + _SHARE_MORE * x)
+    expected = Powers(_TYPES - _TYPES_LESS * x, _TYPES_MANY, _SHARE + _SHARE_MORE * x)
     found = answer.choose_powers(prepared, posterior)
-    assert dataclasses.astuple(found) == near(wanted, 1e-5)
+    assert dataclasses.astuple(found) == near(expected, 1e-5)
 
 
 @pytest.mark.parametrize(("kind", "balance"), [(MODEL, 1.0), (PERSON, -1.0)])
@@ -93,10 +93,10 @@ def test_the_blend_by_hand(prepared: Prepared) -> None:
     posterior = rng.dirichlet(np.ones(3), size=prepared.judgments.item_count)
     posterior[0] = [1.0, 0.0, 0.0]
     power = 0.7 - 0.1 * np.log(4)  # four judgments per item
-    wanted = np.maximum(posterior, 1e-12) ** power * share_votes(prepared.judgments) ** 0.3
-    wanted /= wanted.sum(axis=1, keepdims=True)
+    expected = np.maximum(posterior, 1e-12) ** power * share_votes(prepared.judgments) ** 0.3
+    expected /= expected.sum(axis=1, keepdims=True)
     answer.blend(prepared, posterior, Powers(0.7, 0.1, 0.3))
-    assert posterior == pytest.approx(wanted)
+    assert posterior == pytest.approx(expected)
 
 
 def test_a_fit_is_the_blend_of_its_types(table: Judgments, prepared: Prepared) -> None:
@@ -111,9 +111,9 @@ def test_a_fit_is_the_blend_of_its_types(table: Judgments, prepared: Prepared) -
     read = types @ memory.reading
     powers = memory.powers
     assert dataclasses.astuple(answer.choose_powers(prepared, read)) == near(powers, 1e-6)
-    wanted = read ** (powers.types - powers.many * np.log(4)) * share_votes(table) ** powers.share
-    wanted /= wanted.sum(axis=1, keepdims=True)
-    assert consensus.posterior == pytest.approx(wanted, abs=1e-6)
+    expected = read ** (powers.types - powers.many * np.log(4)) * share_votes(table) ** powers.share
+    expected /= expected.sum(axis=1, keepdims=True)
+    assert consensus.posterior == pytest.approx(expected, abs=1e-6)
 
 
 def test_what_types_mean_by_hand(prepared: Prepared) -> None:
@@ -126,7 +126,7 @@ def test_what_types_mean_by_hand(prepared: Prepared) -> None:
     exponent = 4 * judges**2 / (judges**2 + 20**2)
     mean = np.einsum("t,jtl->jl", prevalence, rates)[:, None]
     bits = np.einsum("t,jtl->j", prevalence, rates * np.log(rates / mean)) * count / (count + 20)
-    wanted = np.einsum("j,jtl->tl", bits**exponent, rates)
-    wanted /= wanted.sum(axis=1, keepdims=True)
-    wanted += (1 / 3 - wanted) / (judges + 1)
-    assert answer.read_types(prepared, prevalence, rates) == pytest.approx(wanted, rel=1e-6)
+    expected = np.einsum("j,jtl->tl", bits**exponent, rates)
+    expected /= expected.sum(axis=1, keepdims=True)
+    expected += (1 / 3 - expected) / (judges + 1)
+    assert answer.read_types(prepared, prevalence, rates) == pytest.approx(expected, rel=1e-6)

@@ -110,8 +110,8 @@ def test_flipping_uses_a_contrary_judge(table: Judgments, gold: Gold) -> None:
     assert rows["poor"]["flipped"]
     assert rows["poor"]["weight"] == pytest.approx(0.75)
     # poor's 0 on the new item counts as a 1 of weight 3/4; the mean of 1, 3/4, 3/4 is 5/6.
-    wanted = (1 + 3 / 4) / (1 + 3 / 4 + 3 / 4 + 5 / 6)
-    assert share(Vote(weight=Feature(BINARY), flip=True), table, gold) == pytest.approx(wanted)
+    expected = (1 + 3 / 4) / (1 + 3 / 4 + 3 / 4 + 5 / 6)
+    assert share(Vote(weight=Feature(BINARY), flip=True), table, gold) == pytest.approx(expected)
     three = Judgments.from_table({"item": ["a"] * 3, "judge": list("xyz"), "label": [0, 1, 2]})
     with pytest.raises(BadData, match="only two labels can be flipped"):
         Vote(flip=True).fit(three, Gold.of({"a": 1}))

@@ -157,16 +157,16 @@ def test_pmf(small_data: Path, check_page: Check) -> None:
     held = holds(result)
     assert held["pmf-beats-vote"]
     assert not held["filter-without-pmf"]  # published otherwise, and the page says so
-    found, told = obtained(result, "table-1"), published(result, "table-1")
+    found, stated = obtained(result, "table-1"), published(result, "table-1")
     assert found["1 MV", "ACC"] == pytest.approx(0.62, abs=0.02)
     assert found["2 EM", "ACC"] > found["1 MV", "ACC"] + 0.03
     assert found["5 filter", "coverage"] < 1
     assert found["5 filter", "ACC, covered"] > found["5 filter", "ACC"]
-    assert told["7 PMF+WV+filter", "α"] == 0.70
+    assert stated["7 PMF+WV+filter", "α"] == 0.70
     for name in pmf.PUBLISHED:
         assert found[name, "RMSE"] == pytest.approx(math.sqrt(1 - found[name, "ACC"]), abs=0.002)
         assert found[name, "RMSE rank"] == found[name, "ACC rank"]
-        assert told[name, "RMSE"] == pytest.approx(math.sqrt(1 - told[name, "ACC"]), abs=0.002)
+        assert stated[name, "RMSE"] == pytest.approx(math.sqrt(1 - stated[name, "ACC"]), abs=0.002)
     # A fit that is stopped early is nearer the published .643 than one at its minimum.
     short, ahead = obtained(result, "fits"), sized(0.0, full=0.02)
     assert {row for row, _ in short} == set(pmf.VARIANTS)
@@ -249,9 +249,9 @@ def test_training(check_page: Check) -> None:
     assert max(accuracy) == accuracy[training.ARMS.index(training.UNIFORM)]
     assert holds(result)["no-anchoring"] is not False  # too few to say that nothing differs
     assert published(result, "table-2")["Came to the task", "arm 4"] == 87
-    told = published(result, "table-3")
-    assert told[training.ACCURACY, "arm 1"] == 0.690
-    alarms = [told[training.FALSE_ALARM, f"arm {arm}"] for arm in training.ARMS]
+    stated = published(result, "table-3")
+    assert stated[training.ACCURACY, "arm 1"] == 0.690
+    alarms = [stated[training.FALSE_ALARM, f"arm {arm}"] for arm in training.ARMS]
     assert alarms == [0.336, 0.400, 0.278, 0.345, 0.367]
     assert published(result, "table-4")[training.ACCURACY, "arm 3"] == 0.8767
     for name in ("table-1", "table-2"):  # settings were chosen to meet them

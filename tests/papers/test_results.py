@@ -131,10 +131,10 @@ def test_a_published_value_agrees_within_its_decimals_and_monte_carlo_error(
 
 def test_what_settings_were_chosen_to_meet_is_not_counted() -> None:
     runs = [{"a": {"x": value, "rank": 1.0}} for value in (0.4, 0.5, 0.6)]
-    told = {"a": {"x": 0.5, "rank": 1.0}}
-    assert results.count_cells([results.compare(runs, told)]) == (2, 2)
-    assert results.count_cells([results.compare(runs, told, apart={"rank": "a rank"})]) == (1, 1)
-    assert results.count_cells([results.compare(runs, told, apart="chosen")]) == (0, 0)
+    stated = {"a": {"x": 0.5, "rank": 1.0}}
+    assert results.count_cells([results.compare(runs, stated)]) == (2, 2)
+    assert results.count_cells([results.compare(runs, stated, apart={"rank": "a rank"})]) == (1, 1)
+    assert results.count_cells([results.compare(runs, stated, apart="chosen")]) == (0, 0)
     assert results.Printed("0.750").decimals == 3
 
 

@@ -28,8 +28,8 @@ def test_the_page_holds_what_was_found(sampled: Results) -> None:
         for topic, document in zip(arrays["topic"], texts["documents"], strict=True)
     ] if "documents" in texts else texts["items"]  # fmt: skip
     assert names == judgments.items.to_pylist()
-    told = [texts["advice"][code] for code in arrays["judgeAdvice"]]
-    assert told == sampled.diagnosis.judges["advice"].to_pylist()
+    advice = [texts["advice"][code] for code in arrays["judgeAdvice"]]
+    assert advice == sampled.diagnosis.judges["advice"].to_pylist()
     np.testing.assert_allclose(
         arrays["confusion_mean"].reshape(sampled.diagnosis.confusion.mean.shape) / _SHARES,
         sampled.diagnosis.confusion.mean,

@@ -103,16 +103,16 @@ def test_labels_calibrated_by_gold_are_scored_across_its_folds() -> None:
     )
     gold = Gold.of({f"i{n}": int(truth[n]) for n in range(200)})
     model = with_calibration(DawidSkene())
-    told, blind = model.fit(table, gold), DawidSkene().fit(table)
-    results = gather(told, gold=gold, blind=blind, crossed=cross_validate(model, table, gold))
+    with_gold, blind = model.fit(table, gold), DawidSkene().fit(table)
+    results = gather(with_gold, gold=gold, blind=blind, crossed=cross_validate(model, table, gold))
     found, before = results.evaluation, evaluate(blind, gold)
     assert found is not None
     assert not found.in_fit
     assert float(before["log_loss"]) > 0.9
     assert float(found["log_loss"]) < 0.7  # H(.3) = .61
-    unknown = told.known < 0
+    unknown = with_gold.known < 0
     assert found.posterior is not None
-    shown, scored = told.probability[unknown].mean(), found.posterior.max(axis=1).mean()
+    shown, scored = with_gold.probability[unknown].mean(), found.posterior.max(axis=1).mean()
     assert scored == pytest.approx(shown, abs=0.03)
     answer = " ".join(certainty(results).answer)
     assert "each by a fit without it (5 folds of the gold)" in answer

@@ -237,10 +237,10 @@ def test_judges_go_from_few_to_many_judgments_and_have_the_two_busiest() -> None
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=60), st.integers(3, 20))
-def test_the_requested_number_of_judges_each_once_in_order(counts: list[int], wanted: int) -> None:
+def test_the_requested_number_of_judges_each_once_in_order(counts: list[int], number: int) -> None:
     given_counts = np.array(counts, dtype=np.int64)
-    chosen = _choose_judges(given_counts, wanted)
-    assert len(chosen) == min(wanted, int((given_counts > 0).sum()))
+    chosen = _choose_judges(given_counts, number)
+    assert len(chosen) == min(number, int((given_counts > 0).sum()))
     assert len(set(chosen.tolist())) == len(chosen)
     shown = given_counts[chosen].tolist()
     assert shown == sorted(shown)
@@ -264,8 +264,8 @@ def test_sixteen_panels_with_the_number_of_judgments(sampled: Results) -> None:
     assert len(panels) == 16
     counts = sampled.consensus.judgments.counts_per_judge
     chosen = _choose_judges(counts)
-    told = [panel["title"]["text"].partition("N = ")[2] for panel in panels]
-    assert told == [f"{counts[judge]:,}" for judge in chosen]
+    numbers = [panel["title"]["text"].partition("N = ")[2] for panel in panels]
+    assert numbers == [f"{counts[judge]:,}" for judge in chosen]
     assert all(len(panel["layer"][0]["data"]["values"]) == 20 for panel in panels)
 
 

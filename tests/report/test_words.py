@@ -77,11 +77,11 @@ def test_failed_checks_are_said_with_their_numbers(sampled: Results) -> None:
 
 
 def test_what_is_missing_says_what_would_add_it(voted: Results, sampled: Results) -> None:
-    told = missing(voted)
-    assert any(line.startswith("no gold:") for line in told)
-    assert any(line.startswith("no topics:") for line in told)
-    assert any(line.startswith("no draws:") for line in told)
-    assert any(line.startswith("no times:") for line in told)
+    shown = missing(voted)
+    assert any(line.startswith("no gold:") for line in shown)
+    assert any(line.startswith("no topics:") for line in shown)
+    assert any(line.startswith("no draws:") for line in shown)
+    assert any(line.startswith("no times:") for line in shown)
     assert not any(
         line.startswith(("no gold", "no draws", "no topics")) for line in missing(sampled)
     )

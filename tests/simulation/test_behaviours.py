@@ -65,10 +65,10 @@ def test_an_anchored_judge_takes_the_mix_for_a_prior() -> None:
 
 def test_a_right_answer_teaches_as_well_as_a_correction() -> None:
     labels = ["a", "b", "c"]
-    told = [GoldFeedback(0, ("a", "b"), True), GoldFeedback(2, ("b", "a"), False)]
-    assert {one.row: one.right_answer(labels) for one in told} == {0: "a", 2: "b"}
+    feedback = [GoldFeedback(0, ("a", "b"), True), GoldFeedback(2, ("b", "a"), False)]
+    assert {one.row: one.right_answer(labels) for one in feedback} == {0: "a", 2: "b"}
     judge = Ethical(THETA, SIGHT, rng())
-    judge.learn(work("is a", "is b", "is c"), labels, told)
+    judge.learn(work("is a", "is b", "is c"), labels, feedback)
     assert judge.label_counts.tolist() == [2, 2, 1]
 
 
@@ -156,7 +156,7 @@ def clicker(**patience: float) -> SimulatedJudge:
 
 
 @pytest.mark.parametrize(
-    ("patience", "client", "wanted"),
+    ("patience", "client", "expected"),
     [
         ({}, Counter(2), ["training"] * 3 + ["work"] * 2 + ["leave"]),
         ({"training": 0}, Counter(2), ["leave"]),
@@ -166,8 +166,8 @@ def clicker(**patience: float) -> SimulatedJudge:
     ],
 )
 def test_a_visit_ends_when_it_should(
-    patience: dict[str, float], client: Counter, wanted: list[str]
+    patience: dict[str, float], client: Counter, expected: list[str]
 ) -> None:
     stages = list(visit(clicker(**patience), client, "me"))
-    assert client.asked == ["arrive me", *wanted]
-    assert len(stages) == len([word for word in wanted if word != "leave"])
+    assert client.asked == ["arrive me", *expected]
+    assert len(stages) == len([word for word in expected if word != "leave"])

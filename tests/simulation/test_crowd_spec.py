@@ -76,9 +76,9 @@ def test_numbers_are_shares_of_the_judges() -> None:
     ],
 )
 def test_a_bad_population_is_refused(text: str, setting: str) -> None:
-    with pytest.raises(BadSetting) as told:
+    with pytest.raises(BadSetting) as refused:
         CrowdSpec.parse(text)
-    assert told.value.setting == setting
+    assert refused.value.setting == setting
 
 
 def test_actors_are_of_their_kind_and_the_seed_makes_them_the_same() -> None:
@@ -118,12 +118,12 @@ def test_a_dropout_leaves_with_an_open_sheet() -> None:
 def test_visits_end_in_order_however_each_ends() -> None:
     client = OneRowDesk()
     judges = [SimulatedJudge(Clicker(np.random.default_rng(seed))) for seed in range(4)]
-    told: list[str] = []
+    reported: list[str] = []
     ended = send_crowd(
-        client, judges, ["random"] * 4, at_once=4, on_end=lambda one: told.append(one.key)
+        client, judges, ["random"] * 4, at_once=4, on_end=lambda one: reported.append(one.key)
     )
     assert [one.key for one in ended] == [f"judge-{place}" for place in range(4)]
     assert [one.stage for one in ended] == ["finished", "not let in", "finished", "finished"]
     assert ended[1].problem == "not open"
     assert [one.sheets for one in ended] == [3, 0, 3, 3]
-    assert sorted(told) == [one.key for one in ended]
+    assert sorted(reported) == [one.key for one in ended]

@@ -14,10 +14,10 @@ from scipy.stats import chisquare
 from adjudge.simulation._crowd import activity_of, assign
 
 
-def chance_of_sets(activity: NDArray[np.float64], wanted: int) -> dict[tuple[int, ...], float]:
+def chance_of_sets(activity: NDArray[np.float64], count: int) -> dict[tuple[int, ...], float]:
     """The chance of every set of judges under successive sampling, order by order."""
     chance: dict[tuple[int, ...], float] = {}
-    for order in itertools.permutations(range(len(activity)), wanted):
+    for order in itertools.permutations(range(len(activity)), count):
         p, left = 1.0, 1.0
         for judge in order:
             p *= activity[judge] / left
@@ -28,7 +28,7 @@ def chance_of_sets(activity: NDArray[np.float64], wanted: int) -> dict[tuple[int
 
 
 @pytest.mark.parametrize(
-    ("activity", "wanted"),
+    ("activity", "count"),
     [
         ([0.5, 0.2, 0.15, 0.1, 0.05], 2),  # by rounds
         ([0.5, 0.2, 0.15, 0.1, 0.05], 3),  # by keys
@@ -37,13 +37,11 @@ def chance_of_sets(activity: NDArray[np.float64], wanted: int) -> dict[tuple[int
         ([0.6, 0.39, 0.005, 0.002, 0.002, 0.001], 3),  # the same with two kept before the keys
     ],
 )
-def test_sets_of_judges_come_as_successive_sampling_says(
-    activity: list[float], wanted: int
-) -> None:
+def test_sets_of_judges_come_as_successive_sampling_says(activity: list[float], count: int) -> None:
     items = 40_000
     share = np.array(activity)
-    judge = assign(np.full(items, wanted), share, np.random.default_rng(5)).reshape(items, wanted)
-    chance = chance_of_sets(share, wanted)
+    judge = assign(np.full(items, count), share, np.random.default_rng(5)).reshape(items, count)
+    chance = chance_of_sets(share, count)
     assert sum(chance.values()) == pytest.approx(1)
     sets, counts = np.unique(np.sort(judge, axis=1), axis=0, return_counts=True)
     seen = {tuple(int(j) for j in row): int(n) for row, n in zip(sets, counts, strict=True)}

@@ -77,12 +77,12 @@ def test_golds_distinguish_judges_and_one_fewer_does_not(good: float, bad: float
     assert golds is not None
     assert mark is not None
 
-    def told(number: int, cut: int) -> bool:
+    def separates(number: int, cut: int) -> bool:
         passes_bad = 1 - binom.cdf(cut - 1, number, bad)
         return binom.cdf(cut - 1, number, good) <= 0.05 and passes_bad <= 0.05
 
-    assert told(golds, round(mark * golds))
-    assert not any(told(golds - 1, cut) for cut in range(golds + 1))
+    assert separates(golds, round(mark * golds))
+    assert not any(separates(golds - 1, cut) for cut in range(golds + 1))
     for guessing in (0.5, 0.499):
         assert _golds_to_separate(0.5, guessing, 0.05) == (None, None)
 

@@ -73,10 +73,10 @@ def test_a_plan_is_requested_made_and_used(sqlite: Database) -> None:
 
 def test_simulated_judges_unlike_the_real_ones_on_gold_are_reported(sqlite: Database) -> None:
     bench = piloted(sqlite)
-    told = bench.services.projects.get_progress(bench.slug)
-    assert (told.gold_right, told.gold_seen) == (42, 42)
+    progress = bench.services.projects.get_progress(bench.slug)
+    assert (progress.gold_right, progress.gold_seen) == (42, 42)
 
-    def beside(accuracy: float, per_item: int = 1) -> tuple[str, ...]:
+    def notes_for(accuracy: float, per_item: int = 1) -> tuple[str, ...]:
         row = PlanRow(
             per_item=per_item, accuracy=accuracy, low=accuracy - 0.02, high=accuracy + 0.02,
             judgments=40, golds=10, pages=2, cost="0.60",
@@ -84,17 +84,17 @@ def test_simulated_judges_unlike_the_real_ones_on_gold_are_reported(sqlite: Data
         return planner._compare_with_gold(bench.services, bench.slug, (row,))
 
     # Wilson's interval of 42 of 42: from 42 / (42 + 1.645 ** 2).
-    (easier,) = beside(0.53)
+    (easier,) = notes_for(0.53)
     assert "right in 100% (94% to 100%), simulated ones in 53%" in easier
     assert "gold is easier than the work, this plan is too pessimistic" in easier
-    assert beside(0.95) == ()
-    assert beside(0.53, per_item=2) == ()
+    assert notes_for(0.95) == ()
+    assert notes_for(0.53, per_item=2) == ()
     judge = bench.arrive("new").judge
     for _ in range(2):
         bench.turn(judge, right=False)
-    told = bench.services.projects.get_progress(bench.slug)
-    assert (told.gold_right, told.gold_seen) == (42, 46)
-    assert "gold is harder than the work, this plan is too optimistic" in beside(0.999)[0]
+    progress = bench.services.projects.get_progress(bench.slug)
+    assert (progress.gold_right, progress.gold_seen) == (42, 46)
+    assert "gold is harder than the work, this plan is too optimistic" in notes_for(0.999)[0]
 
 
 @pytest.mark.parametrize(

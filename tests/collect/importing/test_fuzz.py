@@ -85,8 +85,8 @@ SCALE = Scale.parse("Good,Bad")
 
 
 def preview(kind: str, body: bytes) -> Preview:
-    name, _, beside = KINDS[kind]
-    return importing.read([Upload(name=name, body=body), *beside], scale=SCALE)
+    name, _, others = KINDS[kind]
+    return importing.read([Upload(name=name, body=body), *others], scale=SCALE)
 
 
 def preview_within_memory(memory: Memory, kind: str, body: bytes) -> Preview:
@@ -158,9 +158,9 @@ def test_damaged_real_files_are_refused_or_read(
     path.write_bytes(body)
     readers = [name for name, entry in formats().items() if entry.read is not None]
     chosen = data.draw(st.one_of(st.none(), st.sampled_from(readers)))
-    wanted = data.draw(st.sampled_from([None, "judgments", "gold", "labels"]))
+    read_as = data.draw(st.sampled_from([None, "judgments", "gold", "labels"]))
     with suppress(AdjudgeError):
-        read(path, format=chosen, kind=wanted)  # type: ignore[arg-type]
+        read(path, format=chosen, kind=read_as)  # type: ignore[arg-type]
     found = importing.read([Upload(name=file.name, body=body)])
     assert found.errors or found.items or found.golds or not body.strip()
 
@@ -190,9 +190,9 @@ def test_the_server_says_422_or_stores(
 ) -> None:
     """To a project that is there, by the API; and to the page that begins one with its files."""
     browser, client = door
-    name, seeds, beside = KINDS[kind]
+    name, seeds, others = KINDS[kind]
     body = data.draw(damaged(seeds))
-    files = [*(("files", (one.name, one.body)) for one in beside), ("files", (name, body))]
+    files = [*(("files", (one.name, one.body)) for one in others), ("files", (name, body))]
     response = client.post("/api/v1/projects/lamps/import", files=files)
     assert response.status_code in (200, 422), response.text
     form = {"proof": browser.proof, "name": "Made of it"}

@@ -67,8 +67,8 @@ LINES = ["1 Q0 d1 1 1.5 tag\n", "1\tquery\n", "2:query\n", " ", "\t", "x", "\n",
 def read(name: str, text: str) -> Preview:
     """What is read when a text comes under a name, beside a run where the name is of TREC's."""
     body = text.encode("utf-8", "replace")
-    beside = [RUN] if name.startswith(("topics", "docs", "queries")) else []
-    return importing.read([*beside, Upload(name=name, body=body)])
+    others = [RUN] if name.startswith(("topics", "docs", "queries")) else []
+    return importing.read([*others, Upload(name=name, body=body)])
 
 
 def texts(pieces: list[str]) -> st.SearchStrategy[str]:

@@ -139,16 +139,16 @@ def test_items_that_are_brought_back_are_what_their_counters_say(
         transaction.rollback()
 
 
-@given(kept=st.lists(ITEMS, min_size=1, max_size=4), policy=POLICIES, wanted=st.integers(1, 6))
+@given(kept=st.lists(ITEMS, min_size=1, max_size=4), policy=POLICIES, count=st.integers(1, 6))
 def test_items_never_need_fewer_than_they_have_or_are_being_given(
-    engine: sa.Engine, kept: list[Item], policy: Policy, wanted: int
+    engine: sa.Engine, kept: list[Item], policy: Policy, count: int
 ) -> None:
-    changed = policy.changed({"judgments_per_item": wanted})
+    changed = policy.changed({"judgments_per_item": count})
     with engine.connect() as on, on.begin() as transaction:
         ids = stored(on, kept, policy)
         project = on.execute(sa.select(projects.c.id)).scalar_one()
         assert counters.set_needed(on, project, changed) == ids
-        expected = [replace(i, needed=max(wanted, i.leased + i.trusted)) for i in kept]
+        expected = [replace(i, needed=max(count, i.leased + i.trusted)) for i in kept]
         assert read(on, ids) == [(item, item.state(changed)) for item in expected]
         transaction.rollback()
 

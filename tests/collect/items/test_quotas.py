@@ -186,7 +186,7 @@ def test_what_an_arm_has_is_counted_by_its_index(sqlite: Database) -> None:
     text = str(pages._CANDIDATES.where(arm_room).compile(sqlite.engine))
     with sqlite.read() as on:
         plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1,) * text.count("?")).all()
-    told = [row[3] for row in plan]
-    assert "USING INDEX ix_items_routing (project=? AND rank>?)" in told[0]
-    assert any("USING INDEX ix_judgments_counted (item=?)" in line for line in told)
-    assert not any(line.startswith("SCAN") or "TEMP B-TREE" in line for line in told)
+    steps = [row[3] for row in plan]
+    assert "USING INDEX ix_items_routing (project=? AND rank>?)" in steps[0]
+    assert any("USING INDEX ix_judgments_counted (item=?)" in line for line in steps)
+    assert not any(line.startswith("SCAN") or "TEMP B-TREE" in line for line in steps)

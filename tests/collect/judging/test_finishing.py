@@ -16,8 +16,8 @@ from collecting import Bench, sqlite_first
 
 def standings(bench: Bench) -> set[str]:
     """The standings of the judgments of work."""
-    wanted = sa.select(judgments.c.standing).where(judgments.c.kind == "work")
-    return {row.standing for row in bench.rows(wanted)}
+    query = sa.select(judgments.c.standing).where(judgments.c.kind == "work")
+    return {row.standing for row in bench.rows(query)}
 
 
 @sqlite_first

@@ -104,7 +104,7 @@ def test_answers_that_come_again_say_how_far_they_differ(database: Database) -> 
     again = bench.judging.submit(judge, page.page, page.key, first)
     assert (again.again, again.differing) == (True, 0)
     other = bench.answers(page, label="Spam")
-    told = bench.judging.submit(judge, page.page, page.key, other)
+    outcome = bench.judging.submit(judge, page.page, page.key, other)
     differing = sum(a.label != b.label for a, b in zip(first, other, strict=True))
-    assert (told.again, told.differing) == (True, differing)
+    assert (outcome.again, outcome.differing) == (True, differing)
     assert differing > 0

@@ -58,10 +58,10 @@ def test_a_page_shows_the_question_and_accepts_no_other_answer(bench: Bench) -> 
     ]
     assert all({"freshness", "sure"} <= set(row.asked) for row in page.rows)
     bare = bench.answers(page)
-    with pytest.raises(Refused) as told:
+    with pytest.raises(Refused) as refused:
         bench.judging.submit(judge, page.page, page.key, bare)
-    assert told.value.code == "rows-missing"
-    assert told.value.evidence["rows"] == [row.row for row in page.rows]
+    assert refused.value.code == "rows-missing"
+    assert refused.value.evidence["rows"] == [row.row for row in page.rows]
     shown = bench.page(judge)
     assert [one.label for one in shown.answers] == [one.label for one in bare], "nothing is lost"
     for answers, words in (

@@ -75,9 +75,9 @@ def relieve(
         rows.c.item == items.c.id, pages.c.state != "answered"
     )
     lost = untrusted.scalar_subquery() + unanswered.scalar_subquery()
-    wanted = sa.select(items.c.name, items.c.needed - items.c.trusted, lost)
+    query = sa.select(items.c.name, items.c.needed - items.c.trusted, lost)
     with database.read() as on:
-        left = on.execute(wanted.where(items.c.state == "open", ~items.c.gold)).all()
+        left = on.execute(query.where(items.c.state == "open", ~items.c.gold)).all()
     print(f"\n{len(left)} items left to the relief")
     assert [item for item in left if item[1] > item[2]] == [], "open, and nothing was lost"
     if left:
@@ -97,10 +97,10 @@ def check(database: Database, server: ServerProcess, slug: str, came: Crowded) -
     assert came.looks > 5
     assert '"fault"' not in server.log()
     assert "Traceback" not in server.log()
-    stored, told = stored_judgments(database), acknowledged(came.record)
+    stored, confirmed = stored_judgments(database), acknowledged(came.record)
     assert max(stored.values()) == 1
-    assert told - stored == {}, "acknowledged and lost"
-    assert stored - told == {}, "stored and never acknowledged"
+    assert confirmed - stored == {}, "acknowledged and lost"
+    assert stored - confirmed == {}, "stored and never acknowledged"
     bench = _Looked(database, slug)
     check_counters(bench)
     check_standing(bench)
@@ -125,8 +125,8 @@ class _Looked(Bench):
     def __init__(self, database: Database, slug: str) -> None:
         self.database, self.slug, self.services = database, slug, RequesterServices(database)
         with database.read() as on:
-            wanted = sa.select(schema.projects.c.id).where(schema.projects.c.slug == slug)
-            self.project = on.execute(wanted).scalar_one()
+            query = sa.select(schema.projects.c.id).where(schema.projects.c.slug == slug)
+            self.project = on.execute(query).scalar_one()
 
 
 ALL = ("sqlite", "postgresql")

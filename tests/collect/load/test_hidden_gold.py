@@ -171,7 +171,9 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         return seen_pages(site, site.open_project(like_project(request.param)))
 
 
-def told(made: Callable[[], Any], rows: np.ndarray, seen: Seen) -> list[tuple[float, float]]:
+def score_classifier(
+    made: Callable[[], Any], rows: np.ndarray, seen: Seen
+) -> list[tuple[float, float]]:
     """How well a classifier tells gold on pages of other judges, and the noise of that.
 
     Once for each half of the judges, learnt from the other half. Not for both together: since all
@@ -190,7 +192,7 @@ def told(made: Callable[[], Any], rows: np.ndarray, seen: Seen) -> list[tuple[fl
 def test_gold_cannot_be_distinguished_from_work(seen: Seen, classifier: str) -> None:
     rows, truth, _, _ = seen
     assert 0.15 < truth.mean() < 0.25  # a fifth is gold
-    for auc, noise in told(CLASSIFIERS[classifier], rows, seen):
+    for auc, noise in score_classifier(CLASSIFIERS[classifier], rows, seen):
         print(f"\n{classifier}: AUC {auc:.3f} of {len(truth) // 2:,} rows, noise {noise:.3f}")
         assert abs(auc - 0.5) <= noise
 
@@ -201,5 +203,5 @@ def test_a_leak_would_be_found(seen: Seen, classifier: str) -> None:
     rows, truth, _, _ = seen
     leaky = rows.copy()
     leaky[:, SPACES] += truth
-    for auc, noise in told(CLASSIFIERS[classifier], leaky, seen):
+    for auc, noise in score_classifier(CLASSIFIERS[classifier], leaky, seen):
         assert auc > 0.5 + noise

@@ -65,9 +65,9 @@ def test_a_judge_is_trained_works_gets_feedback_and_finishes(site: Site) -> None
 def test_refusals_of_the_server_are_reported(site: Site) -> None:
     slug = site.open_project()
     client = HttpClient(site.url, slug, "not a token")
-    with pytest.raises(Refused) as told:
+    with pytest.raises(Refused) as error:
         client.labels()
-    assert told.value.code == "bad-token"
+    assert error.value.code == "bad-token"
     assert client.record.refused == {"bad-token": 1}
     with pytest.raises(BadSetting):
         HttpClient("127.0.0.1:8100", slug, "x")

@@ -203,10 +203,10 @@ def test_the_tokens_of_a_label(tokens: list[Any], label: str, found: float | Non
 
 
 @pytest.mark.parametrize(
-    "told", [None, {}, {"content": None}, {"content": [{"token": "2"}]}, {"content": [3]}]
+    "logprobs", [None, {}, {"content": None}, {"content": [{"token": "2"}]}, {"content": [3]}]
 )
-def test_invalid_log_probabilities(told: Any) -> None:
-    assert _label_logprob({"logprobs": told}, "2", "2") is None
+def test_invalid_log_probabilities(logprobs: Any) -> None:
+    assert _label_logprob({"logprobs": logprobs}, "2", "2") is None
 
 
 def test_of_equally_common_answers_the_first_counts_and_none_counts_last() -> None:
@@ -262,9 +262,9 @@ def test_from_the_command_line_to_an_audit(
     again = ["judge-with-model", *map(str, asked), "--json", "--budget", "0.002"]
     with ThreadPoolExecutor(1) as pool:  # a process once; beside the loop of a browser, as below
         pool.submit(call, again).result()
-    told = json.loads(capsys.readouterr().out)
-    assert told["stopped"].startswith("0.00")
-    assert 0 < told["judged"] < 40
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["stopped"].startswith("0.00")
+    assert 0 < summary["judged"] < 40
     with (table.parent / "a.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 80
@@ -301,7 +301,7 @@ def test_what_cannot_be_asked_is_said(
 ) -> None:
     monkeypatch.chdir(table.parent)
     monkeypatch.setenv("COLUMNS", "80")
-    wanted = ["--endpoint", "http://127.0.0.1:9/v1", "--ask", "m"]
+    required = ["--endpoint", "http://127.0.0.1:9/v1", "--ask", "m"]
     with ThreadPoolExecutor(1) as pool:  # beside the loop of a browser, as ``alone`` says
-        assert pool.submit(call, ["judge-with-model", *arguments, *wanted]).result() == 2
+        assert pool.submit(call, ["judge-with-model", *arguments, *required]).result() == 2
     assert message in capsys.readouterr().err

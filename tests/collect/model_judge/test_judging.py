@@ -97,10 +97,10 @@ def test_it_gets_feedback_on_mistakes_unless_that_is_off(speaker: Any, tmp_path:
         work, *_ = work_of(folder, training_tries=2)
         go(work, speaker, folder / "l.jsonl", learn=learn)
         said = [body["messages"][0]["content"] for body in speaker.bodies]
-        told = [text for text in said if "Mistakes you made before" in text]
-        assert bool(told) is learn
+        lessons = [text for text in said if "Mistakes you made before" in text]
+        assert bool(lessons) is learn
         if learn:
-            assert "Its own title says which it is." in told[-1]
+            assert "Its own title says which it is." in lessons[-1]
 
 
 def test_stopped_by_a_fault_it_resumes_and_asks_nothing_twice(speaker: Any, tmp_path: Path) -> None:

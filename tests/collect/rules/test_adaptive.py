@@ -67,8 +67,8 @@ def test_the_posterior_is_bayes_rule_worked_out_one_by_one(
             if at == place:
                 rows = knowledge.pooled if who == 99 else knowledge.confusion[who // 10 - 1]
                 joint = [p * clipped(rows[k].tolist())[said] for k, p in enumerate(joint)]
-        wanted = [p / sum(joint) for p in joint]
-        assert found[place].tolist() == pytest.approx(wanted, abs=1e-9)
+        expected = [p / sum(joint) for p in joint]
+        assert found[place].tolist() == pytest.approx(expected, abs=1e-9)
 
 
 def test_what_is_known_survives_json() -> None:
@@ -83,9 +83,9 @@ def test_what_is_known_survives_json() -> None:
 
 def test_before_any_fit_judges_are_taken_to_be_right_in_seven_of_ten() -> None:
     nobody = np.array([7, 8])
-    for scale, wanted in ((FOUR, 0.49 / (0.49 + 3 * 0.01)), (TWO, 0.49 / (0.49 + 0.09))):
+    for scale, expected in ((FOUR, 0.49 / (0.49 + 3 * 0.01)), (TWO, 0.49 / (0.49 + 0.09))):
         both = neutral(scale).posterior_of(1, np.zeros(2, int), nobody, np.array([1, 1]))
-        assert both[0, 1] == pytest.approx(wanted)
+        assert both[0, 1] == pytest.approx(expected)
         assert neutral(scale).pooled.sum(axis=1) == pytest.approx(1.0)
     graded = Scale(labels=("0", "1", "2", "?"), truths=("no", "yes"), truth_of=(0, 1, 1, -1))
     assert neutral(graded).pooled[1].tolist() == pytest.approx([0.15, 0.35, 0.35, 0.15])

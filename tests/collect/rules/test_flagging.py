@@ -63,7 +63,7 @@ answers = st.lists(
 
 @given(answers)
 def test_agreement_is_that_of_a_plain_loop(rows: list[tuple[int, int, int]]) -> None:
-    beside = _measure_agreement(work_of(rows), 5, 3)
+    separate = _measure_agreement(work_of(rows), 5, 3)
     by_item: dict[int, dict[int, int]] = {}
     for judge, item, label in rows:
         by_item.setdefault(item, {})[judge] = label
@@ -78,13 +78,13 @@ def test_agreement_is_that_of_a_plain_loop(rows: list[tuple[int, int, int]]) -> 
             agrees.append(np.mean([label == given_labels[judge] for label in rest]))
             pairs = [one == two for one, two in combinations(rest, 2)]
             others.append(np.mean(pairs) if pairs else usual)
-        assert beside.answers[judge] == len(agrees)
+        assert separate.answers[judge] == len(agrees)
         if agrees:
-            assert beside.agrees[judge] == pytest.approx(np.mean(agrees))
-            assert beside.others[judge] == pytest.approx(np.mean(others))
-            assert beside.error[judge] == pytest.approx(np.std(agrees) / len(agrees) ** 0.5)
-            assert beside.given[judge].sum() == pytest.approx(1)
-            assert beside.around[judge].sum() == pytest.approx(1)
+            assert separate.agrees[judge] == pytest.approx(np.mean(agrees))
+            assert separate.others[judge] == pytest.approx(np.mean(others))
+            assert separate.error[judge] == pytest.approx(np.std(agrees) / len(agrees) ** 0.5)
+            assert separate.given[judge].sum() == pytest.approx(1)
+            assert separate.around[judge].sum() == pytest.approx(1)
 
 
 def crowd(kind: str, share: float, *, prior: tuple[float, ...], answers: int, seed: int) -> tuple:  # type: ignore[type-arg]

@@ -39,7 +39,7 @@ def test_every_setting_is_declared_with_its_meaning() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "wanted"),
+    ("name", "value", "right"),
     [
         ("judgments_per_item", 0, "a whole number from 1 to 1,000"),
         ("training", 1, "true or false"),
@@ -68,10 +68,10 @@ def test_every_setting_is_declared_with_its_meaning() -> None:
         ("code_failed", "x" * 201, "a text of at most 200 characters"),
     ],
 )
-def test_a_bad_value_is_refused(name: str, value: Any, wanted: str) -> None:
+def test_a_bad_value_is_refused(name: str, value: Any, right: str) -> None:
     with pytest.raises(BadSetting) as error:
         Policy.from_dict({name: value})
-    assert (error.value.setting, error.value.expected) == (name, wanted)
+    assert (error.value.setting, error.value.expected) == (name, right)
     assert error.value.value is value
 
 

@@ -58,9 +58,9 @@ def test_a_refresher_has_what_was_confused_in_proportion_and_the_unseen_first(
     given_labels = Counter(label[item] for item in chosen)
     assert set(given_labels) <= set(weights)
     labels = sorted(there)
-    wanted = quota({one: float(weights[one]) for one in labels}, labels, len(chosen))
+    expected = quota({one: float(weights[one]) for one in labels}, labels, len(chosen))
     for one in labels:
-        assert given_labels[one] >= min(wanted[one], there[one])
+        assert given_labels[one] >= min(expected[one], there[one])
         fresh = {gold.item for gold in golds if gold.label == one and gold.item not in seen}
         stale = {item for item in chosen if label[item] == one and item in seen}
         assert not stale or fresh <= set(chosen)
@@ -100,9 +100,9 @@ def test_a_judge_who_misses_is_refreshed_and_works_on(database: Database) -> Non
     assert set(truths.values()) <= set(_label_weights(confused))
 
     wrong = next(label for label in LABELS if label != truths[1])
-    told = bench.judging.answer_training(judge, page.page, 1, wrong).feedback[0]
-    assert (told.right, told.accepted) == (False, (truths[1],))
-    assert told.reason.endswith(f" is {truths[1]}")
+    graded = bench.judging.answer_training(judge, page.page, 1, wrong).feedback[0]
+    assert (graded.right, graded.accepted) == (False, (truths[1],))
+    assert graded.reason.endswith(f" is {truths[1]}")
     outcome = bench.judging.submit(judge, page.page, page.key, bench.answers(page)[1:])
     after = outcome.judge
     for name in ("stage", "gold_seen", "gold_right", "training_right", "pay", "judged", "pages"):

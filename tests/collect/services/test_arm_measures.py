@@ -47,8 +47,8 @@ def test_measures_are_those_of_scikit_learn(pairs: list[tuple[int, int]]) -> Non
     precision, recall, *_ = precision_recall_fscore_support(
         truth, label, labels=[0, 1, 2], zero_division=np.nan
     )
-    wanted = [np.mean(truth == label), *precision, *recall]
-    np.testing.assert_allclose(measures(counts), wanted, equal_nan=True)
+    expected = [np.mean(truth == label), *precision, *recall]
+    np.testing.assert_allclose(measures(counts), expected, equal_nan=True)
 
 
 def test_means_leave_out_what_a_judge_has_not() -> None:

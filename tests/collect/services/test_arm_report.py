@@ -100,9 +100,9 @@ def test_the_measures_of_judges_are_means_of_each_judges_own(
             )
             right = np.mean([one == other for one, other in mine])
             each.append([right, *precision, *recall])
-        wanted = np.nanmean(each, axis=0)
+        expected = np.nanmean(each, axis=0)
         found = [one for one in report.measures if (one.arm, one.what) == (arm, JUDGES)]
-        assert [one.value for one in found] == pytest.approx(list(wanted))
+        assert [one.value for one in found] == pytest.approx(list(expected))
         assert {one.units for one in found} == {6}
         assert found[0].measure == "accuracy"
         assert found[0].low <= found[0].value <= found[0].high  # type: ignore[operator]

@@ -95,15 +95,17 @@ def test_what_is_no_list_of_arms_is_refused(bad: Any, place: str) -> None:
 @sqlite_first
 def test_arms_change_the_policy_and_guidelines_of_their_judges(database: Database) -> None:
     bench = draft(database, pay_per_page="0.10", judgments_per_item=8)
-    wanted = (
+    expected = (
         Arm(name="rich", pay_per_page="0.50", feedback=False, guidelines="# Rich"),
         Arm(name="poor"),
     )
     version = bench.services.projects.get_policy(bench.slug)[1]
-    assert bench.services.arms.set_all(bench.slug, wanted) == wanted
-    assert bench.services.arms.get_all(bench.slug) == wanted
+    assert bench.services.arms.set_all(bench.slug, expected) == expected
+    assert bench.services.arms.get_all(bench.slug) == expected
     assert bench.services.projects.get_policy(bench.slug)[1] == version + 1
-    assert bench.services.arms.set_all(bench.slug, wanted) == wanted  # nothing new, no new version
+    assert (
+        bench.services.arms.set_all(bench.slug, expected) == expected
+    )  # nothing new, no new version
     assert bench.services.projects.get_policy(bench.slug)[1] == version + 1
     seen = {}
     for number in range(8):

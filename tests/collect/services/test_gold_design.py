@@ -71,9 +71,9 @@ def test_any_design_meets_its_quota_if_there_is_enough_gold(
     assert len(made.training) == min(training, len(pool))
     assert sorted(made.training + made.screening) == sorted(card.item for card in pool)
     have = labels_of(made.training)
-    for label, wanted in quota(shares, "abcd", training).items():
-        assert have[label] >= min(wanted, counts.get(label, 0))
-        assert made.missing["training"].get(label, 0) == max(0, wanted - have[label])
+    for label, needed in quota(shares, "abcd", training).items():
+        assert have[label] >= min(needed, counts.get(label, 0))
+        assert made.missing["training"].get(label, 0) == max(0, needed - have[label])
     again = design(pool, training=training, training_mix=shares, labels=tuple("abcd"), seed=seed)  # type: ignore[arg-type]
     assert again == made
     drawn = expect_mix(pool, training, shares, "abcd")
@@ -130,10 +130,10 @@ def _suggest(
     *,
     known: Sequence[str] = (),
     least_judgments: int = 3,
-    **wanted: Any,
+    **conditions: Any,
 ) -> list[Suggestion]:
     sure = sure_items(consensus, known=known, least_judgments=least_judgments)
-    return choose_lacking(sure, count, labels=consensus.scale.truths, **wanted)
+    return choose_lacking(sure, count, labels=consensus.scale.truths, **conditions)
 
 
 def test_suggestions_are_sure_and_even_out_the_gold() -> None:

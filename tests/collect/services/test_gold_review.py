@@ -62,11 +62,11 @@ def test_an_edit_that_grants_a_contest_settles_it_and_notifies_every_judge(
     assert {(one.judge, one.item, one.upheld) for one in settled} == {
         (judge, "gold5", True) for judge in judges
     }
-    told = "A known answer was corrected: {} of your {} answers to such {} right now."
+    sentence = "A known answer was corrected: {} of your {} answers to such {} right now."
     for judge in judges:
         seen = bench.judging.state(judge).gold_seen
         assert bench.judging.state(judge).notice == (
-            told.format(seen, seen, "are"),
+            sentence.format(seen, seen, "are"),
             "You were right to disagree. The known answer is changed.",
         )
     bench.services.gold.edit(bench.slug, "gold5", accepted=["Matching"])
@@ -74,7 +74,7 @@ def test_an_edit_that_grants_a_contest_settles_it_and_notifies_every_judge(
         seen, *notice = bench.judging.state(judge).gold_seen, *bench.judging.state(judge).notice
         tallies = [text for text in notice if "answers to such" in text]
         verb = "is" if seen == 2 else "are"
-        assert tallies == [told.format(seen - 1, seen, verb)]
+        assert tallies == [sentence.format(seen - 1, seen, verb)]
     assert bench.services.gold.get_all(bench.slug)[0].item == "gold5"
     bench.services.gold.edit(bench.slug, "gold5", active=False)
     row = next(row for row in bench.services.gold.get_all(bench.slug) if row.item == "gold5")

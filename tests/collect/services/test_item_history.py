@@ -6,7 +6,7 @@ from adjudge.collect.store.database import Database
 from collecting import Bench
 
 
-def told(bench: Bench, item: str) -> list[tuple[str, str, bool, str]]:
+def list_events(bench: Bench, item: str) -> list[tuple[str, str, bool, str]]:
     """What happened to an item, the oldest first: what, by whom, whether a judge, in words."""
     events = bench.services.items.get(bench.slug, item).events
     assert list(events) == sorted(events, key=lambda one: one.time, reverse=True)
@@ -22,14 +22,14 @@ def test_the_history_of_an_item_is_complete(database: Database) -> None:
     bench.page(anna)
     item = min(one.item for one in bench.services.items.get_all(bench.slug)[0] if not one.gold)
     expected = [("given out", "", True, "in their hands")]
-    assert told(bench, item) == expected
+    assert list_events(bench, item) == expected
     bench.clock.forward(minutes=11)
     bench.judging.page(ben)  # whoever comes next finds it free
     bench.clock.forward(seconds=1)
     bench.turn(ben, label="Spam")
     expected = [("given out", "", True, "not answered in time"), ("given out", "", True, "")]
     expected.append(("judged", "", True, "Spam"))
-    assert told(bench, item) == expected
+    assert list_events(bench, item) == expected
 
     bench.clock.forward(seconds=1)
     bench.services.judges.block(bench.slug, ben, "too fast")
@@ -52,10 +52,10 @@ def test_the_history_of_an_item_is_complete(database: Database) -> None:
         bench.clock.forward(seconds=1)
         act()
         expected.append((said[0], "system", False, said[1]))
-    found = told(bench, item)
+    found = list_events(bench, item)
     assert [one for one in found if one[0] != "gold changed"] == expected
     other = max(one.item for one in bench.services.items.get_all(bench.slug)[0] if not one.gold)
-    assert {one[0] for one in told(bench, other)} == {
+    assert {one[0] for one in list_events(bench, other)} == {
         "given out",
         "judged",
         "judge blocked",

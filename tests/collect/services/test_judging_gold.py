@@ -23,18 +23,23 @@ def test_training_shows_each_mistake_at_once_and_counts_the_first_answer(
     truths = bench.truths(page)
     wrong = next(label for label in LABELS if label != truths[1])
     outcome = bench.judging.answer_training(judge, page.page, 1, wrong)
-    (told,) = outcome.feedback
-    assert (told.row, told.given, told.accepted, told.right) == (1, wrong, (truths[1],), False)
-    assert told.reason.endswith(f" is {truths[1]}")
+    (graded,) = outcome.feedback
+    assert (graded.row, graded.given, graded.accepted, graded.right) == (
+        1,
+        wrong,
+        (truths[1],),
+        False,
+    )
+    assert graded.reason.endswith(f" is {truths[1]}")
     again = bench.judging.answer_training(judge, page.page, 1, truths[1])
     assert again.again
-    assert again.feedback == (told,)
+    assert again.feedback == (graded,)
     right = bench.judging.answer_training(judge, page.page, 2, truths[2])
     assert (right.feedback[0].right, right.feedback[0].reason) == (True, "")
     assert right.judge.training_done == 2
     reloaded = bench.page(judge)
     assert [answer.row for answer in reloaded.answers] == [1, 2]
-    assert reloaded.feedback == (told,)
+    assert reloaded.feedback == (graded,)
 
     with refused("rows-missing"):
         bench.judging.submit(judge, page.page, page.key, [Answer(row=3, label=wrong)])
@@ -77,7 +82,7 @@ def test_missing_golds_warns_then_blocks_and_reopens_items(database: Database) -
     outcome = bench.turn(judge, right=False)
     assert (outcome.judge.stage, outcome.judge.warned) == ("warned", True)
     assert len(outcome.feedback) == 5
-    assert all(not told.right and told.reason for told in outcome.feedback)
+    assert all(not one.right and one.reason for one in outcome.feedback)
     assert sum(item.trusted for item in bench.items()) == 20
     outcome = bench.turn(judge, right=False)
     assert (outcome.judge.stage, outcome.judge.completion_code) == ("blocked", "STOP")
@@ -137,8 +142,8 @@ def test_contests_need_a_gold_that_was_missed_and_shown(database: Database) -> N
     (contest,) = bench.services.gold.get_contests(bench.slug)
     assert (contest.judge, contest.text, contest.settled) == (judge, "it does match", False)
     again = bench.judging.outcome(judge, page.page)
-    assert [told.row for told in again.feedback if told.contested] == [gold]
-    assert [told.row for told in outcome.feedback if told.contested] == []
+    assert [one.row for one in again.feedback if one.contested] == [gold]
+    assert [one.row for one in outcome.feedback if one.contested] == []
     settled = bench.services.gold.settle(
         bench.slug, contest.contest, upheld=True, answer="We have changed it."
     )

@@ -175,13 +175,13 @@ def test_a_page_comes_back_complete_while_any_of_its_work_is_needed(database: Da
 
 def _open_of(database: Database, titles: set[str]) -> list[str]:
     """Those of some items of work that are open still."""
-    wanted = sa.select(schema.items.c.title).where(
+    query = sa.select(schema.items.c.title).where(
         schema.items.c.title.in_(titles),
         schema.items.c.gold.is_(False),
         schema.items.c.state == "open",
     )
     with database.read() as on:
-        return list(on.execute(wanted).scalars())
+        return list(on.execute(query).scalars())
 
 
 def test_a_page_whose_work_is_done_never_comes_back_nor_do_its_rows(database: Database) -> None:

@@ -28,9 +28,9 @@ def olga(bench: Bench) -> RequesterServices:
 
 
 def refused(code: str, call: Callable[[], Any]) -> None:
-    with pytest.raises(Refused) as told:
+    with pytest.raises(Refused) as error:
         call()
-    assert told.value.code == code
+    assert error.value.code == code
 
 
 def joined(olga: RequesterServices, slug: str, name: str, role: MemberRole) -> RequesterServices:
@@ -99,8 +99,8 @@ def test_a_link_makes_one_member_while_it_is_good(bench: Bench, olga: RequesterS
     refused("invite-unknown", lambda: stranger.find_link("made-up"))
     bench.clock.forward(days=2)
     refused("link-expired", lambda: stranger.join_new(third.link, "eve", PASSWORD))
-    told = [(one.note, one.member, one.revoked) for one in olga.members.get_links(slug)]
-    assert told == [("", None, False), ("somebody", None, True), ("", "otto", False)]
+    links = [(one.note, one.member, one.revoked) for one in olga.members.get_links(slug)]
+    assert links == [("", None, False), ("somebody", None, True), ("", "otto", False)]
 
 
 def test_a_higher_link_raises_and_a_removed_member_sees_nothing(

@@ -95,8 +95,8 @@ def test_every_export_offered_is_read_back_equal(tmp_path: Path, spaced: bool) -
     labels = fitted(services, slug)
     services.projects.set_grades(slug, GRADES)
     found = services.exports.get_offers(slug, labels)
-    wanted = [e.name for e in exports.list_exports() if e.kind != "comparisons"]  # no pairs
-    assert [offer.name for offer in found.offers] == wanted
+    names = [e.name for e in exports.list_exports() if e.kind != "comparisons"]  # no pairs
+    assert [offer.name for offer in found.offers] == names
     assert {offer.name: offer.problem for offer in found.offers if offer.problem} == {}
     own, gold = services.exports.get_judgments(slug), services.exports.get_gold(slug)
     assert own is not None
@@ -106,7 +106,7 @@ def test_every_export_offered_is_read_back_equal(tmp_path: Path, spaced: bool) -
     for name, item in items.items():
         for topic in (item.topic, item.query, topic_id(item.query)):
             keys[topic, item.document] = name
-    wanted = {
+    names = {
         "labels": {row["item"]: grade(row["label"]) for row in labels.to_pylist()},
         "gold": {name: grade(v) for name, v in zip(gold.items.to_pylist(), gold.texts(),
                                                    strict=True)},
@@ -118,37 +118,37 @@ def test_every_export_offered_is_read_back_equal(tmp_path: Path, spaced: bool) -
             assert content.judgments is not None
             rows = content.judgments.to_table().to_pylist()
             back = sorted((row["item"], grade(row["label"])) for row in rows)
-            assert [pair for pair in back if pair[0] not in gold.items.to_pylist()] == wanted[
+            assert [pair for pair in back if pair[0] not in gold.items.to_pylist()] == names[
                 "judgments"
             ]
             assert (content.gold is not None) == (offer.kind == "everything")
-        elif offer.kind not in wanted:
+        elif offer.kind not in names:
             path = wrote(services, slug, offer.name, labels, tmp_path)
             with pytest.raises(BadData) as caught:
                 read(path)
             assert caught.value.code in ("not-judgments", "no-rows"), offer.name
-        if offer.kind not in wanted:
+        if offer.kind not in names:
             continue
         content = read(wrote(services, slug, offer.name, labels, tmp_path))
         if offer.kind == "judgments":
             assert content.judgments is not None, offer.name
             rows = content.judgments.to_table().to_pylist()
             binary = offer.name == "judgments-trec-2011"  # it knows relevant and not
-            told = wanted["judgments"]
+            expected = names["judgments"]
             if binary:
-                told = [(name, float(value > 0)) for name, value in told]
+                expected = [(name, float(value > 0)) for name, value in expected]
             back = sorted((name_of(row, items, keys), grade(row["label"])) for row in rows)
-            assert back == sorted(told), offer.name
+            assert back == sorted(expected), offer.name
         elif "submission" in offer.name:  # it holds the probability of being relevant
             assert content.labels is not None
-            told = wanted["labels"]
+            expected = names["labels"]
             rows = content.labels.to_pylist()
-            assert {name_of(row, items, keys) for row in rows} == set(told)
+            assert {name_of(row, items, keys) for row in rows} == set(expected)
         else:
             table = content.labels if content.gold is None else content.gold.to_table()
             column = "label" if content.gold is None else "gold"
             back = {name_of(row, items, keys): grade(row[column]) for row in table.to_pylist()}
-            assert back == wanted[offer.kind], offer.name
+            assert back == names[offer.kind], offer.name
 
 
 def name_of(row: dict[str, Any], items: dict[str, Any], keys: dict[Any, str]) -> str:

@@ -21,8 +21,8 @@ def test_bars_hold_each_judgment_of_work_and_nothing_else(database: Database) ->
         bench.clock.forward(hours=hours)
     given = schema.judgments
     mine = sa.select(schema.judges.c.id).where(schema.judges.c.public == dry)
-    wanted = (given.c.kind == "work", given.c.gold.is_(None), given.c.judge.not_in(mine))
-    times = [row.time for row in bench.rows(sa.select(given.c.time).where(*wanted))]
+    conditions = (given.c.kind == "work", given.c.gold.is_(None), given.c.judge.not_in(mine))
+    times = [row.time for row in bench.rows(sa.select(given.c.time).where(*conditions))]
     progress = bench.services.projects.get_progress(bench.slug)
     pace = bench.services.projects.get_pace(bench.slug)
     assert pace.since is not None

@@ -165,8 +165,8 @@ def test_block_and_unblock_by_hand(database: Database) -> None:
     row = bench.services.judges.block(bench.slug, judge, "too fast")
     assert (row.stage, row.by_hand) == ("blocked", True)
     assert row.reason == "Blocked by hand: too fast"
-    told = bench.judging.state(judge).reason
-    assert told == "The requester has stopped your work on this project: too fast"
+    shown = bench.judging.state(judge).reason
+    assert shown == "The requester has stopped your work on this project: too fast"
     assert {item.leased + item.trusted for item in bench.items()} == {0}
     with refused("blocked"):
         bench.judging.submit(judge, page.page, page.key, bench.answers(page))

@@ -101,7 +101,7 @@ def test_a_ticket_ends_with_the_role_of_its_holder(
         site.services.members.remove(slug, account.requester)
     else:
         site.services.members.set_role(slug, account.requester, role)
-    wanted = 401 if bound else status
+    expected = 401 if bound else status
     here, answers = f"/judges/{ticket}", {"answers": right(page)}
     for method, path, body in (
         ("GET", here, None),
@@ -114,7 +114,7 @@ def test_a_ticket_ends_with_the_role_of_its_holder(
         ("POST", f"{here}/pages/{page['page']}/contests", {"row": 1, "text": "No."}),
         ("POST", f"{here}/finish", None),
     ):
-        api(method, path, json=body, expect=wanted)
+        api(method, path, json=body, expect=expected)
     assert [one.revoked for one in site.services.members.get_tokens(slug)] == [True] * bound
 
 

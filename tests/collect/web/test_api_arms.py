@@ -48,12 +48,12 @@ def measure(report: dict[str, Any], arm: str, what: str, name: str) -> float:
 def test_arms_are_set_read_and_reported(site: Site, api: httpx.Client) -> None:
     slug = site.open_project(queries=4, judgments_per_item=1, judgments_by_arm=True)
     assert api.get(f"/projects/{slug}/arms").json() == {"arms": [{"name": "all"}], "warnings": []}
-    wanted = [
+    expected = [
         {"name": "even", "training_mix": "uniform"},
         {"name": "as it is", "training_mix": "population", "feedback": False},
     ]
-    set_to = api.put(f"/projects/{slug}/arms", json={"arms": wanted}).json()["arms"]
-    assert set_to == [wanted[0], {**wanted[1], "training_mix": {"Good": 8, "Bad": 8}}]
+    set_to = api.put(f"/projects/{slug}/arms", json={"arms": expected}).json()["arms"]
+    assert set_to == [expected[0], {**expected[1], "training_mix": {"Good": 8, "Bad": 8}}]
     for number in range(4):  # a block: both arms twice
         judge_all(api, slug, f"judge {number}")
     assert site.services.projects.get_progress(slug).closed == 12

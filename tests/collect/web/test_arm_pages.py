@@ -69,11 +69,11 @@ def test_arms_are_set_by_a_form_and_what_was_typed_stays(site: Site) -> None:
         assert f'value="{wrong}"' in ada.text
     assert [arm.name for arm in site.services.arms.get_all(slug)] == ["all"]
     ada.post(here, how="form", **form)
-    wanted = Arm(
+    expected = Arm(
         name="coached", training_mix={"Good": 0.25, "Bad": 0.75}, screening_mix="uniform",
         feedback=False, refresher_pairs=3, pay_per_page="0.30", guidelines="# Look twice",
     )  # fmt: skip
-    assert tuple(site.services.arms.get_all(slug)) == (Arm(name="plain"), wanted)
+    assert tuple(site.services.arms.get_all(slug)) == (Arm(name="plain"), expected)
     ada.get(here)
     assert 'value="Good: 0.25, Bad: 0.75"' in ada.text
     before = site.services.arms.get_all(slug)

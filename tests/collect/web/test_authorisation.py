@@ -194,30 +194,30 @@ FIELDS = {"item": "g0", "label": LABELS[0], "accepted": [LABELS[0]], "labels": "
 FIELDS |= {"role": "viewer", "more": 1, "test": {"q0/d0": "Good"}, "model": "majority-vote"}
 
 
-def example(schema: dict[str, Any], whole: dict[str, Any]) -> Any:
+def example(schema: dict[str, Any], full: dict[str, Any]) -> Any:
     """The least that a schema allows: what is required, and real values where they matter."""
     if "$ref" in schema:
-        return example(whole["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]], whole)
+        return example(full["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]], full)
     if "anyOf" in schema:
-        return example(schema["anyOf"][0], whole)
+        return example(schema["anyOf"][0], full)
     if "enum" in schema or "const" in schema:
         return schema.get("const", (schema.get("enum") or [None])[0])
     kind = schema.get("type", "object")
     if kind == "object":
         parts = schema.get("properties", {})
         return {
-            name: FIELDS[name] if name in FIELDS else example(parts[name], whole)
+            name: FIELDS[name] if name in FIELDS else example(parts[name], full)
             for name in schema.get("required", ())
         }
     if kind == "array":
-        return [example(schema["items"], whole)] * schema.get("minItems", 0)
+        return [example(schema["items"], full)] * schema.get("minItems", 0)
     if kind == "number":
         return 0.9
     return {"string": "x" * max(1, schema.get("minLength", 0)), "integer": 1, "boolean": True}[kind]
 
 
 def sent(
-    operation: dict[str, Any], whole: dict[str, Any], judge: Callable[[], str]
+    operation: dict[str, Any], full: dict[str, Any], judge: Callable[[], str]
 ) -> dict[str, Any]:
     """The body of a request, as httpx takes it; where it names judges, this one."""
     asked = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
@@ -228,7 +228,7 @@ def sent(
         return {"files": {"files": ("items.csv", b"item,query,title\nnew,q,t\n")}}
     if not content:
         return {}
-    body = example(content["application/json"]["schema"], whole)
+    body = example(content["application/json"]["schema"], full)
     return {"json": {**body, "judges": [judge()]} if "judges" in body else body}
 
 
@@ -259,13 +259,15 @@ def rule(method: str, path: str, tag: str) -> dict[str, str]:
     }
 
 
-def told(response: httpx.Response) -> str:
+def read_answer(response: httpx.Response) -> str:
     """How an answer counts: past the door, whatever it was then told, or not."""
     status = response.status_code
     assert status < 500, response.text
     if status in (401, 403, 404):
-        wanted = {401: ("token-missing",), 403: ("token-scope", "role", "guest")}
-        assert response.json()["error"]["code"] in wanted.get(status, ("not-found",)), response.text
+        expected = {401: ("token-missing",), 403: ("token-scope", "role", "guest")}
+        assert response.json()["error"]["code"] in expected.get(status, ("not-found",)), (
+            response.text
+        )
         return str(status)
     return YES
 
@@ -283,7 +285,7 @@ def matrix(world: World) -> dict[tuple[str, str], dict[str, str]]:
                 assert set(names) <= set(known), f"give {path} its parameters"
                 at = path.format(**{name: known[name]() for name in names})
                 body = sent(operation, schema, known["judge"])
-                answers[holder] = told(world.call(holder, method, at, **body))
+                answers[holder] = read_answer(world.call(holder, method, at, **body))
             found[method, path] = answers
             assert answers == rule(method, path, operation["tags"][0]), (method, path, answers)
     return found

@@ -45,9 +45,9 @@ def health(site: Site) -> dict[str, object]:
     return {"alive": client.get("/healthz").status_code, "ready": code or "yes", "up": up}
 
 
-def await_health(site: Site, wanted: dict[str, object]) -> None:
+def await_health(site: Site, expected: dict[str, object]) -> None:
     """Wait for it: on a busy machine the database may not answer a check in time."""
-    wait_until(lambda: health(site) == wanted, 300, f"health is {wanted}")
+    wait_until(lambda: health(site) == expected, 300, f"health is {expected}")
 
 
 def test_answers_to_a_removed_database_are_refused_and_readiness_fails(

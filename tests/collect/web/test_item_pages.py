@@ -68,8 +68,8 @@ def test_the_report_opens_in_the_app(site: Site) -> None:
     assert "Open the report" in requester.words
     answer = requester.get(f"/projects/{slug}/results/report?model=majority-vote")
     assert "<svg" in answer.text
-    told = re.sub(r"<[^>]+>", " ", answer.text)
-    assert re.search(r"\s16\s+gold items", told), "not by what was adjudicated: that was disputed"
+    shown = re.sub(r"<[^>]+>", " ", answer.text)
+    assert re.search(r"\s16\s+gold items", shown), "not by what was adjudicated: that was disputed"
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "sandbox allow-scripts" in policy

@@ -119,8 +119,8 @@ def test_a_webhook_gets_each_event_once_and_signed(sender: Site, hook: Hook) -> 
     headers, body = hook.got[0]
     secret = sender.services.notices.get(slug).secret
     text = headers["X-Adjudge-Timestamp"].encode() + b"." + body
-    wanted = hmac.new(secret.encode(), text, "sha256").hexdigest()
-    assert headers["X-Adjudge-Signature"] == f"sha256={wanted}"
+    expected = hmac.new(secret.encode(), text, "sha256").hexdigest()
+    assert headers["X-Adjudge-Signature"] == f"sha256={expected}"
     said = json.loads(body)
     assert said["id"] == headers["X-Adjudge-Delivery"]
     assert said["address"] == f"{sender.url}/projects/{slug}"

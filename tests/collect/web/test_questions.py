@@ -41,8 +41,8 @@ def test_a_judge_answers_every_question_without_scripts(asked: tuple[Site, str, 
                 short.pop(f"answer-{row}-freshness")
                 short[f"answer-{row}-why"] = "It looks <new>"
                 judge.post(f"/j/{slug}/pages/{judge.page}", expect=422, **short)
-                told = f"there is no answer to every question about result {row}."
-                assert told in judge.words
+                message = f"there is no answer to every question about result {row}."
+                assert message in judge.words
                 assert judge.text.count(f'value="{label}" checked') == len(judge.rows) - 1
                 assert "It looks &lt;new&gt;</textarea>" in judge.text
                 first = False

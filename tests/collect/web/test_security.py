@@ -141,10 +141,10 @@ def test_a_disabled_account_is_out_at_once(site: Site) -> None:
 
 def test_a_wrong_name_and_a_wrong_password_look_the_same(site: Site) -> None:
     site.set_up()
-    told = {
+    answers = {
         log_in(site, name, "wrong", expect=401).words.replace(name, "") for name in ("ada", "eve")
     }
-    assert len(told) == 1
+    assert len(answers) == 1
 
 
 def test_login_leads_nowhere_else(site: Site) -> None:
@@ -220,8 +220,12 @@ def test_a_project_for_invited_judges_refuses_the_open_link(site: Site) -> None:
         assert "Say Good of a good lamp" not in stranger.words
     stranger.post(f"/j/{slug}/begin", expect=404)
     stranger.get("/j/nothing", expect=404)
-    told = {words.replace(slug, "nothing").rpartition(" ")[0] for words in (*seen, stranger.words)}
-    assert len(told) == 1, "nothing tells such a project from none, but the number of the request"
+    answers = {
+        words.replace(slug, "nothing").rpartition(" ")[0] for words in (*seen, stranger.words)
+    }
+    assert len(answers) == 1, (
+        "nothing tells such a project from none, but the number of the request"
+    )
     assert not site.services.judges.get_all(slug)
 
 

@@ -37,9 +37,9 @@ def test_sixty_guesses_at_once_are_no_more_than_one_after_the_other(tmp_path: Pa
             return browsers[number].client.post("/login", data=form).status_code
 
         with ThreadPoolExecutor(60) as pool:
-            told = list(pool.map(guess, range(60)))
-    assert sorted(set(told)) == [401, 429]
-    assert told.count(401) == 10
+            answers = list(pool.map(guess, range(60)))
+    assert sorted(set(answers)) == [401, 429]
+    assert answers.count(401) == 10
 
 
 def test_a_login_that_is_right_is_no_guess(tmp_path: Path) -> None:
@@ -174,10 +174,10 @@ def test_a_damaged_archive_is_found_by_the_check(
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.jsonl", lines)
-    whole = packed.getvalue()
-    assert checked("a.zip", whole).status_code == 200
-    for place in range(40, len(whole) - 120, 7):
-        damaged = whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :]
+    full = packed.getvalue()
+    assert checked("a.zip", full).status_code == 200
+    for place in range(40, len(full) - 120, 7):
+        damaged = full[:place] + bytes([full[place] ^ 0xFF]) + full[place + 1 :]
         response = checked("a.zip", damaged)
         assert response.status_code == 422, (place, response.text)
 

@@ -37,7 +37,7 @@ def test_columns_have_their_types(tmp_path: Path) -> None:
     assert content.scale == Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
     labels = content.labels
     kinds = dict(zip(labels.column_names, labels.schema.types, strict=True))
-    large, number, whole = pa.large_string(), pa.float64(), pa.int64()
+    large, number, integer = pa.large_string(), pa.float64(), pa.int64()
     assert kinds == {
         "item": large,
         "topic": large,
@@ -46,9 +46,9 @@ def test_columns_have_their_types(tmp_path: Path) -> None:
         "probability": number,
         "p_0": number,
         "p_1": number,
-        "judgments": whole,
+        "judgments": integer,
         "entropy": number,
-        "rank": whole,
+        "rank": integer,
         "fallback": pa.bool_(),
     }
     assert labels.to_pylist()[0] == {

@@ -24,7 +24,7 @@ from memory import Memory
 from sizes import FULL, sized
 
 SPARE = 12_000_000  # bytes that reading takes for anything, however small: blocks of tables
-WANTED = [None, "judgments", "gold", "labels"]
+KINDS_TO_READ = [None, "judgments", "gold", "labels"]
 quickly = settings(  # of each format
     max_examples=settings.default.max_examples // sized(10, full=5),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -68,9 +68,9 @@ def test_a_file_of_another_kind_is_refused_or_read(name: str, tmp_path: Path) ->
             continue
         path = tmp_path / SAMPLES[name][0]
         path.write_bytes(body)
-        for wanted in WANTED[:2] if FULL else [WANTED[place // 2 % 2]]:
+        for read_as in KINDS_TO_READ[:2] if FULL else [KINDS_TO_READ[place // 2 % 2]]:
             with suppress(AdjudgeError):
-                read(path, format=name, kind=wanted)  # type: ignore[arg-type]
+                read(path, format=name, kind=read_as)  # type: ignore[arg-type]
 
 
 ODD = [None, 1, True, "", "x", [], {}, [1], [{}], {"a": None}, {"a": {"b": 1}}, float("nan")]
@@ -108,9 +108,9 @@ def test_formats_of_json_are_found_by_their_samples() -> None:
 @pytest.mark.parametrize("name", JSON)
 def test_a_value_of_another_type_is_refused_or_read(name: str, tmp_path: Path) -> None:
     """Each place of a sample in turn, every 29th in every run."""
-    file, whole = JSON[name]
+    file, entire = JSON[name]
     path, lines = tmp_path / file, SAMPLES[name][1].count(b"\n{") > 0
-    for value in islice(changed(whole), 0, None, sized(29, full=1)):
+    for value in islice(changed(entire), 0, None, sized(29, full=1)):
         parts = value if lines and isinstance(value, list) else [value]
         path.write_text("\n".join(json.dumps(part) for part in parts))
         with suppress(AdjudgeError):
@@ -144,12 +144,12 @@ def test_a_damaged_file_is_refused_or_read_within_memory(
     path = tmp_path / file
     path.write_bytes(body)
     other = data.draw(st.sampled_from([name, name, None, *SAMPLES]))
-    wanted = data.draw(st.sampled_from(WANTED))
+    read_as = data.draw(st.sampled_from(KINDS_TO_READ))
     with suppress(AdjudgeError):
-        read(path, format=other, kind=wanted)  # type: ignore[arg-type]
+        read(path, format=other, kind=read_as)  # type: ignore[arg-type]
     before = arrow.max_memory()
     with memory.peak() as peak, suppress(AdjudgeError):
-        read(path, format=other, kind=wanted)  # type: ignore[arg-type]
+        read(path, format=other, kind=read_as)  # type: ignore[arg-type]
     most = max(10 * len(body), 1_000 * body.count(b"\n")) + SPARE
     assert peak[0] <= most, f"{peak[0]:,} bytes for {len(body):,}"
     assert arrow.max_memory() - before <= most

@@ -117,17 +117,17 @@ class Reader:
         return held(content), content.notes
 
 
-def same(given: tuple[Any, Any], wanted: tuple[Any, Any]) -> None:
+def same(given: tuple[Any, Any], expected: tuple[Any, Any]) -> None:
     """Equal in what is held; or an error where the original is one too."""
-    if isinstance(wanted[0], str):
+    if isinstance(expected[0], str):
         assert isinstance(given[0], str)
     else:
-        assert given[0] == wanted[0]
+        assert given[0] == expected[0]
 
 
-def told(given: tuple[Any, Any], wanted: tuple[Any, Any]) -> None:
+def check_same_or_reported(given: tuple[Any, Any], expected: tuple[Any, Any]) -> None:
     """Equal, an error, or a remark that the original has not."""
-    assert given[0] == wanted[0] or isinstance(given[0], str) or set(given[1]) - set(wanted[1])
+    assert given[0] == expected[0] or isinstance(given[0], str) or set(given[1]) - set(expected[1])
 
 
 def with_accents(rows: Rows, header: bool) -> Rows:
@@ -211,13 +211,15 @@ def test_columns_without_names_are_asked_about(
         assert isinstance(found, dict)
         assert any("by their numbers" in note or "no names here" in note for note in notes)
     else:
-        told(reader(written(shuffled(rows), delimiter).encode()), original)
-        told(reader(written([row[::-1] for row in rows], delimiter).encode()), original)
+        check_same_or_reported(reader(written(shuffled(rows), delimiter).encode()), original)
+        check_same_or_reported(
+            reader(written([row[::-1] for row in rows], delimiter).encode()), original
+        )
     for at, cell in added(rows):
         if name.startswith("mace") and not at and not cell(0):
             continue  # a judge more, who judged nothing: the others' numbers are one more
         more = with_column(rows, at, False, cell)
-        told(reader(written(more, delimiter).encode()), original)
+        check_same_or_reported(reader(written(more, delimiter).encode()), original)
 
 
 def loaded(path: Path) -> Any:
@@ -294,4 +296,4 @@ def test_parquet_may_be_written_differently(
     coded = [column.dictionary_encode() for column in texts]
     same(reader(body(pa.table(coded, names=names))), original)
     more = table.append_column("note", pa.array([f"n{row}" for row in range(len(table))]))
-    told(reader(body(more)), original)
+    check_same_or_reported(reader(body(more)), original)

@@ -18,7 +18,7 @@ from reading import judgments_in
 
 JUDGES = ("ann", "bob", "cem")
 GIVEN = {f"d{n}": dict(zip(JUDGES, "012" if n % 2 else "110", strict=True)) for n in range(6)}
-WANTED = Counter(
+EXPECTED = Counter(
     (item, judge, label) for item, own in GIVEN.items() for judge, label in own.items()
 )
 
@@ -54,18 +54,18 @@ def test_judgments_inside_items(kind: str, records: list[dict[str, Any]], tmp_pa
     if kind == "parquet":
         pq.write_table(pa.Table.from_pylist(records), path)
     else:
-        whole = json.dumps(records) if kind == "json" else "\n".join(map(json.dumps, records))
-        path.write_text(whole)
+        full = json.dumps(records) if kind == "json" else "\n".join(map(json.dumps, records))
+        path.write_text(full)
     assert detect(path).name == "nested"
     found = judgments_in(read(path))
-    assert judgments_of(found) == WANTED
+    assert judgments_of(found) == EXPECTED
 
 
 def test_a_list_of_judgments_under_a_key_is_plain(tmp_path: Path) -> None:
     path = tmp_path / "j.json"
-    rows = [{"item": i, "judge": j, "label": v} for i, j, v in WANTED]
+    rows = [{"item": i, "judge": j, "label": v} for i, j, v in EXPECTED]
     path.write_text(json.dumps({"annotations": rows}))
-    assert judgments_of(Judgments.read(path)) == WANTED
+    assert judgments_of(Judgments.read(path)) == EXPECTED
 
 
 def test_several_lists_are_questions_and_drafts_are_left_out(tmp_path: Path) -> None:

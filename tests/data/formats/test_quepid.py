@@ -124,9 +124,9 @@ def judgment(judge: str | None, rating: object, **more: object) -> dict[str, Any
     return found | ({} if judge is None else {"user_email": judge}) | more
 
 
-def json_file(folder: Path, whole: object) -> Path:
+def json_file(folder: Path, full: object) -> Path:
     path = folder / "book.json"
-    path.write_text(json.dumps(whole))
+    path.write_text(json.dumps(full))
     return path
 
 
@@ -229,8 +229,8 @@ def test_book_round_trip(given_cells: dict[tuple[str, str, str], str], format_na
 
 
 def test_a_book_keeps_unrated_pairs_and_fields(tmp_path: Path) -> None:
-    whole = book(pair("q", "d1", judgment("a", 1)), pair("q", "d2"), scale=[0, 1])
-    judgments = judgments_in(read(json_file(tmp_path, whole)))
+    full = book(pair("q", "d1", judgment("a", 1)), pair("q", "d2"), scale=[0, 1])
+    judgments = judgments_in(read(json_file(tmp_path, full)))
     for name in ("quepid-book", "quepid-book-json"):
         path = tmp_path / f"{name}.txt"
         write(Content(judgments=judgments), path, format=name)

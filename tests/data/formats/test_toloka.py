@@ -153,9 +153,9 @@ def test_judgments_of_crowd_kit(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("wanted", [None, "gold"])
-def test_truth_of_crowd_kit(tmp_path: Path, wanted: None) -> None:
-    content = read(crowd_file(tmp_path, "task\ttrue_label\na\tcat\nb\tdog\n"), kind=wanted)
+@pytest.mark.parametrize("read_as", [None, "gold"])
+def test_truth_of_crowd_kit(tmp_path: Path, read_as: None) -> None:
+    content = read(crowd_file(tmp_path, "task\ttrue_label\na\tcat\nb\tdog\n"), kind=read_as)
     assert gold_in(content).to_table().to_pydict() == {"item": ["a", "b"], "gold": ["cat", "dog"]}
 
 

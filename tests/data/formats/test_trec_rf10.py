@@ -30,7 +30,7 @@ def small(tmp_path: Path) -> Content:
 
 
 @pytest.fixture(scope="module")
-def whole(shared_data: Path) -> Content:
+def entire_file(shared_data: Path) -> Content:
     return read(shared_data / "trec-rf10" / "judgments.tsv")
 
 
@@ -80,14 +80,14 @@ def test_the_graded_subset(small: Content) -> None:
     assert judgments_in(graded).scale.labels == ("0", "1", "2")
 
 
-def test_the_counts_of_the_file(whole: Content) -> None:
-    assert _counts(whole) == (98_453, 20_232, 766, 100, 4_460)
-    assert gold_in(whole).honeypot is not None
-    assert int(gold_in(whole).honeypot.sum()) == 1_183
+def test_the_counts_of_the_file(entire_file: Content) -> None:
+    assert _counts(entire_file) == (98_453, 20_232, 766, 100, 4_460)
+    assert gold_in(entire_file).honeypot is not None
+    assert int(gold_in(entire_file).honeypot.sum()) == 1_183
 
 
-def test_the_counts_of_the_track_of_2011(whole: Content) -> None:
-    subset = trec_2011_subset(whole)
+def test_the_counts_of_the_track_of_2011(entire_file: Content) -> None:
+    subset = trec_2011_subset(entire_file)
     assert _counts(subset) == (89_624, 19_033, 762, 100, 3_275)
     assert judgments_in(subset).scale.labels == ("0", "1")
     known = gold_in(subset).align(judgments_in(subset))
@@ -95,7 +95,7 @@ def test_the_counts_of_the_track_of_2011(whole: Content) -> None:
     assert set(np.unique(known)) == {-1, 0, 1}
 
 
-def test_the_counts_of_graded_items(whole: Content) -> None:
-    graded = gold_subset(whole)
+def test_the_counts_of_graded_items(entire_file: Content) -> None:
+    graded = gold_subset(entire_file)
     assert _counts(graded)[:3] == (19_699, 3_275, 722)
     assert set(gold_in(graded).align(judgments_in(graded))) == {0, 1, 2}

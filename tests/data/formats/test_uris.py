@@ -158,9 +158,9 @@ def test_what_is_not_there_is_named_without_its_key(
     place: str, complaint: str, tmp_path: Path
 ) -> None:
     (tmp_path / "crowd" / "parts").mkdir(parents=True)
-    with pytest.raises(BadData, match=complaint.format(tmp_path)) as told:
+    with pytest.raises(BadData, match=complaint.format(tmp_path)) as refused:
         expand_patterns([place.format(tmp_path)])
-    assert "secret" not in told.value.sentence
+    assert "secret" not in refused.value.sentence
 
 
 def test_a_file_that_cannot_be_fetched_is_named(tmp_path: Path) -> None:

@@ -183,14 +183,14 @@ def test_what_a_killed_write_left_is_removed_by_the_next(tmp_path: Path, how: st
     mine.touch()
     if how == "written_whole":
         with written_whole(path) as file:
-            (beside,) = set(tmp_path.iterdir()) - {mine}
+            (left_over,) = set(tmp_path.iterdir()) - {mine}
             with written_whole(path) as other:  # of a process that lives
                 other.write(b"first")
             file.write(b"second")
         assert path.read_bytes() == b"second"
     else:
         with written_folder(path) as folder:
-            (beside,) = set(tmp_path.iterdir()) - {mine}
+            (left_over,) = set(tmp_path.iterdir()) - {mine}
             (folder / "x").touch()
-    assert beside != left
+    assert left_over != left
     assert set(tmp_path.iterdir()) == {path, mine}

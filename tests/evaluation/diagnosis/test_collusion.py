@@ -121,12 +121,12 @@ def test_the_plain_twin_agrees(given_: Judgments, golden: bool) -> None:
     gold = Gold.of({given_.items[0].as_py(): 1}) if golden else None
     consensus = EM.fit(given_, gold)
     table, _ = find_pairs(consensus, least=2, level=1.0)
-    wanted = plain(consensus, 2)
+    expected = plain(consensus, 2)
     names = given_.judges.to_pylist()
-    assert len(table) == len(wanted)
+    assert len(table) == len(expected)
     for row in table.to_pylist():
         a, b = names.index(row["judge_a"]), names.index(row["judge_b"])
-        twin = wanted[a, b]
+        twin = expected[a, b]
         assert (row["items"], row["agreements"]) == (twin["n"], twin["alike"])
         assert row["expected"] == pytest.approx(twin["due"])
         assert row["p"] == pytest.approx(twin["p"], rel=1e-6)

@@ -50,8 +50,8 @@ def test_cells_are_betas_of_the_counts(by_hand: Consensus) -> None:
 def test_mistakes_by_hand(by_hand: Consensus) -> None:
     found = measure_confusions(by_hand)
     rows = list_mistakes(by_hand, found).to_pylist()
-    told = [(row["judge"], row["truth"], row["label"], row["judgments"]) for row in rows]
-    assert told == [("x", "1", "2", 3.0), ("y", "0", "1", 1.0)]
+    mistakes = [(row["judge"], row["truth"], row["label"], row["judgments"]) for row in rows]
+    assert mistakes == [("x", "1", "2", 3.0), ("y", "0", "1", 1.0)]
     assert rows[0]["rate"] == pytest.approx(3.5 / 5.5)
     commonest = find_commonest(by_hand.counts, by_hand.scale)
     assert commonest.truth.tolist() == [1, 0, -1]
@@ -67,10 +67,10 @@ def test_mistakes_by_hand(by_hand: Consensus) -> None:
 
 def test_population_is_the_mean_over_judges_with_enough(by_hand: Consensus) -> None:
     found = measure_confusions(by_hand)
-    whole = average_judges(by_hand, found, least=9)
-    assert whole.judges == 3
-    assert whole.mean == pytest.approx(found.mean.mean(axis=0))
-    assert whole.sd == pytest.approx(found.mean.std(axis=0))
+    full = average_judges(by_hand, found, least=9)
+    assert full.judges == 3
+    assert full.mean == pytest.approx(found.mean.mean(axis=0))
+    assert full.sd == pytest.approx(found.mean.std(axis=0))
     assert average_judges(by_hand, found, least=10).judges == 3  # none has: all are taken
     simulated = demo()
     consensus = HybridConfusion(method="em").fit(simulated.judgments)

@@ -33,11 +33,11 @@ def test_kinds_of_judges_are_known_again(labels: str) -> None:
     )
     simulated = crowd.make(4)
     found = diagnose(EM.fit(simulated.judgments), pairs=False)
-    told = Counter(zip(simulated.kinds, found.judges["advice"].to_pylist(), strict=True))
-    skilled = [told["skilled(16,4)", advice] for advice in ADVICE]
+    counts = Counter(zip(simulated.kinds, found.judges["advice"].to_pylist(), strict=True))
+    skilled = [counts["skilled(16,4)", advice] for advice in ADVICE]
     assert skilled[0] + skilled[1] >= 29  # kept or trained
-    assert told["spammer", "drop"] == 6
-    assert told["lazy", "drop"] == 4
+    assert counts["spammer", "drop"] == 6
+    assert counts["lazy", "drop"] == 4
 
 
 def test_biased_judges_are_trained() -> None:

@@ -71,8 +71,8 @@ def test_gain_is_the_doubt_that_bayes_rule_takes_away(
     posterior = np.array(beliefs) + 1e-6
     posterior /= posterior.sum(axis=1, keepdims=True)
     confusion = np.array(rows) / np.sum(rows, axis=1, keepdims=True)
-    wanted = [plain_gain(belief.tolist(), confusion) for belief in posterior]
-    assert gain_of(posterior, confusion) == pytest.approx(wanted, abs=1e-9)
+    expected = [plain_gain(belief.tolist(), confusion) for belief in posterior]
+    assert gain_of(posterior, confusion) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.fixture(scope="module")

@@ -117,15 +117,15 @@ def test_pairs_in_a_row_show_the_variance_there_is(spread: float, budget: int) -
     adds = size * rng.normal(size=300)
     chance = _share_out(size, budget)
     row = np.stack([np.repeat(np.arange(5), 60), np.tile(np.linspace(0, 1, 60), 5)])
-    totals, told, draws = [], [], sized(1000, full=4000)
+    totals, variances, draws = [], [], sized(1000, full=4000)
     for seed in range(draws):
         item, part = _draw(chance, seed, row)
         nothing = np.zeros(len(item), dtype=np.int16)
         sample = sample_of(item, nothing, 300, chance[item], None, "draw", part)
         totals.append(float((adds[item] / chance[item]).sum()))
-        told.append(float(sample.spread(adds[item], adds[item]).sum()))
+        variances.append(float(sample.spread(adds[item], adds[item]).sum()))
     assert np.mean(totals) == pytest.approx(adds.sum(), abs=4 * np.std(totals) / np.sqrt(draws))
-    assert np.mean(told) == pytest.approx(np.var(totals), rel=4 * np.sqrt(2 / draws))
+    assert np.mean(variances) == pytest.approx(np.var(totals), rel=4 * np.sqrt(2 / draws))
 
 
 def test_the_worth_of_a_draw_is_reported_beforehand() -> None:
@@ -150,9 +150,9 @@ def test_a_batch_and_another(panel: Panel) -> None:
     assert second["sampling_round"].to_pylist() == [1] * 40 + [2] * 30
     assert second["gold"].null_count == 30
     assert len(set(second["item"].to_pylist())) == 70
-    told = dict(zip(known.items.to_pylist(), known.sampling, strict=True))
+    chances = dict(zip(known.items.to_pylist(), known.sampling, strict=True))
     for row in second.to_pylist()[:40]:
-        assert row["sampling_probability"] == told[row["item"]]
+        assert row["sampling_probability"] == chances[row["item"]]
     without_chances = drawn(gold, 60, 1)  # a random draw
     table = choose_items(fit, "mean-grade", 20, gold=without_chances)
     assert table["sampling_probability"].to_pylist()[:60] == [0.1] * 60
@@ -244,16 +244,16 @@ def test_a_file_to_fill_has_no_labels_of_judges_and_models(panel: Panel) -> None
             "label": ["1"] * judgments.item_count,  # would be read as a label
         }
     )
-    told = replace(judgments, fields=texts)
-    table = draw_gold(told, 20, by_doubt=fit, seed=3)
+    with_texts = replace(judgments, fields=texts)
+    table = draw_gold(with_texts, 20, by_doubt=fit, seed=3)
     assert table.column_names == [
         *("item", "topic", "document", "query", "gold"),
         *("sampling_probability", "sampling_round", "sampling_stratum"),
     ]
     assert table["query"].to_pylist() == [f"what is {name}" for name in table["item"].to_pylist()]
     assert table["gold"].null_count == 20
-    assert table.equals(draw_gold(told, 20, by_doubt=fit, seed=3))
-    assert not table.equals(draw_gold(told, 20, by_doubt=fit, seed=4))
+    assert table.equals(draw_gold(with_texts, 20, by_doubt=fit, seed=3))
+    assert not table.equals(draw_gold(with_texts, 20, by_doubt=fit, seed=4))
     known = labelled(table, judgments, gold)
     assert set(known.items.to_pylist()) == set(table["item"].to_pylist())
 

@@ -75,10 +75,10 @@ def test_intervals_hold_and_are_narrower_than_those_of_gold_alone(panel: Panel, 
 
 @pytest.mark.parametrize("name", ["nDCG@5", pytest.param("P@5", marks=pytest.mark.full), "AP"])
 def test_the_difference_of_two_runs(panel: Panel, runs: list[Run], name: str) -> None:
-    whole = estimate_from(panel[2], panel[1], name, runs, Plan())
-    assert whole.low == pytest.approx(whole.high, abs=1e-9)
+    entire = estimate_from(panel[2], panel[1], name, runs, Plan())
+    assert entire.low == pytest.approx(entire.high, abs=1e-9)
     rounds = sized(14, full=60)
-    held, own, alone = replay(panel, name, runs, whole.estimate, labels=120, rounds=rounds)
+    held, own, alone = replay(panel, name, runs, entire.estimate, labels=120, rounds=rounds)
     assert held >= least_held(rounds)
     assert own < 0.95 * alone
 
@@ -91,12 +91,12 @@ def test_gold_drawn_with_known_chances_is_weighed(panel: Panel) -> None:
     for seed in range(rounds):
         taken = np.random.default_rng(seed).random(len(truth)) < chance
         part = gold.select(taken[_place(gold, judgments)])
-        told = Gold.from_table(
+        weighted = Gold.from_table(
             part.to_table().append_column(
                 "sampling_probability", [chance[_place(part, judgments)].tolist()]
             )
         )
-        found = estimate_from(fit, told, "mean-grade", [], Plan(sampled="random"))
+        found = estimate_from(fit, weighted, "mean-grade", [], Plan(sampled="random"))
         held += found.low <= truth.mean() <= found.high
     assert held >= least_held(rounds)
     with pytest.raises(BadData, match="gold was not drawn at random: judges expect"):
@@ -245,6 +245,6 @@ def test_the_ndcg_of_one_run(panel: Panel) -> None:
     judgments, gold, fit = panel
     random = np.random.default_rng(2)
     weak = [system(judgments, gold.align(judgments), 0.2, random, name="weak")]
-    whole = estimate_from(fit, gold, "nDCG@5", weak, Plan()).estimate
+    entire = estimate_from(fit, gold, "nDCG@5", weak, Plan()).estimate
     rounds = sized(20, full=40)
-    assert replay(panel, "nDCG@5", weak, whole, labels=150, rounds=rounds)[0] >= 0.87 * rounds
+    assert replay(panel, "nDCG@5", weak, entire, labels=150, rounds=rounds)[0] >= 0.87 * rounds

@@ -126,8 +126,8 @@ def test_a_believed_spread_counts_as_two_degrees_of_freedom() -> None:
 def test_of_chosen_items_the_larger_spread_counts_seen_or_believed() -> None:
     """Four of eight with chances told: alike they have the believed spread, apart their own."""
     chance, believed = np.full(4, 0.5), np.array([0.1, 0.2, 0.3, 0.4])
-    told = np.arange(0, 8, 2), np.zeros(4, dtype=np.int16), 8, chance, None, "gold"
-    sample = sample_of(*told)
+    observed = np.arange(0, 8, 2), np.zeros(4, dtype=np.int16), 8, chance, None, "gold"
+    sample = sample_of(*observed)
     promised = 0.5 / 0.25 * believed.sum()
     assert sample.variance(np.full(4, 0.3), ONE, believed)[0] == pytest.approx(promised)
     apart = np.array([-2.0, 1.0, 3.0, -1.0])

@@ -134,10 +134,10 @@ def test_a_changed_mix_of_items_is_found() -> None:
             length = int(rng.integers(10, 100)) + (60 if n >= 200 else 0)
             rows.append({"item": f"i{n}", "model": judge, "label": value, "length": length})
     found = audit(ModelAnswers.from_table(pa.Table.from_pylist(rows)), Gold.of(truth), resamples=0)
-    told = found.of_kind("stale mix")
-    assert [one.subject for one in told] == ["m", "n", ""]
-    assert (told[0].kind, told[0].subject) == ("stale mix", "m")
-    assert "differ in length" in told[2].sentence
+    remarks = found.of_kind("stale mix")
+    assert [one.subject for one in remarks] == ["m", "n", ""]
+    assert (remarks[0].kind, remarks[0].subject) == ("stale mix", "m")
+    assert "differ in length" in remarks[2].sentence
 
 
 def test_gold_of_few_topics_is_found() -> None:
@@ -151,8 +151,10 @@ def test_gold_of_few_topics_is_found() -> None:
     )
     gold = Gold.of({f"q{n // 10}/d{n}": n % 2 for n in range(40)})
     found = audit(ModelAnswers.from_table(table), gold, resamples=0)
-    (told,) = found.of_kind("stale mix")
-    assert told.sentence.startswith("The gold is of 4 topics, where gold drawn at random would be")
+    (remark,) = found.of_kind("stale mix")
+    assert remark.sentence.startswith(
+        "The gold is of 4 topics, where gold drawn at random would be"
+    )
     spread = Gold.of({f"q{n // 10}/d{n}": n % 2 for n in range(0, 400, 7)})
     assert not audit(ModelAnswers.from_table(table), spread, resamples=0).of_kind("stale mix")
 
@@ -218,8 +220,8 @@ def test_shares_and_reliability_by_hand() -> None:
     }
     agreement, alpha = soft.reliability()
     assert agreement[0] == pytest.approx((6 + 4) / 24)
-    whole = measure_agreement(judgments)
-    assert alpha[0] == pytest.approx(whole["alpha_nominal"].value)
+    full = measure_agreement(judgments)
+    assert alpha[0] == pytest.approx(full["alpha_nominal"].value)
 
 
 def test_samples_that_a_column_numbers_are_one_judge() -> None:

@@ -138,8 +138,8 @@ def test_one_source_or_unanimous_judges_give_the_values_of_trec_eval(
     ranking = rank_systems(model.fit(simulated), runs, list(NAMES), draws=20, next_items=0)
     for row in ranking.systems.to_pylist():
         run = runs[ranking.names.index(row["system"])]
-        wanted = trec_eval(qrels, run, NAMES[row["measure"]])
-        assert row["value"] == pytest.approx(wanted, abs=1e-9), row
+        expected = trec_eval(qrels, run, NAMES[row["measure"]])
+        assert row["value"] == pytest.approx(expected, abs=1e-9), row
         if judges == "x":
             assert {row[name] for name in ("low", "high", "sd", "p_best")} == {None}
         else:
@@ -215,11 +215,11 @@ def test_values_under_the_labels_are_those_of_ir_measures_for_their_qrels() -> N
     for row in labels:
         qrels.setdefault(row["topic"], {})[row["document"]] = int(row["label"])
     for number, run in enumerate(three_systems()):
-        wanted = ir_measures.calc_aggregate(
+        right = ir_measures.calc_aggregate(
             [ir_measures.parse_measure(name) for name in names], qrels, as_dicts(run)
         )
         for name in names:
-            expected = wanted[ir_measures.parse_measure(name)]
+            expected = right[ir_measures.parse_measure(name)]
             assert ranking.by_label[name][number] == pytest.approx(expected, rel=1e-13)
 
 
@@ -284,9 +284,9 @@ def test_the_bootstrap_over_topics_is_that_of_the_topics() -> None:
     for row, truth in zip(consensus.labels.to_pylist(), TRUTH, strict=True):
         qrels.setdefault(row["topic"], {})[row["document"]] = int(truth)
     each = [found.value for found in ir_measures.iter_calc([ir_measures.AP], qrels, as_dicts(run))]
-    wanted = np.std(each) / np.sqrt(len(each))
-    assert ranking.values["AP"].std() == pytest.approx(wanted, rel=0.05)
-    assert ranking.values["AP"].mean() == pytest.approx(np.mean(each), abs=4 * wanted / 60)
+    expected = np.std(each) / np.sqrt(len(each))
+    assert ranking.values["AP"].std() == pytest.approx(expected, rel=0.05)
+    assert ranking.values["AP"].mean() == pytest.approx(np.mean(each), abs=4 * expected / 60)
 
 
 def test_one_system_has_an_interval_and_no_pair() -> None:

@@ -57,12 +57,12 @@ def test_the_share_of_draws_is_the_posterior(model: object) -> None:
 def test_draws_do_not_depend_on_blocks_or_on_the_runs() -> None:
     consensus = SAMPLED.fit(SIMULATED.judgments)
     draws = draws_of(consensus, count=40)
-    whole = draws.block(0, 40)
+    full = draws.block(0, 40)
     parts = np.concatenate([draws.block(0, 7), draws.block(7, 40)])
-    assert np.array_equal(whole, parts)
+    assert np.array_equal(full, parts)
     others = draws_of(consensus, count=40, depth=3)
-    assert np.array_equal(others.block(0, 40), whole)
-    assert not np.array_equal(whole[0], whole[1])
+    assert np.array_equal(others.block(0, 40), full)
+    assert not np.array_equal(full[0], full[1])
 
 
 def test_a_sampled_model_draws_items_together() -> None:

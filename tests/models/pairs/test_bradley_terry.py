@@ -51,10 +51,10 @@ def test_the_iteration_ends_where_a_general_optimiser_does(ties, prior) -> None:
         tied = np.exp(x[7]) if ties == "davidson" else 0.0
         d = 0.5 * (theta[given.left] - theta[given.right] + lean)
         sign = np.array([1.0, -1.0, 0.0])[given.outcome]
-        told = sign * d - np.log(2 * np.cosh(d) + tied)
-        told += np.where(given.outcome == 2, np.log(tied) if tied else 0.0, 0.0)
+        log_chance = sign * d - np.log(2 * np.cosh(d) + tied)
+        log_chance += np.where(given.outcome == 2, np.log(tied) if tied else 0.0, 0.0)
         held = prior * np.log(4 * np.cosh(0.5 * theta) ** 2).sum() + (prior == 0) * theta.sum() ** 2
-        return -told.sum() + held
+        return -log_chance.sum() + held
 
     best = minimize(lost, np.zeros(8), method="BFGS", options={"gtol": 1e-9}).x
     tolerance = 1e-5 if prior == 0 or ties == "half" else 2e-3  # ties have half a one a priori
@@ -164,11 +164,11 @@ def test_cells_keep_topics_and_leave_out_undecided_answers() -> None:
         cells = count_cells(part, judges=True, topics=True, weight=np.array([1.0, 2.0, 4.0, 8.0]))
         rows = zip(cells.topic.tolist(), cells.judge.tolist(), cells.wins.tolist(), strict=True)
         topics = (0, 1) if len(part.topics) == 2 else (0, 0)
-        wanted: dict[tuple[int, int], np.ndarray] = {}
+        expected: dict[tuple[int, int], np.ndarray] = {}
         for topic, judge, wins in ((0, 0, [1, 0, 0]), (1, 0, [0, 2, 0]), (0, 1, [0, 0, 8])):
             key = (topics[topic], judge)
-            wanted[key] = wanted.get(key, np.zeros(3)) + wins
-        assert {(t, j): w for t, j, w in rows} == {key: w.tolist() for key, w in wanted.items()}
+            expected[key] = expected.get(key, np.zeros(3)) + wins
+        assert {(t, j): w for t, j, w in rows} == {key: w.tolist() for key, w in expected.items()}
 
 
 def test_one_item_that_only_lost_is_reported_among_very_many_cells() -> None:
@@ -420,8 +420,8 @@ def test_contradictions_are_counted_by_question(twice: int, model) -> None:
         rows += [(f"x{n}", "b", label, "me") for label in ("left", "tie", "right")]
     names = ("left", "right", "label", "judge")
     given = Comparisons.from_table(dict(zip(names, zip(*rows, strict=True), strict=True)))
-    told = [note for note in model.fit(given).notes if "more than one way" in note]
-    assert [note.split()[0] for note in told] == ([str(twice)] if twice else [])
+    found = [note for note in model.fit(given).notes if "more than one way" in note]
+    assert [note.split()[0] for note in found] == ([str(twice)] if twice else [])
 
 
 def test_leaps_come_to_where_sweeps_alone_come_to_and_sooner(

@@ -113,7 +113,7 @@ def test_information_is_the_mean_square_of_slopes() -> None:
 
     point = np.concatenate([[0.4, np.log(steep)], levels.cut])
     slopes = np.array([(log(point + 1e-6 * e) - log(point - 1e-6 * e)) / 2e-6 for e in np.eye(5)])
-    wanted = (slopes * chance) @ slopes.T * 1.5
+    expected = (slopes * chance) @ slopes.T * 1.5
     zero = np.zeros(1, dtype=np.int64)
     grades = grading.Grades(
         item=zero, judge=zero, label=rng.integers(4, size=1), weight=np.array([1.5]), count=4
@@ -127,13 +127,13 @@ def test_information_is_the_mean_square_of_slopes() -> None:
         lean_spread=0.5,
         has_ties=False,
     )
-    told = given.information(levels)
-    assert told.strength[0] == pytest.approx(wanted[0, 0], rel=1e-5)
-    assert told.both[0] == pytest.approx(wanted[0, 1], rel=1e-5)
-    assert told.sharp[0] == pytest.approx(wanted[1, 1], rel=1e-5)
-    np.testing.assert_allclose(told.strength_cut[0], wanted[0, 2:], rtol=1e-4)
-    np.testing.assert_allclose(told.sharp_cut[0], wanted[1, 2:], rtol=1e-4, atol=1e-8)
-    np.testing.assert_allclose(told.cut, wanted[2:, 2:], rtol=1e-4, atol=1e-8)
+    computed = given.information(levels)
+    assert computed.strength[0] == pytest.approx(expected[0, 0], rel=1e-5)
+    assert computed.both[0] == pytest.approx(expected[0, 1], rel=1e-5)
+    assert computed.sharp[0] == pytest.approx(expected[1, 1], rel=1e-5)
+    np.testing.assert_allclose(computed.strength_cut[0], expected[0, 2:], rtol=1e-4)
+    np.testing.assert_allclose(computed.sharp_cut[0], expected[1, 2:], rtol=1e-4, atol=1e-8)
+    np.testing.assert_allclose(computed.cut, expected[2:, 2:], rtol=1e-4, atol=1e-8)
 
 
 def test_comparisons_alone_are_those_of_a_crowd() -> None:
