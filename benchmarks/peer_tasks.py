@@ -36,7 +36,7 @@ def fit(folder: str, iterations: int, ids: str) -> dict[str, Any]:
 
 
 def _frame(item: Any, judge: Any, label: Any, ids: str) -> pd.DataFrame:
-    """Judgments as crowd-kit wants them, with ids and labels as whole numbers or as text."""
+    """Judgments as crowd-kit expects them, with ids and labels as integers or as text."""
     frame = pd.DataFrame({"task": item, "worker": judge, "label": label})
     frame = frame.astype(np.int64)
     if ids == "text":

@@ -31,10 +31,10 @@ _GRADE_PREVALENCE = (0.2, 0.25, 0.25, 0.2, 0.1)
 def three_judges(items: int, seed: int = 0) -> Simulated:
     """Section 3 of the study: 3 judges, 3 labels, every judge on every item.
 
-    Prevalence (.05, .15, .8) is published. The matrices are ours. They hold to what the text tells:
+    Prevalence (.05, .15, .8) is published. The matrices are ours. They agree with the text:
     the first has a cell of 0, the three differ so much that one matrix for all fits badly (the
     second takes nearly half of the 3s for 1s), the majority vote finds a prevalence near
-    (.1, .15, .75) (here .101, .154, .745), and more than .9 of the items can be told (.953 by
+    (.1, .15, .75) (here .101, .154, .745), and more than .9 of the items can be identified (.953 by
     Bayes' rule with everything known; .899 by the vote; .807 by the best single matrix).
     """
     population = Population(tuple((Given(matrix), 1) for matrix in THREE))

@@ -116,7 +116,7 @@ class AsWritten:
 
 
 def paper_data(path: Path) -> tuple[Judgments, Gold]:
-    """The judgments of gold items and honeypots; a broken link stands for no grade."""
+    """The judgments of gold items and honeypots; a broken link has no grade."""
     judgments, gold = both(read_content(path))
     kept = np.zeros(judgments.item_count, dtype=np.bool_)
     kept[look_up(gold.items, judgments.items)] = True

@@ -1,4 +1,4 @@
-"""What tests of the collecting half share: made projects, a clock that stands still, judges."""
+"""What tests of collecting share: simulated projects, a clock that does not move, judges."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def refused(code: str) -> pytest.RaisesExc[Refused]:
 
 @dataclass
 class Clock:
-    """A clock that moves when it is told to."""
+    """A clock that moves on request."""
 
     time: datetime = field(default_factory=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
 
@@ -91,7 +91,7 @@ def made_project(
 
 
 class Bench:
-    """A project with its services, and judges who answer as they are told to."""
+    """A project with its services, and judges whose answers are given."""
 
     def __init__(self, database: Database, project: Project | None = None, **made: Any) -> None:
         self.database = database

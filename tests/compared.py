@@ -18,7 +18,7 @@ def pairs_csv(*, queries: int = 4, golds: int = 12) -> str:
     for query in range(queries):
         for a, b in combinations(range(ENGINES), 2):
             if (query + a + b) % 2:
-                a, b = b, a  # noqa: PLW2901 - the better one stands on either side
+                a, b = b, a  # noqa: PLW2901 - the better one is on either side
             lines.append(_line(f"lamp number {query}", a, b, "", ""))
     for gold in range(golds):
         a, b = (0, 4) if gold % 2 else (4, 0)

@@ -187,5 +187,5 @@ def stored_judgments(store: Database) -> Counter[tuple[str, str, int, str, str]]
 
 
 def acknowledged(ledger: CrowdRecord) -> Counter[tuple[str, str, int, str, str]]:
-    """Every judgment that the crowd was told is stored."""
+    """Every judgment that was confirmed to the crowd."""
     return Counter((one.judge, one.page, one.row, one.label, one.kind) for one in ledger.given)

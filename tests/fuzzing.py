@@ -21,7 +21,7 @@ Change = Callable[[bytes], bytes]
 
 @st.composite
 def _changes(draw: st.DrawFn) -> Change:
-    """One change, at places that are shares of the whole."""
+    """One change, at places that are shares of the length."""
     kind = draw(st.sampled_from(["put", "put", "over", "drop", "double", "repeat", "cut", "flip"]))
     at, length = draw(st.floats(0, 1)), draw(st.integers(1, 400))
     token = draw(st.sampled_from(TOKENS))

@@ -11,7 +11,7 @@ import socket
 # given away between the asking and the start of the server. Each process of tests has its own.
 _FIRST, _EACH = 10_000, 1_000
 _PROCESS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 22
-_PLACES = itertools.count(random.SystemRandom().randrange(_EACH))  # another run may be beside us
+_PLACES = itertools.count(random.SystemRandom().randrange(_EACH))  # another run may be going on
 
 
 def free_port() -> int:

@@ -87,7 +87,7 @@ def _item(name: str, topic: str, query: str, right: str) -> Item:
         need="Light to read by.",
         category="Home",
         title=f"A {right.lower()} lamp, {name.replace('/', ' ')}",
-        text="It stands on a table.",
+        text="It is made for a table.",
         url="https://example.com/lamp",
     )
 
@@ -241,7 +241,7 @@ class Browser:
         return self
 
     def go_on(self, slug: str) -> Browser:
-        """Past whatever is told, to the next page or the end; a warning is read."""
+        """Go past all messages, to the next page or the end; read a warning."""
         self.get(f"/j/{slug}")
         if "I have read them" in self.text:
             self.post(f"/j/{slug}/warned")
@@ -256,7 +256,7 @@ class Browser:
 
 
 def page_routes() -> list[APIRoute]:
-    """Every route of pages and forms, in whatever module of the web layer it stands."""
+    """Every route of pages and forms, in any module of the web layer."""
     modules = [import_module(f"{web.__name__}.{part.name}") for part in iter_modules(web.__path__)]
     return [
         route
@@ -268,9 +268,9 @@ def page_routes() -> list[APIRoute]:
 
 
 class _PromptServer(uvicorn.Server):
-    """uvicorn, which looks whether it should end when it is told to, and not ten times a second.
+    """uvicorn, which ends when it is asked to, and does not look ten times a second.
 
-    As it stands it takes a fifth of a second to end, and most tests here end one.
+    By itself it takes a fifth of a second to end, and most tests here end one.
     """
 
     def __init__(self, config: uvicorn.Config) -> None:

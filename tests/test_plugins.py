@@ -52,8 +52,8 @@ for line in sys.argv[1:]:
         sys.stdout, sys.stderr = out, err
         code = call(line.split())
         sys.stdout, sys.stderr = streams
-        told = [file.seek(0) or file.read() for file in (out, err)]
-    ended[line.split()[0]] = (code, *told)
+        printed = [file.seek(0) or file.read() for file in (out, err)]
+    ended[line.split()[0]] = (code, *printed)
 print(json.dumps(ended))
 """
 

@@ -97,7 +97,7 @@ _FAULTS = """([context, options]) => axe.run(context || document, options).then(
 def find_faults(page: Page, context: dict[str, Any] | None = None) -> list[str]:
     """What axe-core finds in a page, or a part of it, that is serious or worse.
 
-    It is asked for nothing else: what it finds in order is long, and takes long to be told.
+    It is asked for nothing else: what it finds in order is long, and takes long to report.
     """
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
@@ -178,7 +178,7 @@ def begin(page: Page, site: Site, slug: str) -> None:
 
 
 def train(page: Page, *, mistakes: int = 0) -> None:
-    """Through the training by keys only; each answer is told at once."""
+    """Through the training by keys only; each answer gets feedback at once."""
     for place, key in enumerate(right_keys(page)):
         row = page.locator(".result").nth(place)
         if place < mistakes:

@@ -1,4 +1,4 @@
-"""Waiting: for a coroutine beside a browser, and for what another process is to do."""
+"""Waiting: for a coroutine next to a browser, and for another process."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def answers(url: str) -> bool:
 def alone(work: Coroutine[Any, Any, Made]) -> Made:
     """What a coroutine gives, run in a thread of its own.
 
-    A browser that other tests of the process hold open has a loop in the main thread, beside
+    A browser that other tests of the process hold open has a loop in the main thread, next to
     which no other may run.
     """
     with ThreadPoolExecutor(1) as pool:

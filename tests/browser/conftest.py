@@ -19,7 +19,7 @@ CHROMIUM = Path(os.environ.get("ADJUDGE_CHROMIUM", INSTALLED))
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
-    "--in-process-gpu",  # nor a process beside it
+    "--in-process-gpu",  # nor in a second process
     "--renderer-process-limit=1",  # none is started ahead for a page that never comes
     "--js-flags=--no-opt",  # no page lives long enough to gain by it
     "--disable-quic",

@@ -1,4 +1,4 @@
-"""The whole way in a real browser: judges with the keyboard alone, a requester who watches."""
+"""A full run in a real browser: judges who use only the keyboard, a requester who watches."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(
         row.locator("label").nth(int(key if place else other(key)) - 1).tap()
         expect(row.locator(".feedback")).to_be_visible()
         if not place:
-            fits(page, f"phone-told-{scheme}")
+            fits(page, f"phone-feedback-{scheme}")
     page.get_by_role("button", name="Send this page").tap()
     page.get_by_role("link", name="Go on").tap()
     arrive(page, "work")

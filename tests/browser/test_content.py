@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 def content(site: Site, **policy: object) -> str:
     item = Item(
         name="a", topic="t", query="מנורה אדומה", need="Light.", title="A <em>red</em> lamp",
-        text="It <b>shines</b> & stands. " + "More of it. " * 90, url=f"{site.url}/login",
+        text="It <b>shines</b> & turns. " + "More of it. " * 90, url=f"{site.url}/login",
     )  # fmt: skip
     others = [Item(name=f"i{n}", topic="t", query="מנורה אדומה", title=f"Lamp {n}", text="A lamp.")
               for n in range(3)]  # fmt: skip
@@ -88,4 +88,4 @@ def test_a_preview_opens_next_to_the_work_and_reaches_nothing(
     expect(frame.get_by_role("heading", name="A lamp shop")).to_be_visible()
     expect(frame.get_by_text("origin: null")).to_be_visible()
     assert page.title() == "Judging · adjudge"
-    check(page, "content-beside")
+    check(page, "content-pair")

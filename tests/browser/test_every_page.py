@@ -219,7 +219,7 @@ def look(page: Page, name: str, *, axe: bool = True) -> list[str]:
     return found
 
 
-# What stands beyond the right edge and cannot be scrolled to, and text that its own box cuts.
+# Elements beyond the right edge that cannot be scrolled to, and text that its own box cuts.
 BEYOND = """() => {
     const found = [];
     const edge = document.documentElement.clientWidth;
@@ -403,7 +403,7 @@ def test_a_role_is_offered_what_it_may_do_and_nothing_else(
     own = ("/account", "/login", "/member", "/mail", "/projects/new")
     for address in ADDRESSES:
         if address.startswith(own) or "notifications" in address or "/report" in address:
-            continue  # their own account, or refused whole
+            continue  # their own account, or refused entirely
         if "{empty}" in address and role == "reviewer" and not FULL:
             continue  # as a viewer, who is offered less, sees them
         page.goto(fill_in(made, address))

@@ -101,7 +101,7 @@ def test_arms_are_reported_gold_is_suggested_and_a_plan_is_made_and_used(
 
 
 def report_arms(site: Site, visitors: Visitors) -> tuple[Page, str]:
-    """A project with arms, what is told of them, and who looks at it."""
+    """A project with arms, their report, and its requester."""
     slug = site.open_project(queries=8, screening_golds=2, least_golds=50, judgments_per_item=4)
     ada = requester(site, visitors)
     ada.goto(f"{site.url}/projects/{slug}/settings/experiments")

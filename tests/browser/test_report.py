@@ -212,7 +212,7 @@ def test_everyone_can_read_it(report: str, opened: Any) -> None:
             page.locator("#consensus-table button.open").first.click()
             page.evaluate("location.hash = 'judge-0'")
             expect(page.get_by_role("dialog")).to_be_visible()
-            assert faults(page) == []  # the whole page again, with what was opened
+            assert faults(page) == []  # the entire page again, with what was opened
             page.evaluate(PUT_BACK)
 
 

@@ -134,7 +134,7 @@ def test_from_a_file_of_pairs_to_a_ranking(
     ada.goto(f"{site.url}/projects/{slug}/items?search={quote(shown['query'])}")
     open_row(ada)
     expect(ada.locator(".side")).to_have_count(2)
-    expect(ada.locator("main")).to_contain_text("is better")  # "left" beside "right" misleads
+    expect(ada.locator("main")).to_contain_text("is better")  # "left" next to "right" misleads
     expect(ada.locator("tbody .tag", has_text="correct").first).to_be_visible()
     check(ada, "pairs-6-item")
 
@@ -148,7 +148,9 @@ def judge_with_model(site: Site, slug: str, token: str, model: str, folder: Path
                 return await judge(work, endpoint, ledger)
 
     found: list[ModelTally] = []
-    alone = threading.Thread(target=lambda: found.append(asyncio.run(run())))  # beside Playwright's
+    alone = threading.Thread(
+        target=lambda: found.append(asyncio.run(run()))
+    )  # next to Playwright's
     alone.start()
     alone.join()
     work.close()

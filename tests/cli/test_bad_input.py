@@ -77,7 +77,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     ),
     "a setting without a value": ("good.csv --set diagonal", "--set"),
     "a setting that is no number": ("good.csv --set strength=big", "--set"),
-    "a setting that is no whole number": ("good.csv --set iterations=1.5", "--set"),
+    "a setting that is not an integer": ("good.csv --set iterations=1.5", "--set"),
     "a setting that is neither true nor false": ("good.csv --set by_topic=perhaps", "--set"),
     "a setting out of range": ("good.csv --set strength=0", "strength"),
     "JSON and a table on standard output": ("good.csv --json -o -", "--json"),

@@ -1,4 +1,4 @@
-"""adjudge consensus: labels by every way out, gold in and gold beside."""
+"""adjudge consensus: every output, gold in the file and in its own file."""
 
 from __future__ import annotations
 

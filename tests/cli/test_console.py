@@ -40,7 +40,7 @@ class Errors:
             parts.append(self.read())
             return text in "".join(parts)
 
-        wait_until(has_come, 300, f"{text!r} is told")
+        wait_until(has_come, 300, f"{text!r} is reported")
 
 
 @pytest.fixture

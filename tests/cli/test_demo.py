@@ -1,4 +1,4 @@
-"""adjudge demo: the whole way through, and files that other commands take."""
+"""adjudge demo: a full run, and files that other commands take."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_folds(adjudge: Run, demo_folder: Path) -> None:
     assert ended.out.splitlines()[0] == "score,value,low,high,mean,sd,reason"
     assert ended.err.splitlines()[0] == "dawid-skene by 5 folds over 400 gold items"
     crossed, blind = scores(ended), scores(adjudge(*args, "--resamples", "0"))
-    assert crossed["accuracy"] > blind["accuracy"]  # told four fifths of the truth
+    assert crossed["accuracy"] > blind["accuracy"]  # four fifths of the truth are given
     assert crossed["accuracy"] < 1
     found = adjudge(*args, "--folds", "5", "--resamples", "20", "--json").json
     assert (found["model"], found["folds"], found["gold"]) == ("dawid-skene", 5, 400)
@@ -166,7 +166,7 @@ def test_probabilities_better_than_the_votes_say_nothing(adjudge: Run, demo_fold
 def test_no_calibration_error_is_shown_below_none(
     adjudge: Run, at_terminal: Run, folder: Path
 ) -> None:
-    """Luck brings the corrected error below 0, which programs are told and people are not."""
+    """Chance can bring the corrected error below 0: JSON shows it, tables for people do not."""
     lucky, lines = random.Random(8), ["item,judge,label,gold"]
     for item in range(60):
         truth = lucky.random() < 0.5

@@ -60,9 +60,9 @@ def test_gold_has_a_column_in_80(
 
 def test_the_fit_is_that_of_consensus(adjudge: Run, demo_folder: Path, folder: Path) -> None:
     given = (demo_folder / "judgments.csv", "--gold", demo_folder / "gold.csv", "--binary")
-    adjudge("consensus", *given, "-o", "labels.csv", "--judges", "beside.csv")
+    adjudge("consensus", *given, "-o", "labels.csv", "--judges", "second.csv")
     adjudge("judges", *given, "-o", "judges.csv")
-    second, judges = (read_csv(folder / name) for name in ("beside.csv", "judges.csv"))
+    second, judges = (read_csv(folder / name) for name in ("second.csv", "judges.csv"))
     assert judges.select(second.column_names).equals(second)
     assert judges.column_names[-2:] == ["advice", "why"]
 

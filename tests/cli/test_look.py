@@ -1,4 +1,4 @@
-"""adjudge look: every real export beside the project, by its counts."""
+"""adjudge look: every real export outside the project, by its counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line as a whole: help, usage, how the process ends."""
+"""The entire command line: help, usage, how the process ends."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_a_place_without_permission_to_write(adjudge: Run, crowd: Path) -> None:
 
 
 def catches(number: int) -> Callable[[int], bool]:
-    """Whether a process has a handler for a signal, as the system tells it."""
+    """Whether a process has a handler for a signal, by the system's status of the process."""
 
     def does(pid: int) -> bool:
         status = Path(f"/proc/{pid}/status").read_text()

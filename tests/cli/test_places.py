@@ -14,7 +14,7 @@ from commands import Run
 from servers import serving_files
 
 SPARE = "--model majority-vote --seed 1"
-# What is asked of each command beside the judgments, and which parts of its answer speak of them.
+# Further arguments of each command, and the parts of its output that depend on the judgments.
 COMMANDS = {
     "agreement": "",
     "audit": "--resamples 0",
@@ -42,9 +42,9 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[
     ]
     head = "topic,document,judge,label"
     (folder / "parts").mkdir()
-    (folder / "whole").mkdir()
+    (folder / "all").mkdir()
     (folder / "runs").mkdir()
-    _write(folder / "whole" / "all.csv", head, rows)
+    _write(folder / "all" / "all.csv", head, rows)
     _write(folder / "parts" / "part-1.csv", head, rows[:60])
     _write(folder / "parts" / "part-2.csv", head, rows[60:])
     gold = [f"q{i % 4},d{i},{t}" for i, t in enumerate(truth.tolist())]
@@ -56,11 +56,11 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[
     parts = [str(folder / "parts" / f"part-{part}.csv") for part in (1, 2)]
     with serving_files(folder) as address:
         yield {
-            "one": [str(folder / "whole" / "all.csv")],
+            "one": [str(folder / "all" / "all.csv")],
             "several": parts,
             "folder": [str(folder / "parts")],
             "pattern": [str(folder / "parts" / "part-*.csv")],
-            "address": [f"{address}/whole/all.csv"],
+            "address": [f"{address}/all/all.csv"],
             "gold": [str(folder / "gold.csv")],
             "gold-address": [f"{address}/gold.csv"],
             "runs": [str(folder / "runs")],

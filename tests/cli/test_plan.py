@@ -1,4 +1,4 @@
-"""adjudge plan: what it says beside gold."""
+"""adjudge plan: its output for judgments without gold."""
 
 from __future__ import annotations
 

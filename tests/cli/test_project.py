@@ -163,8 +163,8 @@ def test_further_questions_come_from_a_file(
     (tmp_path / "questions.json").write_text(json.dumps(asked))
     made = ("project", "create", "Lamps", "--labels", "0<1", "--questions")
     assert adjudge(*made, "questions.json").code == 0
-    assert adjudge("project", "export", "lamps", "--to", "archive", "-o", "whole.zip").code == 0
-    again = adjudge("project", "create", "Again", "--archive", "whole.zip")
+    assert adjudge("project", "export", "lamps", "--to", "archive", "-o", "full.zip").code == 0
+    again = adjudge("project", "create", "Again", "--archive", "full.zip")
     assert again.code == 0, again.err
     result = adjudge("project", "export", "again", "--to", "judgments-csv", "--question", "fresh")
     assert "freshness" in result.err

@@ -16,7 +16,7 @@ EXACT = ("-m", "majority-vote", "--samples", "50")
 
 @pytest.fixture
 def systems(folder: Path, demo_folder: Path) -> tuple[str, ...]:
-    """Judgments of the demo beside two runs over all its topics: one by truth, one by item."""
+    """Judgments of the demo, and two runs over all its topics: one by truth, one by item."""
     made = Judgments.read(demo_folder / "judgments.csv")
     truth = dict(
         line.split(",")[0:3:2] for line in (demo_folder / "truth.csv").read_text().splitlines()[1:]

@@ -1,4 +1,4 @@
-"""What was once read wrong without a word: each is now right, asked or told."""
+"""What was once read wrong without a word: each is now right, asked for or reported."""
 
 from __future__ import annotations
 

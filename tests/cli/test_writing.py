@@ -1,4 +1,4 @@
-"""Results are written where they are wanted, whole or not at all."""
+"""Results are written where they should be, complete or not at all."""
 
 from __future__ import annotations
 

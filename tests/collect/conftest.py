@@ -33,7 +33,7 @@ def postgres() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def postgres_store(postgres: str) -> Iterator[Database]:
-    """One migrated PostgreSQL database for the whole session."""
+    """One migrated PostgreSQL database for the entire session."""
     store = Database(postgres)
     with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as on:
         for setting in ("fsync", "synchronous_commit", "full_page_writes"):

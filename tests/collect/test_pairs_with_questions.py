@@ -1,4 +1,4 @@
-"""Further questions about two results beside each other, on both databases."""
+"""Further questions about two results side by side, on both databases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two results beside each other: sides by a coin, answers as the pair is stored, a ranking."""
+"""Two results side by side: random sides, answers as the pair is stored, a ranking."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_judges_by_hand(table: Judgments) -> None:
 
 
 def test_bits_are_those_of_mutual_information() -> None:
-    # A judge who is always right about two even truths tells 1 bit; one who ignores truth tells 0.
+    # A judge always right about two even truths gives 1 bit; one who ignores the truth gives 0.
     sure = np.array([[[1e6, 0.0], [0.0, 1e6]]])
     blind = np.array([[[7e5, 3e5], [7e5, 3e5]]])
     even = np.array([0.5, 0.5])
@@ -69,7 +69,7 @@ def test_bits_are_those_of_mutual_information() -> None:
     # 90% right on both sides: 1 - H(0.9) = 0.531 bits.
     good = np.array([[[9e6, 1e6], [1e6, 9e6]]])
     assert information(good, even)[0] == pytest.approx(0.531, abs=1e-3)
-    # An always-wrong judge tells as much as an always-right one.
+    # An always-wrong judge is as informative as an always-right one.
     assert information(sure[:, ::-1], even)[0] == pytest.approx(1, abs=1e-3)
 
 
@@ -111,6 +111,6 @@ def test_judgments_without_other_judges_are_no_evidence(model) -> None:
     assert with_gold.evidence.sum(axis=(1, 2)) == pytest.approx([60, 10, 0])
     measured = with_gold.judges.to_pylist()[0]
     assert measured["accuracy_low"] > ann["accuracy_low"] + 0.2  # right on all 50
-    # copies of one source are one voice
+    # copies of one source count as one judge
     declared = table.with_families(["one", "one", "cat"])
     assert model.fit(declared).evidence.sum() == pytest.approx(0)

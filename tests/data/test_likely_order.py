@@ -1,4 +1,4 @@
-"""Labels whose words have an order: told, and never taken in silence."""
+"""Labels whose words have an order: reported, and never assumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files as spreadsheets and surveys leave them: read for what they are, told, or refused."""
+"""Files as spreadsheets and surveys leave them: read correctly, reported, or refused."""
 
 from __future__ import annotations
 

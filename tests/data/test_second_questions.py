@@ -1,4 +1,4 @@
-"""A second question beside the label gets a word; what describes items and judges gets none."""
+"""A second question next to the label gets a note; columns about items and judges get none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What readers leave out or guess, told to programs: warned of once and kept with the data."""
+"""What readers leave out or guess: warned of once, and kept with the data."""
 
 from __future__ import annotations
 

@@ -274,11 +274,11 @@ def files(crowd: Simulated, tmp_path_factory: pytest.TempPathFactory) -> list[st
     """The demo crowd with its gold in two Parquet files, rows shuffled, in several row groups."""
     folder = tmp_path_factory.mktemp("parquet")
     content = Content(judgments=crowd.judgments, gold=crowd.truth)
-    write(content, folder / "whole.parquet", format="parquet")
-    table = pq.read_table(folder / "whole.parquet")
+    write(content, folder / "full.parquet", format="parquet")
+    table = pq.read_table(folder / "full.parquet")
     rows = np.random.default_rng(1).permutation(len(table))
     table = table.take(pa.array(rows))
-    pq.write_table(table, folder / "whole.parquet")
+    pq.write_table(table, folder / "full.parquet")
     pq.write_table(table.slice(0, 700), folder / "a.parquet", row_group_size=300)
     pq.write_table(table.slice(700), folder / "b.parquet", row_group_size=500)
     return [str(folder / "a.parquet"), f"file://{folder}/b.parquet"]
@@ -289,7 +289,7 @@ def test_parquet_is_read_by_the_workers_as_by_threads(
     files: list[str], drop: tuple[str, ...], engine: DaskEngine, tmp_path: Path
 ) -> None:
     places = []
-    for place in (*files, str(Path(files[0]).with_name("whole.parquet"))):
+    for place in (*files, str(Path(files[0]).with_name("full.parquet"))):
         table = pq.read_table(place.removeprefix("file://")).drop_columns(list(drop))
         places.append(str(tmp_path / Path(place).name))
         pq.write_table(table, places[-1], row_group_size=400)
@@ -321,11 +321,11 @@ def test_spellings_and_the_scale_are_those_of_all_files(
             "label": ["relevant", "Relevant", "not", "relevant", "not"],
         }
     )
-    pq.write_table(full, tmp_path / "whole.parquet")
+    pq.write_table(full, tmp_path / "full.parquet")
     pq.write_table(full.slice(0, 2), tmp_path / "1.parquet")
     pq.write_table(full.slice(2), tmp_path / "2.parquet")
     found = engine.read_parquet([str(tmp_path / "1.parquet"), str(tmp_path / "2.parquet")])
-    here = read(tmp_path / "whole.parquet", repeats=True).judgments
+    here = read(tmp_path / "full.parquet", repeats=True).judgments
     assert here is not None
     assert found.judgments is not None
     assert found.judgments.to_table().equals(here.to_table())

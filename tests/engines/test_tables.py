@@ -1,4 +1,4 @@
-"""Whole numbers before and after a sweep."""
+"""Integers before and after a sweep."""
 
 from __future__ import annotations
 

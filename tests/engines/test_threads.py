@@ -1,4 +1,4 @@
-"""What the embedded engine tells of itself."""
+"""What the engine of threads reports about itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model's probabilities beside the plain vote's: the yardstick by hand, and when it is told."""
+"""A model's probabilities next to the vote's: the measure by hand, and when it is reported."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def crowd(items: int = 90, seed: int = 0) -> tuple[Judgments, Gold]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parrot:
-    """A model that says what it was told, and the commonest gold of all else."""
+    """A model that repeats the gold it was given, and its most common label for all else."""
 
     name: ClassVar[str] = "parrot"
 
@@ -86,7 +86,7 @@ class Parrot:
 def test_gold_is_held_out() -> None:
     judgments, gold = crowd()
     found = cross_validate(Parrot(), judgments, gold, folds=5)
-    # A parrot that had been told would always be right.
+    # A parrot that had been given the gold would always be right.
     truth = np.array([int(text) for text in gold.texts()])
     assert found.pooled["accuracy"].value == pytest.approx(np.bincount(truth).max() / len(truth))
     assert [fold.in_fit for fold in found.folds] == [0] * 5

@@ -88,7 +88,7 @@ def _asked(seed: int, *, adaptive: bool, rounds: int) -> np.ndarray:  # (round, 
 def test_asking_by_worth_saves_comparisons() -> None:
     """Of 420 comparisons by chance three in ten and more are saved, at the same correlation.
 
-    Scores have a spread of 2, so that two of them drawn by chance are told apart easily. The
+    Scores have a spread of 2, so that two of them drawn by chance are easy to separate. The
     measure was chosen on seeds from 100, with spreads of 1 and 1.5; these are others.
     """
     rounds = 25

@@ -102,7 +102,7 @@ def test_semi_supervised_beats_the_published_bests(trec: Content, shared_data: P
     """Published bests on these data: .6875 binary and .5194 graded; the level here .715 and .595.
 
     Fitted on the judgments of the gold items, each fold's gold hidden in turn. (With the 16,000
-    items that have no gold beside them, the truth that judges agree on outweighs the gold's: .714
+    items that have no gold next to them, the truth that judges agree on outweighs the gold's: .714
     and .590.)
     """
     short = {"chains": 2, "warmup": sized(100, full=200), "draws": sized(150, full=300)}

@@ -75,23 +75,21 @@ def test_votes_go_to_the_label_of_the_completed_value() -> None:
     own = np.array([[1.0], [-1.0], [0.0]])
     across = np.array([[-0.9, 0.4, 0.6, 1.4]])  # four columns
     middles = np.array([0.5, 1.5])  # labels 0, 1, 2
-    stands = np.array([[0, 1, 1], [1, 0, 0]])
+    named = np.array([[0, 1, 1], [1, 0, 0]])
     weight = np.array([1, 1, 10, 100])
     votes = np.empty((3, 2), dtype=np.int64)
     none = np.zeros(4, dtype=np.int64)
-    kernels.vote_rows(0, 3, own, across, 1.0, middles, 1e-9, stands, none, weight, votes)
+    kernels.vote_rows(0, 3, own, across, 1.0, middles, 1e-9, named, none, weight, votes)
     # Row 0 completes to 0.1, 1.4, 1.6, 2.4; row 1 to 1.9, 0.6, 0.4, -0.4; row 2 to 1 throughout.
     assert votes.tolist() == [[2, 222], [220, 4], [0, 224]]
     turned = np.array([0, 0, 0, 1])
-    kernels.vote_rows(0, 1, own, across, 1.0, middles, 1e-9, stands, turned, weight, votes)
+    kernels.vote_rows(0, 1, own, across, 1.0, middles, 1e-9, named, turned, weight, votes)
     assert votes[0].tolist() == [202, 22]
-    kernels.vote_rows(2, 3, own, across, 0.5, middles, 1e-9, stands, none, weight, votes)
+    kernels.vote_rows(2, 3, own, across, 0.5, middles, 1e-9, named, none, weight, votes)
     assert votes[2].tolist() == [112, 112]  # in the middle: half a vote to either side
     right = np.zeros(4, dtype=np.int64)
     known = np.array([1, 0, 1], dtype=np.int16)
-    kernels.right_rows(
-        np.array([0, 1, 2]), own, across, 1.0, middles, 1e-9, stands[0], known, right
-    )
+    kernels.right_rows(np.array([0, 1, 2]), own, across, 1.0, middles, 1e-9, named[0], known, right)
     assert right.tolist() == [2, 4, 6, 6]  # twice the rows on which a column is right
     middle = np.empty(2)
     kernels.middle_rows(np.array([0, 2]), own, across, middle)

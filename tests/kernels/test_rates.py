@@ -43,7 +43,7 @@ def test_confusion_follows_its_dirichlet() -> None:
 
 
 def test_many_judges_truths_and_labels_each_have_their_own_counts() -> None:
-    """More cells than are drawn together, and not a whole number of times as many."""
+    """More cells than are drawn together, and not a multiple of that."""
     rng = np.random.default_rng(6)
     judges, truths, labels = 301, 3, 4
     counts = rng.integers(0, 40, (judges, labels, truths))

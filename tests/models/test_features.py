@@ -78,7 +78,7 @@ def test_against_the_majority_by_hand(table: Judgments) -> None:
     three = Judgments.from_table(more, scale=SCALE)
     names = ("graded-accuracy-majority", "binary-accuracy-majority", "graded-distance-majority")
     found = measure_features(three, names=names)
-    # Majority: d1 2, d2 0, d3 1, d4 0, d5 1 (y's only vote that stands for a truth).
+    # Majority: d1 2, d2 0, d3 1, d4 0, d5 1 (y's only vote for a truth).
     assert found["graded-accuracy-majority"].tolist() == pytest.approx([1, 3 / 5, 3 / 4])
     assert found["binary-accuracy-majority"].tolist() == pytest.approx([1, 4 / 5, 3 / 4])
     assert found["graded-distance-majority"].tolist() == pytest.approx(

@@ -193,7 +193,7 @@ def test_pmf_scores_by_hand() -> None:
 
 @pytest.fixture(scope="module")
 def spectrum(small_data: Path) -> Replication:
-    """The quick run of Liu and Wang; unless all is asked for, one prior stands for both."""
+    """The quick run of Liu and Wang; unless all is asked for, one prior is used for both."""
     if FULL:
         return truelabel.replicate(Options(quick=True, data=small_data))
     with pytest.MonkeyPatch.context() as patch:
@@ -232,7 +232,7 @@ def test_truelabel(spectrum: Replication, check_page: Check) -> None:
 
 
 def test_training(check_page: Check) -> None:
-    """Two experiments; unless all is asked for, one crowd stands for those outside the tables."""
+    """Two experiments; unless all is asked for, one crowd replaces those outside the tables."""
     chosen = tuple(training.CROWDS) if FULL else (training.MAIN, training.CONTROL)
     runs: dict[str, Any] = {}
     for name in chosen:

@@ -1,4 +1,4 @@
-"""The section on people and models: there where they are told apart, and only there."""
+"""The section on people and models: present where they can be separated, and only there."""
 
 from __future__ import annotations
 

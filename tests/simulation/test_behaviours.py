@@ -1,4 +1,4 @@
-"""Actors do what their descriptions say, and learn what they are told."""
+"""Actors do what their descriptions say, and learn from feedback."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def work(*rows: str) -> Sheet:
     return Sheet("work", rows, LABELS)
 
 
-def told_that(actor: Ethical | LabelSpammer, right: str, times: int = 1) -> None:
+def gave_feedback(actor: Ethical | LabelSpammer, right: str, times: int = 1) -> None:
     """Tell an actor so often that her answer was wrong and what it should have been."""
     wrong = next(label for label in LABELS if label != right)
     for _ in range(times):
@@ -44,7 +44,7 @@ def told_that(actor: Ethical | LabelSpammer, right: str, times: int = 1) -> None
 
 def test_an_ethical_judge_without_anchoring_follows_the_confusion_matrix() -> None:
     judge = Ethical(THETA, SIGHT, rng())
-    told_that(judge, "c", 50)
+    gave_feedback(judge, "c", 50)
     for truth, text in enumerate(SIGHT):
         answers = judge.answer(work(*[text] * 20_000))
         shares = [answers.count(label) / 20_000 for label in LABELS]
@@ -53,13 +53,13 @@ def test_an_ethical_judge_without_anchoring_follows_the_confusion_matrix() -> No
 
 def test_an_anchored_judge_takes_the_mix_for_a_prior() -> None:
     judge = Ethical(THETA, SIGHT, rng(), anchoring=1.0)
-    np.testing.assert_allclose(judge.leaning, THETA)  # nothing was told: no leaning
-    told_that(judge, "a", 5)  # the mix is now (6, 1, 1) / 8
+    np.testing.assert_allclose(judge.leaning, THETA)  # no feedback: no leaning
+    gave_feedback(judge, "a", 5)  # the mix is now (6, 1, 1) / 8
     np.testing.assert_allclose(judge.mix, [0.75, 0.125, 0.125])
     # By hand, for truth b: (.2 * 6, .7, .1) / 2.0
     np.testing.assert_allclose(judge.leaning[1], [0.6, 0.35, 0.05])
     half = Ethical(THETA, SIGHT, rng(), anchoring=0.5)
-    told_that(half, "a", 3)  # (4, 1, 1) / 6, and the root of 4 is 2
+    gave_feedback(half, "a", 3)  # (4, 1, 1) / 6, and the root of 4 is 2
     np.testing.assert_allclose(half.leaning[1], np.array([0.4, 0.7, 0.1]) / 1.2)
 
 
@@ -76,11 +76,11 @@ def test_a_spammer_gives_the_commonest_label_so_far() -> None:
     spammer = LabelSpammer(rng(3))
     first = spammer.answer(work("is a", "is b"))
     assert first[0] == first[1]
-    told_that(spammer, "b")
+    gave_feedback(spammer, "b")
     assert spammer.answer(work("is a", "is c")) == ["b", "b"]
-    told_that(spammer, "c", 2)
+    gave_feedback(spammer, "c", 2)
     assert spammer.answer(work("is a")) == ["c"]
-    told_that(spammer, "b")
+    gave_feedback(spammer, "b")
     assert spammer.answer(work("is a")) == ["b"]  # a tie: b was there first
     assert {LabelSpammer(rng(seed)).answer(work("x"))[0] for seed in range(30)} == set(LABELS)
 
@@ -101,13 +101,13 @@ def test_colluders_agree_and_share_gold_answers() -> None:
 def test_errors_shrink_with_examples_of_both_labels() -> None:
     judge = Ethical(THETA, SIGHT, rng(), learning=0.5)
     assert np.array_equal(judge.skill, THETA)
-    told_that(judge, "a", 4)  # many of one label show nothing of what tells it from another
+    gave_feedback(judge, "a", 4)  # many of one label do not show how it differs from another
     assert np.allclose(judge.skill, THETA)
-    told_that(judge, "b", 4)  # 4 * 4 / 8 = 2: errors between a and b are halved
+    gave_feedback(judge, "b", 4)  # 4 * 4 / 8 = 2: errors between a and b are halved
     assert np.allclose(judge.skill, [[0.85, 0.05, 0.1], [0.1, 0.8, 0.1], [0.1, 0.3, 0.6]])
     skewed = Ethical(THETA, SIGHT, rng(), learning=0.5)
-    told_that(skewed, "a", 7)
-    told_that(skewed, "b", 1)  # as many examples, but 7 * 1 / 8 of both
+    gave_feedback(skewed, "a", 7)
+    gave_feedback(skewed, "b", 1)  # as many examples, but 7 * 1 / 8 of both
     assert skewed.skill[0, 1] == pytest.approx(0.1 / (1 + 0.5 * 7 / 8))
     assert np.allclose(skewed.skill.sum(axis=1), 1)
     with pytest.raises(BadSetting, match="learning = -1: expected 0 or more"):

@@ -25,7 +25,7 @@ from adjudge.simulation._judges import (
 BINARY = Scale.parse("0<1")
 THREE = Scale.parse("0<1<2")
 NOMINAL = Scale.parse("cat,dog,cow")
-# Binary truth from TREC's labels: -2 is a broken link, and stands for no truth.
+# Binary truth from TREC's labels: -2 is a broken link, and is not a truth.
 BROKEN = Scale.parse("-2<0<1<2", relevant=("1", "2")).with_binary_truth()
 
 

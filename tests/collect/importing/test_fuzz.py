@@ -49,7 +49,7 @@ TOPICS = (
 )
 XML = b'<topics><topic number="1"><query>lamps</query><description>x</description></topic></topics>'
 DOCS = (
-    b"<DOC><DOCNO>d1</DOCNO><TITLE>A lamp</TITLE><TEXT>It <b>stands</b>. &#233;</TEXT></DOC>\n" * 3
+    b"<DOC><DOCNO>d1</DOCNO><TITLE>A lamp</TITLE><TEXT>It <b>shines</b>. &#233;</TEXT></DOC>\n" * 3
 )
 RUN = b"".join(b"1 Q0 d%d %d %d.5 run\n" % (n, n, 50 - n) for n in range(1, 20))
 QUERIES, CORPUS = b'{"_id": "1", "text": "lamps"}\n', b'{"_id": "d1", "title": "A", "text": "x"}\n'
@@ -65,7 +65,7 @@ def zipped(method: int, **files: bytes) -> bytes:
 
 
 BEIR = {"corpus_jsonl": CORPUS, "queries_jsonl": QUERIES, "qrels__test_tsv": QRELS}
-KINDS: dict[str, tuple[str, list[bytes], list[Upload]]] = {  # the name, seeds, what comes beside
+KINDS: dict[str, tuple[str, list[bytes], list[Upload]]] = {  # the name, seeds, other files
     "csv": ("items.csv", [CSV, CSV.replace(b",", b"\t"), CSV.replace(b",", b";")], []),
     "jsonl": ("items.jsonl", [JSONL], []),
     "book": ("book.json", [BOOK], []),

@@ -65,7 +65,7 @@ LINES = ["1 Q0 d1 1 1.5 tag\n", "1\tquery\n", "2:query\n", " ", "\t", "x", "\n",
 
 
 def read(name: str, text: str) -> Preview:
-    """What is read when a text comes under a name, beside a run where the name is of TREC's."""
+    """Read a text under a name, with a run if the name is one of TREC's."""
     body = text.encode("utf-8", "replace")
     others = [RUN] if name.startswith(("topics", "docs", "queries")) else []
     return importing.read([*others, Upload(name=name, body=body)])
@@ -125,7 +125,7 @@ def test_an_archive_of_many_files_takes_steps_in_proportion() -> None:
 
 
 def patterns() -> list[tuple[str, str]]:
-    """Every regular expression of the room, with the file it stands in."""
+    """Every regular expression of the package, with its file."""
     found = []
     for file in sorted(ROOM.glob("*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):

@@ -193,7 +193,7 @@ def test_surplus_judgments_are_promoted_while_there_is_room(
 
 
 def test_release_takes_back_each_row_of_each_page(engine: sa.Engine) -> None:
-    """An item on two of the pages loses two leases; one that stands there as gold loses none."""
+    """An item on two of the pages loses two leases; one that is gold there loses none."""
     policy = Policy()
     with engine.connect() as on, on.begin() as transaction:
         ids = stored(on, [Item(2, 0, 0, 0, 5), Item(1, 0, 0, 0, 5), Item(0, 0, 0, 0, 5)], policy)

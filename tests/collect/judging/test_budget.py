@@ -1,4 +1,4 @@
-"""The budget: never passed, however many ask at once; everybody is told honestly."""
+"""The budget: never exceeded, however many ask at once; everybody gets an honest message."""
 
 from __future__ import annotations
 

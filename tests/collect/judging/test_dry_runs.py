@@ -1,4 +1,4 @@
-"""Dry runs: the whole way of a judge, and no trace of it in anything that counts."""
+"""Dry runs: everything that a judge does, and no trace of it in anything that counts."""
 
 from __future__ import annotations
 

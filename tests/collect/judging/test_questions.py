@@ -143,7 +143,7 @@ def test_answers_are_exported_and_fitted_by_question(bench: Bench, tmp_path: Pat
     assert out.getvalue().count(b"\n") == len(rows) + 1
     offers = exports.get_offers(bench.slug, labels, question="freshness")
     assert {one.name: one.problem for one in offers.offers}["judgments-csv"] == ""
-    path = tmp_path / "whole.zip"
+    path = tmp_path / "full.zip"
     with path.open("wb") as file:
         exports.write(bench.slug, "archive", file)
     assert read_archive(path).questions == (FRESH, WHY, SURE)

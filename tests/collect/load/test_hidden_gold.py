@@ -1,6 +1,6 @@
-"""Nothing on a page tells gold from work: a classifier on all that a script could see is at chance.
+"""Nothing on a page separates gold from work: a classifier on all that scripts see is at chance.
 
-Real pages as a browser gets them, of projects whose gold stands among the queries that are judged
+Real pages as a browser gets them, of projects whose gold is among the queries that are judged
 and of projects whose gold has queries of its own. What is known beforehand (a text seen before) is
 no part of it: each result has a text of its own, and texts are all of one length.
 """
@@ -166,7 +166,7 @@ CLASSIFIERS = {
 
 @pytest.fixture(scope="module", params=["among", "apart"])
 def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Seen:
-    """Pages of a project, by where its gold stands."""
+    """Pages of a project, by where its gold is."""
     with served(tmp_path_factory.mktemp(request.param)) as site:
         return seen_pages(site, site.open_project(like_project(request.param)))
 
@@ -174,7 +174,7 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def score_classifier(
     made: Callable[[], Any], rows: np.ndarray, seen: Seen
 ) -> list[tuple[float, float]]:
-    """How well a classifier tells gold on pages of other judges, and the noise of that.
+    """Score how well a classifier finds gold on pages of other judges, with the noise of that.
 
     Once for each half of the judges, learnt from the other half. Not for both together: since all
     pages have the same share of gold, what is too often gold in one half is too seldom gold in

@@ -36,7 +36,7 @@ def reads(body: dict[str, Any]) -> str:
 
 
 def first(_: dict[str, Any]) -> str:
-    return json.dumps({"reason": "it stands first", "label": "left"})
+    return json.dumps({"reason": "it comes first", "label": "left"})
 
 
 def go(work: Work, speaker: Any, path: Path) -> ModelTally:
@@ -86,7 +86,7 @@ def test_a_model_that_goes_by_the_side_gives_ties_and_is_found_out(
     assert compared is not None
     assert compared.outcome_counts["tie"] == 40
     comments = set(services.exports.get_table(slug)["comment"].to_pylist())
-    assert comments == {"Asked in both orders: left, then right. it stands first"}
+    assert comments == {"Asked in both orders: left, then right. it comes first"}
 
 
 def test_contradictions_are_ties_where_there_are_ties() -> None:
@@ -119,7 +119,7 @@ def test_the_side_taken_has_an_interval() -> None:
 
 
 def test_old_ledgers_know_questions_of_single_results() -> None:
-    """The key of what has nothing beside it is what it was before there were pairs."""
+    """The key of a single result is what it was before there were pairs."""
     single = Question(query="q", title="t")
     asked = Endpoint(url="http://x", model="m")
     assert _key_of(asked, "g", ("A", "B"), single, 0) == "68bf686d2a0e5650318c46949b8dac87"

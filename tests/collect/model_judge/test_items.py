@@ -260,7 +260,7 @@ def test_from_the_command_line_to_an_audit(
     speaker.version = "m-2026-02"
     monkeypatch.chdir(table.parent)
     again = ["judge-with-model", *map(str, asked), "--json", "--budget", "0.002"]
-    with ThreadPoolExecutor(1) as pool:  # a process once; beside the loop of a browser, as below
+    with ThreadPoolExecutor(1) as pool:  # once per process; outside the loop of a browser, as below
         pool.submit(call, again).result()
     summary = json.loads(capsys.readouterr().out)
     assert summary["stopped"].startswith("0.00")
@@ -302,6 +302,6 @@ def test_what_cannot_be_asked_is_said(
     monkeypatch.chdir(table.parent)
     monkeypatch.setenv("COLUMNS", "80")
     required = ["--endpoint", "http://127.0.0.1:9/v1", "--ask", "m"]
-    with ThreadPoolExecutor(1) as pool:  # beside the loop of a browser, as ``alone`` says
+    with ThreadPoolExecutor(1) as pool:  # outside the loop of a browser, as ``alone`` says
         assert pool.submit(call, ["judge-with-model", *arguments, *required]).result() == 2
     assert message in capsys.readouterr().err

@@ -310,7 +310,7 @@ def test_a_classifier_cannot_distinguish_gold_from_work(sqlite: Database, way: s
         forest, features, gold, groups=group, cv=GroupKFold(folds), method="predict_proba"
     )[:, 1]
     auc = roc_auc_score(gold, guess)
-    # Chance is 0.5; its standard error is about 0.01 with this many rows, and larger where whole
+    # Chance is 0.5; its standard error is about 0.01 with this many rows, and larger where entire
     # groups are gold: their rows are no evidence of their own.
     together = {"result sets of five": 5, "result sets of three": 3}.get(way, 1)
     error = np.sqrt(together * (gold.size + 1) / (12 * gold.sum() * (~gold).sum()))

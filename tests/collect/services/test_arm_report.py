@@ -227,7 +227,7 @@ def test_several_accepted_labels_are_all_right(sqlite: Database) -> None:
 
 
 def test_only_the_first_answer_to_a_gold_counts(sqlite: Database) -> None:
-    """Gold that was told in training, or missed before, says nothing of what she knows."""
+    """Gold that was shown in training, or missed before, does not show what she knows."""
     bench = bench_of(sqlite, golds=6, training_pairs=4, topics=8)
     judge = trained(bench, "anna")
     for _ in range(3):

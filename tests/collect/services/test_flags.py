@@ -1,4 +1,4 @@
-"""Flags out of the store: who is flagged, why, and that only the requester blocks unless told."""
+"""Flags from the store: who is flagged, why, and that only the requester blocks by default."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_flags_block_where_the_policy_says_so_and_not_who_was_looked_at(
 
 @sqlite_first
 def test_what_is_kept_of_judges_is_what_would_be_found_now(database: Database) -> None:
-    """After each thing that may change flags or times, beside services that have kept nothing."""
+    """Compare with services without a cache, after each event that may change flags or times."""
     bench = made(database)
 
     def check() -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ GIVEN = [  # judge, gold, label, right, whether a contest is settled
     (3, 10, "b", False, None),
     (3, 11, "b", False, None),
     (3, 12, "a", True, None),
-    (3, 12, "b", False, False),  # after she was told: no first answer, but a contest all the same
+    (3, 12, "b", False, False),  # after feedback: not a first answer, but still a contest
 ]
 
 

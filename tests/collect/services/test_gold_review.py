@@ -1,4 +1,4 @@
-"""Gold that can be wrong: the queue, an edit, and what judges are told."""
+"""Gold that can be wrong: the queue, an edit, and messages to judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training, hidden gold and what is told of it, on both databases."""
+"""Training, hidden gold and feedback on it, on both databases."""
 
 from __future__ import annotations
 

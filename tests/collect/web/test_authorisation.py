@@ -260,7 +260,7 @@ def rule(method: str, path: str, tag: str) -> dict[str, str]:
 
 
 def read_answer(response: httpx.Response) -> str:
-    """How an answer counts: past the door, whatever it was then told, or not."""
+    """Read whether a call was let in, whatever it answered then."""
     status = response.status_code
     assert status < 500, response.text
     if status in (401, 403, 404):
@@ -366,7 +366,7 @@ PAGES_OF = {
 
 
 def pages() -> list[tuple[str, str]]:
-    """Every page of a project, in whatever module of the web layer it stands."""
+    """Every page of a project, in any module of the web layer."""
     found = [
         (method, route.path)
         for route in page_routes()

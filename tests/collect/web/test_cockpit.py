@@ -27,7 +27,7 @@ def crowd(site: Site) -> Crowd:
     ada.get(f"/projects/{slug}/judges")
     links = re.findall(r'data-copy="(http[^"]+)"', ada.text)
     people = {name: site.browser() for name in ("grace", "panel", "eve")}
-    # The newest invitation stands first.
+    # The newest invitation comes first.
     people["grace"].get(links[1].removeprefix(site.url))
     people["panel"].get(f"/j/{slug}?participant=P-77")
     people["eve"].get(f"/j/{slug}")

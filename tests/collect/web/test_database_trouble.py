@@ -104,7 +104,7 @@ def test_readiness_fails_on_a_full_disk_until_there_is_room(running: Site) -> No
 
 
 def test_waits_for_a_locked_database_do_not_add_up(running: Site, tmp_path: Path) -> None:
-    """Sixty at once, more than there are threads: each is told in time, and health never waits."""
+    """Sixty at once, more than there are threads: each gets an answer, and health never waits."""
     running.set_up()
     ada = running.services.acting_for(running.services.accounts.log_in("ada", PASSWORD))
     slug = ada.projects.create(small_project(channels=["api"])).slug

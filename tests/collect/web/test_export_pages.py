@@ -31,7 +31,7 @@ def test_every_link_is_a_file_and_missing_exports_say_why(site: Site) -> None:
     assert '<a href="#grades">' in requester.text
     first = requester.words.partition("More formats")[0]
     assert re.search("Labels as CSV.*qrels.*missing.*Quepid.*missing.*JSON Lines", first)
-    assert "download>" not in requester.text  # a link that fails has to show what it was told
+    assert "download>" not in requester.text  # a link that fails has to show the message
     assert not [link for link in links(requester) if "qrels" in link]
     requester.post(
         f"/projects/{slug}/results/export/grades", label=["Good", "Bad"], grade=["1", "0"]
@@ -48,7 +48,7 @@ def test_every_link_is_a_file_and_missing_exports_say_why(site: Site) -> None:
 
 
 def test_new_items_join_the_topics_of_their_queries(site: Site) -> None:
-    """A file without ids of topics goes to the queries that are stored, not beside them."""
+    """A file without ids of topics extends the stored queries and adds none."""
     requester, slug = judged(site)
     requester.get(f"/projects/{slug}")
     body = b"query,title,url\nlamp number 1,Another,https://example.com/new\n"

@@ -1,4 +1,4 @@
-"""What a judge is told of time, pay, what is left, and of answers that another tab had sent."""
+"""What a judge sees of time, pay, what is left, and of answers that another tab had sent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def test_a_second_tab_learns_that_its_answers_were_sent_already(site: Site) -> N
     first = judge.answers()
     judge.answer(slug)
     sent = judge.post(f"/j/{slug}/pages/{page}", **first)
-    assert "again" not in sent.headers["location"], "a double click is told nothing"
+    assert "again" not in sent.headers["location"], "a double click gets no message"
     draft = judge.client.post(f"/j/{slug}/pages/{page}/draft",
                               data={"proof": judge.proof, **second})  # fmt: skip
     assert (draft.status_code, draft.headers["x-page"]) == (409, "answered")

@@ -109,7 +109,7 @@ def test_files_that_are_not_tables_of_items_say_what_is_expected(site: Site) -> 
 
 
 def test_gold_of_words_with_an_order_begins_a_project_with_it(site: Site) -> None:
-    """The order that words suggest stands in the form, to be seen and changed."""
+    """The order that words suggest is in the form, to be seen and changed."""
     ada = site.set_up()
     ada.get("/projects/new")
     labels = ("bad", "fair", "good", "excellent", "perfect")

@@ -1,4 +1,4 @@
-"""Flags as the requester sees and sets them, and as the server acts on them when told to."""
+"""Flags as the requester sees and sets them, and as the server acts on them when set to."""
 
 from __future__ import annotations
 

@@ -373,7 +373,7 @@ def test_kept_files_of_another_are_not_there(site: Site) -> None:
 def test_a_reader_has_no_more_memory_than_reading_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The process is told, and says it like any other fault of a file."""
+    """The process reports it like any other fault of a file."""
     program = (
         "import adjudge.collect.importing.process as b;"
         "b._MEMORY = 400_000_000;"

@@ -63,7 +63,7 @@ FILES: dict[str, Callable[[], list[tuple[str, bytes]]]] = {
 
 
 def _status(pid: int) -> list[str]:
-    """What the system tells of a process, from its state on; nothing of one that has ended."""
+    """The system's status of a process, from its state on; empty for one that has ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -169,7 +169,7 @@ def running(kept: Running) -> Running:
 
 @pytest.fixture
 def check_health(running: Running) -> Callable[[Future[httpx.Response]], None]:
-    """Ask for health until an upload is done, and see that nothing keeps it from being told.
+    """Ask for health until an upload is done, and check that it is always answered.
 
     Neither the server nor who reads for it does a second of work while health is waited for: by the
     clock that may take longer, on a machine that does other things.

@@ -266,7 +266,7 @@ def test_a_consensus_is_asked_for_fitted_shown_and_exported(
         assert re.search(f'<option value="{name}"( selected)?>{name}: ', ada.text), name
     ada.post(f"/projects/{slug}/results", model="majority-vote")
     ada.get(f"/projects/{slug}/results")
-    assert "majority-vote wanted" in ada.words
+    assert "majority-vote waiting" in ada.words
     assert (slug, "majority-vote") in refit.find_due(site.services)
     refit._fit_one(site.services, slug, "majority-vote")
     assert (slug, "majority-vote") not in refit.find_due(site.services)

@@ -25,7 +25,7 @@ from sizes import sized
 pytestmark = pytest.mark.slow
 
 EXAMPLES = sized(4, full=50)  # of each operation
-# Where what is sent has to make sense as a whole (gold on the scale, a file of items), which no
+# Where the parts of a request have to fit each other (gold on the scale, a file of items), which no
 # schema can say: refusing it is no fault there.
 MEANING = {
     ("/api/v1/projects", "post"),

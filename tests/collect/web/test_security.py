@@ -223,9 +223,7 @@ def test_a_project_for_invited_judges_refuses_the_open_link(site: Site) -> None:
     answers = {
         words.replace(slug, "nothing").rpartition(" ")[0] for words in (*seen, stranger.words)
     }
-    assert len(answers) == 1, (
-        "nothing tells such a project from none, but the number of the request"
-    )
+    assert len(answers) == 1, "only the number of the request differs from a missing project"
     assert not site.services.judges.get_all(slug)
 
 

@@ -1,4 +1,4 @@
-"""BEIR: qrels alone, and whole folders, in and out."""
+"""BEIR: qrels alone, and entire folders, in and out."""
 
 from __future__ import annotations
 

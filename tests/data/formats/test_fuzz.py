@@ -1,4 +1,4 @@
-"""Damaged files of every format: read, or told in words, never a fault, never much memory.
+"""Damaged files of every format: read or refused, without a crash or much memory.
 
 A format that is added without a sample fails the first test; with one, it is tried like the others.
 """
@@ -59,8 +59,8 @@ SMALL = [
 def test_a_file_of_another_kind_is_refused_or_read(name: str, tmp_path: Path) -> None:
     """Whatever it is taken for: the sample of every other format, and next to nothing.
 
-    With judgments wanted or anything. In every run a format takes every second file, its neighbour
-    the others, and with the one or the other wanted in turn.
+    Read as judgments or as anything. In every run a format takes every second file, its neighbour
+    the others, and reads as the one or the other in turn.
     """
     first = list(SAMPLES).index(name)
     for place, body in enumerate((*SMALL, *(body for _, body in SAMPLES.values())), first):

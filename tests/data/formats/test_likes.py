@@ -1,4 +1,4 @@
-"""Likes of every real export, as other programs save them: the same is read, or it is told."""
+"""Variants of every real export, as other programs save them: read alike, or reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sizes import sized
 
 Rows = list[list[str]]
 ROWS = sized(50, full=150)  # of a table
-MORE = {"get-another-label.txt": 1500}  # before it can be told who is the judge
+MORE = {"get-another-label.txt": 1500}  # before the column of judges can be recognised
 
 HEADED = {  # tables with a header, by their delimiter
     "beir-scifact-test.tsv": "\t",

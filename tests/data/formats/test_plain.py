@@ -1,4 +1,4 @@
-"""Plain judgments: every fault a person may make, each with its whole message, and round trips."""
+"""Plain judgments: every fault a person may make, each with its full message, and round trips."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_latin_1_where_it_is_named(tmp_path: Path) -> None:
     assert _rows(Judgments.read(path, encoding="latin-1")) == [("café", "w", "1")]
 
 
-# Faults, each with its whole message
+# Faults, each with its full message
 
 
 @pytest.mark.parametrize(

@@ -36,14 +36,14 @@ def test_numbers_times_truth_and_what_is_missing() -> None:
     table = pa.table(
         {
             "float": [0.1, 1.0, None],
-            "whole": [1, None, -3],
+            "count": [1, None, -3],
             "true": [True, False, None],
             "time": pa.array([datetime(2026, 5, 31, 12, tzinfo=UTC), None, None]),
             "text": ["", None, "x"],
         }
     )
     assert _csv(table) == (
-        "float,whole,true,time,text\n0.1,1,true,2026-05-31 12:00:00.000000Z,\n1,,false,,\n,-3,,,x\n"
+        "float,count,true,time,text\n0.1,1,true,2026-05-31 12:00:00.000000Z,\n1,,false,,\n,-3,,,x\n"
     )
 
 
@@ -88,7 +88,7 @@ def test_jsonl_leaves_out_what_is_missing() -> None:
             'a "b"': ["é", None, 'q"\n'],
             "float": [1.5, 2.0, math.nan],
             "true": [True, None, False],
-            "whole": [None, 2**60, -1],
+            "integer": [None, 2**60, -1],
             "time": pa.array([None, datetime(2026, 5, 31, 12, tzinfo=UTC), None]),
             "list": [[1, None], [], None],
             "coded": pa.array(["x", "y", "x"]).dictionary_encode(),
@@ -98,11 +98,11 @@ def test_jsonl_leaves_out_what_is_missing() -> None:
     assert [json.loads(line) for line in file.getvalue().decode().splitlines()] == [
         {
             "float": 2.0,
-            "whole": 2**60,
+            "integer": 2**60,
             "time": "2026-05-31 12:00:00+00:00",
             "list": [],
             "coded": "y",
         },
-        {'a "b"': 'q"\n', "true": False, "whole": -1, "coded": "x"},
+        {'a "b"': 'q"\n', "true": False, "integer": -1, "coded": "x"},
         {'a "b"': "é", "float": 1.5, "true": True, "list": [1, None], "coded": "x"},
     ]

@@ -1,4 +1,4 @@
-"""Files that no format fits: JSON is told by its keys, and the next step that is named works."""
+"""Files that no format fits: JSON is described by its keys, and the suggested next step works."""
 
 from __future__ import annotations
 

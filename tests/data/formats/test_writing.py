@@ -1,4 +1,4 @@
-"""Files are checked before reading, and appear whole or not at all."""
+"""Files are checked before reading, and appear complete or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The diagnosis as a whole: kinds of judges known again, odd data, names, real judgments, speed."""
+"""The entire diagnosis: kinds of judges recognised, odd data, names, real judgments, speed."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def test_counts_and_draws_agree() -> None:
     drawn = skill_of(sampled)
     assert drawn.p_chance == pytest.approx(sampled.judges["p_chance"].to_numpy(), abs=0.02)
     assert counted.value == pytest.approx(drawn.value, abs=0.1)
-    # Who is chance and who is not is told alike; in between, the two may differ.
+    # Both agree on who is at chance and who is not; in between, they may differ.
     sure = (drawn.p_chance < 0.01) | (drawn.p_chance > 0.99)
     assert sure.sum() >= 10
     assert counted.p_chance[sure] == pytest.approx(drawn.p_chance[sure], abs=0.06)

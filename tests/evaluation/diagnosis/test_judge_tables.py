@@ -56,7 +56,7 @@ def test_bias_of_two_truths_and_of_none() -> None:
     plain = Scale.parse("cat,cow,dog")
     judgments, gold = of_labels(plain, ["cat", "dog"], x=["cat", "cow"])
     assert np.isnan(_measure_bias(EM.fit(judgments, gold))).all()
-    # Graded labels under a binary truth: only what stands for the other truth is a shift, and a
+    # Graded labels under a binary truth: only a label of the other truth is a shift, and a
     # label that is no grade (-2) is left out.
     graded = Scale.infer(["-2", "0", "1", "2"]).with_binary_truth()
     judgments, gold = of_labels(graded, list("0011"), x=["-2", "2", "1", "2"])

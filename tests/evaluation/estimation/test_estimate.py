@@ -1,4 +1,4 @@
-"""Estimates as a whole: known answers, coverage, and what is refused or warned of."""
+"""Estimates from end to end: known answers, coverage, and what is refused or warned of."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_gold_in_no_place_that_counts_is_refused(panel: Panel, runs: list[Run]) 
 
 
 def test_clustered_intervals_hold_for_other_topics() -> None:
-    """Whole panels simulated anew, topics and all: the mean grade of the population is 1."""
+    """Entire panels simulated anew, with topics: the mean grade of the population is 1."""
     held, rounds = 0, sized(20, full=60)
     for seed in range(rounds):
         judgments, gold = simulate_panel(items=240, seed=seed + 100)

@@ -124,7 +124,7 @@ def test_a_believed_spread_counts_as_two_degrees_of_freedom() -> None:
 
 
 def test_of_chosen_items_the_larger_spread_counts_seen_or_believed() -> None:
-    """Four of eight with chances told: alike they have the believed spread, apart their own."""
+    """Four of eight with known chances: alike they have the believed spread, apart their own."""
     chance, believed = np.full(4, 0.5), np.array([0.1, 0.2, 0.3, 0.4])
     observed = np.arange(0, 8, 2), np.zeros(4, dtype=np.int16), 8, chance, None, "gold"
     sample = sample_of(*observed)

@@ -64,7 +64,7 @@ def test_a_simulated_panel_with_every_fault() -> None:
     by_name = {one.judge: one for one in found.judges}
     assert set(by_name) == {"large/v1", "large/v2", "small", "a", "b", "c"}
     assert {one.model for one in found.judges if one.judge.startswith("large")} == {"large"}
-    # Five samples an item, one voice.
+    # Five samples per item count as one judge.
     assert [one.subject for one in found.of_kind("samples")] == ["large/v1"]
     assert by_name["large/v1"].samples == 5
     alpha = by_name["large/v1"].alpha

@@ -21,7 +21,7 @@ Labels = dict[str, dict[str, Any]]
 
 
 def table_of(people: Labels, models: Labels) -> pa.Table:
-    """Judgments by people and models, told apart by a column kind."""
+    """Judgments by people and models, separated by a column kind."""
     rows = [
         (item, judge, label, kind)
         for by_judge, kind in ((people, "person"), (models, "model"))

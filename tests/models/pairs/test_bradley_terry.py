@@ -1,4 +1,4 @@
-"""Bradley and Terry's model: by hand, beside evalica's scores, on made data, bad input."""
+"""Bradley and Terry's model: by hand, next to evalica's scores, on simulated data, bad input."""
 
 from __future__ import annotations
 
