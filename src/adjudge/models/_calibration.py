@@ -147,7 +147,6 @@ def make_features(
 _Labels = tuple[NDArray[np.int16], _Floats]  # (item,) choices and their probabilities
 _PRECISION = 4.0  # of every coefficient
 _NO_CHANGE = 0.3  # prior odds of "no change"
-_FOLDS = 5  # of the gold, for held-out figures
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,7 +159,6 @@ class Calibration:
     offsets: _Floats  # (topic and then none, truth)
     weight: float  # of the calibrated probabilities; the rest is "no change"
     gold: int
-    across: tuple[float, ...] = ()  # held-out log loss and accuracy, each before and after
 
     def for_judges(self, code: NDArray[np.int32]) -> Calibration:  # (judge,)
         """Return the same for other judges, given their numbers in the fit, -1 for new ones."""
@@ -203,10 +201,6 @@ class Calibration:
                 f": {changed:,} of {count_of(total, 'label')} change, mean probability "
                 f"{before:.2f} -> {after:.2f}"
             )
-        if self.across:
-            way = "topic" if self.topics is not None else "likeness"
-            note += f"; across {_FOLDS} folds dealt by {way} (cross-validation deals by label) "
-            note += "log loss {:.3f} -> {:.3f}, accuracy {:.3f} -> {:.3f}".format(*self.across)
         if self.topics is not None:
             note += f"; {count_of(len(self.topics), 'topic')} get their own offset"
         return note
@@ -218,13 +212,8 @@ def calibrate_by(
     effective: EffectiveJudges,
     posterior: _Floats,  # (item, truth), fitted without that gold
     confusion: _Floats,  # (judge, truth, label)
-    *,
-    score: bool = False,
 ) -> Calibration | None:
-    """Fit the calibration to gold; None where there is nothing to learn from.
-
-    ``score``: also measure it across folds of the gold, if ``posterior`` does not depend on gold.
-    """
+    """Fit the calibration to gold; None where there is nothing to learn from."""
     items = np.flatnonzero((known >= 0) & (split.counts_per_item > 0))
     if not items.size or posterior.shape[1] < 2:
         return None
@@ -234,19 +223,7 @@ def calibrate_by(
     features = make_features(scheme, split, effective, items, own)
     truth = known[items].astype(np.int64)
     with threadpool_limits(1, "blas"):  # more threads would change bits
-        learnt = learn(scheme, groups, items, features, truth, own)
-        if not score or len(items) < 2 * _FOLDS:
-            return learnt
-        found, topic = np.empty_like(own), learnt.topics_of(groups, len(known))[items]
-        order = np.lexsort((_number_rows(features, truth), topic))
-        for number in range(_FOLDS):
-            kept, out = order[np.arange(len(order)) % _FOLDS != number], order[number::_FOLDS]
-            part = learn(scheme, groups, items[kept], features[kept], truth[kept], own[kept])
-            topic = part.topics_of(groups, len(known))[items[out]]
-            found[out] = part.blend(features[out], own[out], topic)
-    loss = (-_log_likelihood(p[order], truth[order]) / len(truth) for p in (own, found))
-    right = (float((p.argmax(axis=1) == truth).mean()) for p in (own, found))
-    return replace(learnt, across=(*loss, *right))
+        return learn(scheme, groups, items, features, truth, own)
 
 
 def learn(

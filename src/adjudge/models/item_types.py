@@ -301,7 +301,7 @@ def _conclude(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> Cons
 
         plain = answer.confusion_of(count_judgments(prepared.judgments, posterior))
         calibration = calibrate_by(
-            prepared.known, prepared.split, prepared.effective, posterior, plain, score=True
+            prepared.known, prepared.split, prepared.effective, posterior, plain
         )
     if calibration is not None:
         choice, _ = pick(posterior, prepared.judgments, ties=model.ties, seed=model.seed)
