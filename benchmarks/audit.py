@@ -160,9 +160,12 @@ def simulate_transport(draws: int) -> tuple[tuple[str, ...], Rows]:
 
 
 def biased(
-    seed: int, size: dict[str, float], judges: int, items: int = 500
+    seed: int, size: dict[str, float], judges: int, *, only: str = "", items: int = 500
 ) -> set[tuple[str, str]]:
-    """Which biases of which judges are found; the first judge has biases of these sizes."""
+    """Which biases of which judges are found; the first judge has biases of these sizes.
+
+    With ``only`` they are in items that deserve 0 alone, in items that deserve 1 errors are rare.
+    """
     random = np.random.default_rng([seed, 3])
     truth = (random.random(items) < 0.4).astype(np.int64)
     place, long = random.integers(2, size=items), random.normal(size=items)
@@ -172,9 +175,10 @@ def biased(
     columns: dict[str, list[Any]] = {"item": [], "model": [], "label": [], "position": [],
                                      "length": [], "system": []}  # fmt: skip
     for name in names:
-        chance = np.where(truth == 1, 0.9, 0.1)
+        chance = np.where(truth == 1, 0.99 if only else 0.9, 0.1)
         if name == "gpt-4":
-            chance = chance + sum(size.get(what, 0.0) * value for what, value in causes.items())
+            added = sum(size.get(what, 0.0) * value for what, value in causes.items())
+            chance = chance + (np.where(truth == 0, added, 0.0) if only else added)
         columns["item"] += [f"i{n}" for n in range(items)]
         columns["model"] += [name] * items
         columns["label"] += (random.random(items) < chance).astype(int).tolist()
@@ -193,12 +197,16 @@ def simulate_biases(draws: int) -> tuple[tuple[str, ...], Rows]:
     """Power on planted biases, and how often anything is found that is not there."""
     rows: Rows = []
     for judges in (1, 3):
-        for what in ("position", "length", "own family", ""):
-            planted = {what: 0.1} if what else {}
-            found = [biased(seed, planted, judges) for seed in range(draws)]
+        for what, size, only in (
+            *((what, 0.1, "") for what in ("position", "length", "own family", "")),
+            ("position", 0.15, ", of items that deserve 0 only"),
+        ):
+            planted = {what: size} if what else {}
+            found = [biased(seed, planted, judges, only=only) for seed in range(draws)]
             power = f"{np.mean([('gpt-4', what) in one for one in found]):.3f}" if what else ""
             false = np.mean([len(one - {("gpt-4", what)}) / max(len(one), 1) for one in found])
-            rows.append((judges, what or "none", power, f"{false:.3f}"))
+            named = f"{what} {size}{only}" if what else "none"
+            rows.append((judges, named, power, f"{false:.3f}"))
     return ("judges", "planted", "power", "false discovery rate"), rows
 
 

@@ -132,8 +132,16 @@ def test_a_gate_passes_fails_and_is_undecided(adjudge: Run, card: Path) -> None:
     assert gated(adjudge, card, "accuracy>=0.8", "--by-estimate", "--gold", "gold.csv") == 0
     text = (card / "new.csv").read_text().replace(",grade,", ",grade again,")
     (card / "new.csv").write_text(text)
-    assert gated(adjudge, card, "kappa>=0.5") == 3
+    assert gated(adjudge, card, "kappa>=0.5", "--junit", "stale.xml") == 3
+    (error,) = ElementTree.parse(card / "stale.xml").iter("error")
+    assert (error.get("message") or "").startswith("prompt: ")
     assert gated(adjudge, card, "kappa") == 2
+    assert gated(adjudge, card, "f1>0.5") == 2
+    other = text.replace(" again", "").replace(",0\n", ",bad\n").replace(",1\n", ",good\n")
+    (card / "new.csv").write_text(other)
+    given = ("new.csv", "--card", "card.json", "--require", "kappa>=0.5", "--json")
+    (stale,) = adjudge("gate", *given).json["stale"]
+    assert stale.startswith("labels: ")
 
 
 def test_the_outcome_for_other_programs(adjudge: Run, card: Path, at_terminal: Run) -> None:
@@ -143,6 +151,10 @@ def test_the_outcome_for_other_programs(adjudge: Run, card: Path, at_terminal: R
     assert code == 1
     suite = ElementTree.parse(card / "gate.xml").getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
+    changes = suite.findtext("system-out") or ""
+    assert "system-shift" in changes
+    assert "not ruled out" in changes
+    assert changes.splitlines()[-1] in (card / "gate.md").read_text()
     assert (card / "gate.md").read_text().count("\n| `") == 2
     given = ("gate", "new.csv", "--card", "card.json", "--require", "kappa>=0.5")
     found = adjudge(*given, "--json").json

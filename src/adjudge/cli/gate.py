@@ -29,6 +29,7 @@ class _Requiring:
     require: str = option(
         "--require LIST",
         "Requirements: accuracy, kappa, weighted-kappa, tpr, tnr, recall:LABEL, over-rating, "
+        "gold-saved, "
         "judge-shift, system-shift, share, mean-grade, nDCG@10(A) or nDCG@10(A-B) of runs.",
         required=True,
     )
@@ -142,7 +143,7 @@ def _changes(found: Gate) -> list[str]:
         else:
             lines.append(f"{score.name}: {score.reason}")
     if shifts.attribution:
-        lines.append(f"what changed, by {shifts.anchors:,} anchors: {shifts.attribution}")
+        lines.append(f"by {shifts.anchors:,} anchors: {shifts.sentence}")
     return lines
 
 
@@ -182,8 +183,11 @@ def _as_junit(found: Gate) -> str:
         case = ElementTree.SubElement(suite, "testcase", classname=found.judge, name=one.text)
         kind = {"failed": "failure", "cannot tell": "error"}.get(one.outcome)
         if kind is not None:
-            stale = "; ".join(found.stale)
-            message = f"{number(one.value)} ({_interval(one)}): {stale or one.reason}"
+            message = "; ".join(found.stale) or one.reason
+            if one.value is not None:
+                message = f"{number(one.value)} ({_interval(one)}): {message}"
             ElementTree.SubElement(case, kind, message=message)
+    lines = [f"the card is stale: {line}" for line in found.stale] + _changes(found)
+    ElementTree.SubElement(suite, "system-out").text = "\n".join(lines)
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

@@ -17,10 +17,12 @@ from adjudge import Gold, Judgments, Run
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting, UnknownName
 from adjudge.evaluation import Audit, Card, audit, gate
+from adjudge.evaluation.model_judges._shifts import Shifts
 from adjudge.evaluation.model_judges.corrected import check_transport, correct_targets
 from adjudge.evaluation.model_judges.gate import parse_requirements
 from adjudge.evaluation.model_judges.panel import measure_company
 from adjudge.evaluation.model_judges.rates import Rates
+from adjudge.evaluation.scores import Score
 
 
 def rates(table: list[list[int]], labels: str = "0<1") -> Rates:
@@ -62,6 +64,26 @@ def test_kappas_are_those_of_scikit_learn() -> None:
 )
 def test_a_measure_says_how_much_gold_it_needs(name: str, reason: str) -> None:
     assert rates([[8, 2], [1, 9]]).measure(name).reason == reason
+
+
+def test_gold_saved_is_found_by_leaving_each_item_out() -> None:
+    """Each truth is predicted from the others with its label, and one item of the usual mix."""
+    random = np.random.default_rng(2)
+    truth = random.integers(0, 3, 120)
+    label = np.where(random.random(120) < 0.6, truth, random.integers(0, 3, 120))
+    prior = np.array([(truth == k).sum() + 0.5 for k in range(3)]) / 121.5
+    for labels, worth in (("a,b,c", np.eye(3)), ("0<1<2", np.arange(3.0)[:, None])):
+        missed, spread = 0.0, 0.0
+        for at in range(120):
+            others = (label == label[at]) & (np.arange(120) != at)
+            predicted = (worth[truth[others]].sum(axis=0) + prior @ worth) / (others.sum() + 1)
+            missed += float(((worth[truth[at]] - predicted) ** 2).sum())
+            spread += float(((worth[truth[at]] - worth[truth].mean(axis=0)) ** 2).sum())
+        found = Rates.count(Scale.parse(labels), truth, label).measure("gold-saved")
+        assert found.value == pytest.approx(1 - missed / spread)
+        assert found.low < found.value < found.high
+    assert rates([[100, 0], [0, 100]]).measure("gold-saved").value == pytest.approx(1, abs=0.001)
+    assert rates([[50, 50], [50, 50]]).measure("gold-saved").value == pytest.approx(0, abs=0.03)
 
 
 def test_who_agrees_with_whom_by_hand() -> None:
@@ -172,6 +194,70 @@ def test_only_the_slice_whose_errors_differ_is_refused() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("errors", "verdict", "said"),
+    [
+        ((0.05, 0.05), "ready", "kappa"),
+        ((0.2, 0.02), "ready with correction", "over-rates"),
+        ((0.38, 0.1), "ready with correction", "over-rates"),
+        ((0.33, 0.33), "not ready", "saves"),
+        ((0.5, 0.5), "not ready", "kappa"),
+    ],
+)
+def test_labels_worth_little_are_not_ready_with_correction(
+    errors: tuple[float, float], verdict: str, said: str
+) -> None:
+    one = audited(6, 600, errors=errors, items=3000)[0]["gpt"]
+    assert one.verdict == verdict
+    assert said in one.reason
+
+
+def test_labels_a_grade_too_low_are_not_ready_with_correction() -> None:
+    """They rise with gold, as weighted kappa shows, but name the grade as seldom as chance."""
+    random = np.random.default_rng(8)
+    truth = random.integers(1, 6, 2000)
+    label = np.clip(truth - random.choice(3, 2000, p=[0.15, 0.45, 0.4]), 1, 5)
+    table = pa.table({"item": [f"i{n}" for n in range(2000)], "model": ["m"] * 2000,
+                      "label": label})  # fmt: skip
+    gold = Gold.of({f"i{n}": int(truth[n]) for n in range(500)})
+    (one,) = audit(table, gold, resamples=200).judges
+    assert one.kappa.low > 0.3
+    assert one.verdict == "not ready"
+
+
+@pytest.mark.parametrize(
+    ("shift", "gold", "verdict", "named"),
+    [
+        (0.0, 600, "ready with correction", ""),
+        (0.3, 600, "not ready", "A, B"),
+        (0.0, 60, "not enough gold", "A, B"),
+    ],
+)
+def test_a_correction_has_to_hold_in_every_slice(
+    shift: float, gold: int, verdict: str, named: str
+) -> None:
+    parts = [simulate(9, system="A", errors=(0.25, 0.02)),
+             simulate(10, start=1500, system="B", errors=(0.25 + shift, 0.02))]  # fmt: skip
+    known = {
+        item: int(value)
+        for table, truth in parts
+        for item, value in zip(table["item"].to_pylist()[:gold], truth[:gold], strict=True)
+    }
+    found = audit(pa.concat_tables([table for table, _ in parts]), Gold.of(known), resamples=200)
+    assert found["gpt"].verdict == verdict
+    assert named in found["gpt"].reason
+
+
+def test_gold_that_one_judge_shows_not_to_be_random_corrects_no_judge() -> None:
+    """A good judge shows it; of another, gold might be random as well as not."""
+    table, truth = simulate(2, errors=(0.3, 0.02))
+    other, _ = simulate(2, errors=(0.35, 0.05), model="llama")
+    kept = {f"i{n}": int(truth[n]) for n in range(500) if truth[n] == 1 or n % 3 == 0}
+    found = audit(pa.concat_tables([table, other]), Gold.of(kept), resamples=200)
+    assert {row.code for row in found.corrected} == {"gold-not-random"}
+    assert {one.verdict for one in found.judges} == {"not ready"}
+
+
 def test_a_card_is_read_as_it_was_written(tmp_path: Path) -> None:
     found, _ = audited(prompt="grade", temperature="0")
     card = Card.of(found, rubric="Relevant or not.")
@@ -237,6 +323,32 @@ def test_without_new_items_the_system_is_not_measured() -> None:
     outcome = gate(table.slice(0, 400), Card.of(found), "accuracy>=0.5,system-shift<0.2")
     assert [one.outcome for one in outcome.requirements] == ["passed", "cannot tell"]
     assert outcome.code == 3
+
+
+def shifts_of(judge: tuple[float, float], system: tuple[float, float], attribution: str) -> Shifts:
+    scores = [Score(name=f"{name}-shift", value=sum(ends) / 2, low=ends[0], high=ends[1])
+              for name, ends in (("judge", judge), ("system", system))]  # fmt: skip
+    return Shifts(anchors=100, judge=scores[0], by_class=(), system=scores[1], level=scores[1],
+                  attribution=attribution)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("attribution", "possible"),
+    [
+        ("judge", ["system-shift"]),
+        ("system", ["judge-shift"]),
+        ("both", []),
+        ("neither", ["judge-shift", "system-shift"]),
+        ("", []),
+    ],
+)
+def test_a_change_that_is_not_ruled_out_is_named_with_its_interval(
+    attribution: str, possible: list[str]
+) -> None:
+    found = shifts_of((-0.011, 0.022), (-0.033, 0.044), attribution)
+    assert [one.name for one in found.possible] == possible
+    for name, ends in (("judge", "-0.011 to +0.022"), ("system", "-0.033 to +0.044")):
+        assert (ends in found.sentence) == (f"{name}-shift" in possible)
 
 
 def test_the_estimate_alone_decides_on_request() -> None:

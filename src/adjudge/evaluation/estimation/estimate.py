@@ -475,6 +475,7 @@ def _check_random(
             f"{text}; expected a random draw, or a column sampling_probability in the gold; "
             "the setting sampled = random skips this check",
             source=gold.source,
+            code="gold-not-random",
         )
     return [*warnings, f"{text}: the interval holds only if that is chance"]
 

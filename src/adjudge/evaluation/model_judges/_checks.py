@@ -6,8 +6,11 @@ of the other judges where there is no gold) and on three causes that should not 
 
     label ~ deserved + position + length + own family
 
-A judge with enough gold is measured on gold alone. Position runs from 0 (first) to 1 (last), length
-counts in standard deviations, own family is 1 for outputs of a system of the judge's own family.
+A judge with enough gold is measured on gold alone. A true class in which the judge errs little says
+more: each class is weighted by the inverse of its residual variance, averaged with the variance
+over all classes, so that a class without errors cannot hide a bias in the others. Position runs
+from 0 (first) to 1 (last), length counts in standard deviations, own family is 1 for outputs of a
+system of the judge's own family.
 Standard errors are robust and clustered by item (HC3: MacKinnon and White 1985,
 doi:10.1016/0304-4076(85)90158-7). The false discovery rate is controlled over all judges and kinds
 of bias, so that an audit of unbiased judges finds nothing 95 times of 100.
@@ -38,6 +41,7 @@ from adjudge.evaluation.model_judges.soft_judgments import SoftJudgments
 from adjudge.evaluation.significance import adjust
 
 LEAST_JUDGMENTS = 100  # with gold or judged by others too
+_SMOOTH = 10  # judgments that the overall variance counts for in that of a class
 _LEVEL = 0.95
 _WORDS = {
     ("position", True): "rates what comes last higher than what comes first",
@@ -184,6 +188,9 @@ def _biases_of(
     x = np.column_stack([*(kept[what] for what in names), deserved])[usable]
     x = x[:, (x != 0).any(axis=0)]
     y, item = value[usable], answers.judgments.item[own][usable]
+    kind = np.delete(deserved[usable], -2, axis=1).argmax(axis=1)  # true class, or no gold
+    weight = _weigh_classes(x, y, kind)
+    x, y = x * weight[:, None], y * weight
     inverse = np.linalg.pinv(x.T @ x)
     slope = inverse @ x.T @ y
     leverage = np.einsum("ij,jk,ik->i", x, inverse, x)
@@ -208,6 +215,16 @@ def _biases_of(
             high=effect + reach * error,
             p=2 * float(student.sf(abs(effect) / error, freedom)),
         )
+
+
+def _weigh_classes(x: _Floats, y: _Floats, truth: NDArray[np.intp]) -> _Floats:  # (row,)
+    """Return the root of each row's weight, by the residual variance in its true class."""
+    squares = (y - x @ (np.linalg.pinv(x) @ y)) ** 2
+    overall = float(squares.mean())
+    times = np.bincount(truth)
+    own = (np.bincount(truth, weights=squares) + _SMOOTH * overall) / (times + _SMOOTH)
+    variance = (own + overall) / 2
+    return np.asarray(1.0 / np.sqrt(np.maximum(variance, 1e-12))[truth])
 
 
 _CONTEXT = 40  # characters shown on each side

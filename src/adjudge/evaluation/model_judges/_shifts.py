@@ -66,6 +66,32 @@ class Shifts:
     level: Score  # the true mean grade of the new items
     attribution: str  # judge, system, both or neither; empty if not known
 
+    @property
+    def possible(self) -> tuple[Score, ...]:
+        """The changes that were not found and are not ruled out: within their intervals."""
+        found = {
+            "judge": (self.system,),
+            "system": (self.judge,),
+            "neither": (self.judge, self.system),
+        }
+        return found.get(self.attribution, ())
+
+    @property
+    def sentence(self) -> str:
+        """What changed, and which change is not ruled out; empty if not known."""
+        if not self.attribution:
+            return ""
+        said = {"both": "the judge and the system changed", "neither": "no change was found"}
+        start = said.get(self.attribution, f"at least the {self.attribution} changed")
+        open_ = []
+        for score in self.possible:
+            what = f"a change of the {score.name.removesuffix('-shift')}"
+            if score.low is None or score.high is None:
+                open_.append(f"{what} was not measured")
+            else:
+                open_.append(f"{what} is not ruled out ({score.low:+.3f} to {score.high:+.3f})")
+        return "; ".join([start, *open_])
+
 
 def measure_shifts(
     before: _Floats,  # (anchor,) grades of the labels at the audit

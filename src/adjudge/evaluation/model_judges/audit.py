@@ -36,6 +36,7 @@ from adjudge.evaluation.model_judges._checks import (
 )
 from adjudge.evaluation.model_judges.answers import Groups, slice_items, take_answers
 from adjudge.evaluation.model_judges.corrected import (
+    NOT_RANDOM,
     Corrected,
     Transport,
     check_transport,
@@ -44,7 +45,12 @@ from adjudge.evaluation.model_judges.corrected import (
     is_plain,
     learn_beliefs,
 )
-from adjudge.evaluation.model_judges.judge_audit import UNRELIABLE, JudgeAudit, JudgeAuditor
+from adjudge.evaluation.model_judges.judge_audit import (
+    UNRELIABLE,
+    JudgeAudit,
+    JudgeAuditor,
+    check_correction,
+)
 from adjudge.evaluation.model_judges.panel import (
     LEAST_GOLD,
     Company,
@@ -112,8 +118,8 @@ class Audit(Result):
             text=("judge", "verdict", "reason", "model", "prompt", "version"),
             integers=("judgments", "items", "gold"),
         )
-        for name in rows[0].scores:
-            scores = [one.scores[name] for one in rows]
+        for name in (*rows[0].scores, "gold-saved"):
+            scores = [one.scores.get(name) or one.saved for one in rows]
             ends = [[getattr(one, end) for one in scores] for end in ("value", "low", "high")]
             columns |= interval_columns(name.replace("-", "_"), ends)
         for when, suffix in (("before", ""), ("after", "_after_gold")):
@@ -218,6 +224,9 @@ def audit(
     ]
     judged.sort(key=lambda one: one.order)
     corrected, transport = _correct(table, truth, known, judged, slices, names, systems, seed)
+    judged = sorted(
+        (check_correction(one, corrected, transport) for one in judged), key=lambda one: one.order
+    )
     injections = find_injections(table.items, answers.texts)
     notes = [Remark("family", "", f"{text}.") for text in kin.notes]
     if truth is not None:
@@ -317,7 +326,18 @@ def _correct(
                 seed=seed,
             )
             corrected += [replace(row, refused=check.refused or row.refused) for row in rows]
-    return corrected, transport
+    return [*_refuse_gold(corrected)], transport
+
+
+def _refuse_gold(corrected: Sequence[Corrected]) -> Iterator[Corrected]:
+    """Refuse every number of all items if one judge shows that gold was not drawn at random."""
+    shown = [row for row in corrected if row.code == NOT_RANDOM and not row.slice]
+    for row in corrected:
+        if shown and row.valid and not row.slice:
+            reason = f"gold was not drawn at random, by the labels of {shown[0].judge}"
+            yield replace(row, refused=reason, code=shown[0].code)
+        else:
+            yield row
 
 
 def _groups_of_runs(runs: Sequence[Run]) -> Iterator[Sequence[Run]]:

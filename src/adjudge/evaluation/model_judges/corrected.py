@@ -42,6 +42,7 @@ from adjudge.models.cross_calibration import CrossFit
 from adjudge.models.majority_vote import MajorityVote
 
 LEAST_GOLD = 50  # for a corrected number of all items
+NOT_RANDOM = "gold-not-random"  # code of the error
 SHIFT = 0.15  # of the error in a class, which the transport check has to see
 _MATERIAL = 0.25  # share of gold from which a class matters to a corrected number
 _POWER, _LEVEL = 0.95, 0.95
@@ -68,6 +69,7 @@ class Corrected:
     gold: int = 0
     items: int = 0
     refused: str = ""  # why the corrected number is not valid
+    code: str = ""  # of the error behind that
 
     @property
     def valid(self) -> bool:
@@ -150,7 +152,7 @@ def correct_targets(
         try:
             one = estimate_from(fit, gold, name, runs, plan, beliefs)
         except BadData as fault:
-            found.append(Corrected(**common, refused=fault.sentence))
+            found.append(Corrected(**common, refused=fault.sentence, code=fault.code))
             continue
         found.append(
             Corrected(

@@ -90,7 +90,11 @@ class Gate:
 
     def to_json(self) -> dict[str, Any]:
         """All of it as data."""
-        return {"outcome": self.outcome, "code": self.code, **asdict(self)}
+        found = {"outcome": self.outcome, "code": self.code, **asdict(self)}
+        if self.shifts is not None:
+            found["shifts"]["possible"] = [one.name for one in self.shifts.possible]
+            found["shifts"]["sentence"] = self.shifts.sentence
+        return found
 
 
 def parse_requirements(text: str) -> list[tuple[str, str, float]]:

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.model_answers import ModelAnswers
+from adjudge.data.source import count_of
 from adjudge.evaluation.model_judges._checks import LEAST_JUDGMENTS, Bias
+from adjudge.evaluation.model_judges.corrected import NOT_RANDOM, Corrected, Transport
 from adjudge.evaluation.model_judges.panel import Company
 from adjudge.evaluation.model_judges.rates import Rates, tell_need
 from adjudge.evaluation.model_judges.replacement import Replacement
@@ -32,6 +34,8 @@ _LEAST_CALIBRATED = 50  # gold items with a confidence
 _LEAST_REPEATED = 30  # items with several samples
 UNRELIABLE = 0.6  # alpha of a judge's samples, below which one answer says little
 _GOOD, _POOR = 0.6, 0.2  # kappa with gold: ready, and of no use
+_LEAST = 0.1  # plain kappa, and the share of gold that labels save, of labels worth correcting
+_NAMED = 3  # slices in a reason
 _TRIFLE = 0.05  # over-rating, as a share of the range of grades, that may stay uncorrected
 _Floats = NDArray[np.float64]
 
@@ -75,6 +79,11 @@ class JudgeAudit:
     def kappa(self) -> Score:
         """Kappa with gold, with squared distances of grades where there are more than two."""
         return self.scores.get("weighted-kappa") or self.scores["kappa"]
+
+    @property
+    def saved(self) -> Score:
+        """The share of gold that its labels save in corrected numbers."""
+        return self.rates.measure("gold-saved")
 
     @property
     def reliability(self) -> float:
@@ -209,8 +218,8 @@ def decide(one: JudgeAudit, people_kappa: float) -> tuple[str, str]:
     """Return the verdict on a judge, and its reason in one line.
 
     Not ready: kappa with gold may be 0.2 or less, samples do not repeat, or a bias was found. Ready
-    with correction: labels are informative, but over-rate, or agree with gold less than 0.6 and do
-    not pass the alternative annotator test. Ready: all others.
+    with correction: labels over-rate, or agree with gold less than 0.6 and do not pass the
+    alternative annotator test; but see ``check_correction``. Ready: all others.
     """
     if not one.kappa.defined:
         return NO_GOLD, str(one.kappa.reason)
@@ -243,6 +252,50 @@ def decide(one: JudgeAudit, people_kappa: float) -> tuple[str, str]:
     if kappa >= people_kappa:
         return READY, f"{shown}; people among themselves {people_kappa:.2f}"
     return WITH_CORRECTION, f"{shown} is below {_GOOD}"
+
+
+def check_correction(
+    one: JudgeAudit, corrected: Sequence[Corrected], transport: Sequence[Transport]
+) -> JudgeAudit:
+    """Return the audit with another verdict where a correction is worth little, or refused.
+
+    Labels are worth correcting if their accuracy is above chance, plain kappa above 0.1, and if
+    they save more than a tenth of the gold; both by the entire interval. The correction must not be
+    refused for all items, and must carry over to every slice.
+    """
+    refused = [row for row in transport if row.judge == one.judge and row.refused]
+    differ = _name_slices([row.slice for row in refused if row.differs])
+    if one.verdict == READY and differ:
+        return replace(one, reason=f"{one.reason}; errors differ in {differ}")
+    if one.verdict != WITH_CORRECTION:
+        return one
+    kappa, saved = one.rates.measure("kappa"), one.saved
+    if kappa.defined and (kappa.value if kappa.low is None else kappa.low) <= _LEAST:
+        reason = f"accuracy is hardly above chance: kappa {kappa.value:.2f}"
+        if kappa.low is not None:
+            reason += f", and may be as low as {kappa.low:.2f}"
+        return replace(one, verdict=NOT_READY, reason=reason)
+    if saved.low is not None and saved.low <= _LEAST:
+        reason = f"correcting its labels saves {saved.value:.0%} of the gold"
+        reason += f", and may save only {max(saved.low, 0):.0%}"
+        return replace(one, verdict=NOT_READY, reason=reason)
+    of_all = [row for row in corrected if row.judge == one.judge and not row.slice]
+    if of_all and not any(row.valid for row in of_all):
+        why = "gold was not drawn at random" if of_all[0].code == NOT_RANDOM else of_all[0].refused
+        return replace(one, verdict=NOT_READY, reason=f"its correction is refused: {why}")
+    if differ:
+        reason = f"no correction holds for all slices: errors differ in {differ}"
+        return replace(one, verdict=NOT_READY, reason=reason)
+    if refused:
+        needed = count_of(sum(max(row.needs - row.gold, 0) for row in refused), "item")
+        reason = f"{one.reason}; to correct {_name_slices([row.slice for row in refused])}, "
+        return replace(one, verdict=NO_GOLD, reason=f"{reason}label {needed}")
+    return one
+
+
+def _name_slices(slices: Sequence[str]) -> str:
+    more = len(slices) - _NAMED
+    return ", ".join(slices[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _row_confidence(answers: ModelAnswers, soft: SoftJudgments) -> _Floats:  # (row,)

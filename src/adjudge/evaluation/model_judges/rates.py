@@ -3,6 +3,10 @@
 All measures follow from one table, how many gold items of each true class got each label, so that
 an audit, a card and a gate measure alike. A measure with less gold than it needs is undefined, and
 says how much it needs.
+
+``gold-saved`` is the share of the variance of gold that the labels explain. The truth of each item
+is predicted from its label by the other gold items; then a number corrected with n gold items is
+about as precise as gold alone with n / (1 - gold-saved). Truths are grades, or a column per class.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ NEEDS = {  # gold items; of the class, for a rate of one class
     "accuracy": 30,
     "kappa": 50,
     "weighted-kappa": 50,
+    "gold-saved": 50,
     "over-rating": 30,
     "recall": 20,
     "tpr": 20,
@@ -94,20 +99,22 @@ class Rates:
         return self.scale.ordinal or len(self.scale.labels) == 2
 
     def measure(self, name: str) -> Score:
-        """Measure accuracy, kappa, weighted-kappa, tpr, tnr, over-rating or recall:LABEL."""
+        """Measure accuracy, kappa, gold-saved, over-rating, tpr, tnr or recall:LABEL."""
         kind, _, label = name.partition(":")
         if kind not in NEEDS or bool(label) != (kind == "recall"):
             raise UnknownName("measure", name, [*NEEDS, "recall:LABEL"])
         chosen = self._rows_of(kind, label)
         least, have = NEEDS[kind], int(self.table[chosen].sum())
         if have < least:
-            of = "" if kind in ("accuracy", "kappa", "weighted-kappa", "over-rating") else " of it"
+            of = " of it" if kind in ("recall", "tpr", "tnr") else ""
             reason = f"needs {least} gold items{of}, has {have}"
             return Score.undefined(name, reason)
         if kind in ("kappa", "weighted-kappa"):
             return self._kappa(name)
         if kind == "over-rating":
             return self._over_rating()
+        if kind == "gold-saved":
+            return self._gold_saved()
         hits = int((self.table * self._right(kind))[chosen].sum())
         low, high = jeffreys(hits, have, LEVEL)
         return Score(name=name, value=hits / have, low=float(low), high=float(high))
@@ -155,6 +162,27 @@ class Rates:
         if self.resamples:
             ends = tuple(np.nanquantile(values[1:], [0.5 - LEVEL / 2, 0.5 + LEVEL / 2]).tolist())
         return Score(name=name, value=float(values[0]), low=ends[0], high=ends[1])
+
+    def _gold_saved(self) -> Score:
+        """Measure the share of the variance of gold that labels explain, leaving one item out."""
+        table, scale = self.table, self.scale
+        truths = scale.truth_values[:, None] if scale.ordinal else np.eye(len(table))
+        share = (table.sum(axis=1) + 0.5) / (self.gold + 0.5 * len(table))
+        sums = table.T @ truths + share @ truths  # (label, value) and one item as all are
+        others = sums - truths[:, None, :]  # (truth, label, value)
+        predicted = others / np.maximum(table.sum(axis=0), 1)[:, None]
+        missed = ((truths[:, None, :] - predicted) ** 2).sum(axis=2)
+        middle = table.sum(axis=1) @ truths / self.gold
+        spread = ((truths - middle) ** 2).sum(axis=1)[:, None]
+        total = float((table * spread).sum())
+        if not total > 0:
+            return Score.undefined("gold-saved", "gold has one label throughout")
+        left = float((table * missed).sum()) / total
+        variance = float((table * (missed - left * spread) ** 2).sum()) / total**2
+        reach = float(student.ppf(0.5 + LEVEL / 2, self.gold - 1)) * variance**0.5
+        return Score(
+            name="gold-saved", value=1 - left, low=1 - left - reach, high=min(1 - left + reach, 1.0)
+        )
 
     def _over_rating(self) -> Score:
         """Measure by how much labels are above gold on average, in grades."""
