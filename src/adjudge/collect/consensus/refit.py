@@ -200,6 +200,8 @@ def _fit_one(
     ``model@question`` fits the answers to a further question.
     ``with_report``: then make its report, which takes longer than the fit of a small project.
     """
+    from adjudge.collect.consensus import systems
+
     project = services.projects.get(slug)
     began, consensus = time.time(), None
     model, _, question = model.partition("@")
@@ -219,6 +221,8 @@ def _fit_one(
     _put(services, at, **_columns(fit))
     if model == DEFAULT and consensus is not None:
         make_ranking(services, slug, at, project.name, fit.made)
+        if not question:
+            systems.ask_again(services, slug)
     if with_report and consensus is not None:
         report = make_report(services, project, consensus, fit.made, question)
         _put(services, at, model, question, report=report)

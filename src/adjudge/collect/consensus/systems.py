@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = "ADJUDGE_SYSTEMS"
 MEASURES = ("nDCG@10", "P@5")
-_ASKED = "systems-asked:"  # a setting per project: the runs that wait to be compared
+_RUNS = "systems-runs:"  # a setting per project: the runs that were sent last
+_ASKED = "systems-asked:"  # since when they wait to be compared
 _MADE = "systems:"  # and the last comparison
 
 
@@ -46,7 +47,14 @@ def ask(services: RequesterServices, slug: str, files: list[tuple[str, bytes]]) 
     """Ask for a comparison of runs; it is made as soon as the background comes to it."""
     services.projects.check_role(slug, "reviewer")
     packed = [[name, base64.b85encode(zlib.compress(body)).decode()] for name, body in files]
-    services.settings.keep(_ASKED + slug, {"at": time.time(), "files": packed})
+    services.settings.keep(_RUNS + slug, packed)
+    services.settings.keep(_ASKED + slug, time.time())
+
+
+def ask_again(services: RequesterServices, slug: str) -> None:
+    """Ask for the last comparison again, if there is one: the labels of the fit are new."""
+    if services.settings.get(_RUNS + slug) is not None:
+        services.settings.keep(_ASKED + slug, time.time())
 
 
 def is_asked(services: RequesterServices, slug: str) -> bool:
@@ -110,12 +118,12 @@ def _compare(services: RequesterServices, slug: str, runs: list[Run]) -> dict[st
 
 def _main(services: RequesterServices, project: str) -> bool:
     """Make the comparison that the environment names."""
-    asked = services.settings.get(_ASKED + project)
-    if asked is None:
+    runs = services.settings.get(_RUNS + project)
+    if runs is None:
         return True
-    names = [name for name, _ in asked["files"]]
+    names = [name for name, _ in runs]
     try:
-        found = _compare(services, project, _read_runs(asked["files"]))
+        found = _compare(services, project, _read_runs(runs))
     except AdjudgeError as fault:
         found = {"problem": str(fault)}
     _keep(services, project, names, **found)

@@ -35,7 +35,10 @@ def forget_setting(on: Connection, name: str) -> None:
 
 
 # The names under which pages keep something of a project, by its slug.
-slug_names = ("systems:{}", "systems-asked:{}", "assigned:{}", "model-runs:{}")
+slug_names = (
+    *("systems:{}", "systems-asked:{}", "systems-runs:{}"),
+    *("assigned:{}", "model-runs:{}"),
+)
 dismissed_names = "dismissed:{}:".format  # how they begin: one per requester
 
 # The names under which something of a project is kept, by its id.
