@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,26 @@ def test_labels_merge_with_their_table(
     assert (merged["label_x"] == merged["label_y"]).mean() > 0.9
     parts = adjudge.Judgments.concat([frame[:18], frame[18:]])
     assert adjudge.fit(parts).labels["item"].to_pylist() == list(range(12))
+
+
+def test_a_wide_table_keeps_types_and_merges(frame: pd.DataFrame) -> None:
+    wide = frame.pivot_table(index="item", columns="judge", values="label", aggfunc="first")
+    wide = wide.add_prefix("annotator_").reset_index()
+    labels = adjudge.fit(wide).labels
+    assert [str(labels.schema.field(name).type) for name in ("item", "label")] == ["int64"] * 2
+    assert len(wide.merge(labels.to_pandas(), on="item")) == len(wide)
+
+
+def test_ids_may_be_uuids(frame: pd.DataFrame) -> None:
+    ids = frame["item"].map(lambda item: uuid.UUID(int=item))
+    labels = adjudge.fit(frame.assign(item=ids)).labels
+    assert labels["item"].to_pylist() == list(dict.fromkeys(map(str, ids)))
+
+
+def test_an_option_of_the_reader_is_named_before_the_reader_advises_it(frame: pd.DataFrame) -> None:
+    wide = frame.pivot_table(index="item", columns="judge", values="label", aggfunc="first")
+    with pytest.raises(BadSetting, check=lambda fault: fault.setting == "judges_are"):
+        adjudge.fit(wide, judges_are="*")
 
 
 def test_gold_of_unknown_items_leaves_ids_as_text(frame: pd.DataFrame) -> None:

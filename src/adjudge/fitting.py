@@ -97,6 +97,10 @@ def fit(
     ``calibrate=False`` leaves calibration out. ``progress`` is True, False or a function that takes
     steps; by default a bar appears on a terminal and in a notebook after two seconds.
     """
+    reading = signature(Judgments.from_table).parameters
+    for setting, value in settings.items():
+        if setting in reading:  # before an error of the reader advises it again
+            raise BadSetting(setting, value, f"Judgments.from_table({setting}=...)")
     column = gold if isinstance(gold, str) and not Path(gold).exists() else None
     table, own = _read(judgments, columns, column, skip_bad=skip_bad)
     if own is not None and gold is None:
@@ -132,10 +136,6 @@ def _build(
     model: str | Model | Continuous | None, settings: dict[str, Any], table: Judgments
 ) -> Any:
     """Return the model with its settings, calibrated by gold unless that is turned off."""
-    reading = signature(Judgments.from_table).parameters
-    for setting, value in settings.items():
-        if setting in reading:
-            raise BadSetting(setting, value, f"Judgments.from_table({setting}=...)")
     if isinstance(model, type):
         raise BadSetting("model", model, f"an instance, such as {model.__name__}()")
     if model is None and table.scale.has_many_grades:

@@ -44,6 +44,7 @@ def test_a_winner_and_a_loser_do_not_say_who_stood_where() -> None:
 
 WORDS = [
     *((word, 0) for word in ("A", "model_a", "Left", "[[A]]", "1", "a")),
+    ("[[C]]", 2),
     *((word, 2) for word in ("tie (bothbad)", "Draw", "both", "neither")),
 ]
 

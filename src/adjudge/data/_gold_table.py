@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from numpy.typing import NDArray
 from adjudge.data._items import canonical_codes, find_items, leave_out_bad, one_each
 from adjudge.data.columns import as_text, need_columns, numbers, roles_of, take_in, text_of
 from adjudge.data.gold import Gold
+from adjudge.data.labels import codes_below, describe_codes
 from adjudge.data.names import Coded, as_names, encode
 from adjudge.data.oddities import settle_oddities
-from adjudge.data.scale import Scale
+from adjudge.data.scale import Scale, as_number
 from adjudge.data.source import Source, count_of
-from adjudge.errors import shown
+from adjudge.errors import Remedy, shown
 
 _DRAWN = ("sampling", "round", "stratum")  # how gold was chosen
 _FILLED = "share of rows with gold"  # a column added to rows of a sample that is filled in part
@@ -55,6 +57,7 @@ def gold_from_table(
     coded, rows = leave_out_bad(coded, rows, where, scale, place)
     items = find_items(coded, where, place)
     values, value = canonical_codes(*coded["gold"])
+    _note_codes(values, where["gold"], scale, place)
     chosen, first = one_each(items.by_row, value, values, where["gold"], place, items.names)
 
     def of_item(role: str) -> Any:
@@ -105,6 +108,17 @@ def _note_empty(rows: Any, where: dict[str, str], filled: NDArray[np.bool_], pla
         "were filled in from the top"
     )
     return rows.append_column(_FILLED, pa.array(share))
+
+
+def _note_codes(values: Sequence[str], column: str, scale: Scale | None, place: Source) -> None:
+    """Note gold below zero, which may be a code, unless it is on the scale or left out."""
+    if scale is not None or any(as_number(value) is None for value in values) or not values:
+        return
+    found = Scale.infer(values)
+    below = codes_below(found)
+    if below and not set(below) <= set(place.dropped):
+        note = f"column {column}: {describe_codes(below, found)}"
+        place.remark(note, Remedy("drop-label", below))
 
 
 def _spread(column: Any) -> Any:

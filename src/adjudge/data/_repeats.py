@@ -8,7 +8,8 @@ contradict each other as often as those of different items, the item has a furth
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,11 @@ epoch session round wave phase pass
 """
 _OTHERS = """
 time timestamp date day hour minute created updated submitted severity comment comments reason
-rationale explanation accept assignment text source target sentence content body snippet passage
-title hypothesis
+rationale explanation accept assignment
 """
-_AGAIN = frozenset(_NUMBERS.split())
+# Words of columns with the text of the item: named only where no shorter column is a part.
+_WORDS = "text source target sentence content body snippet passage title hypothesis"
+_AGAIN, _TEXTS = frozenset(_NUMBERS.split()), frozenset(_WORDS.split())
 _NO_PART = _AGAIN.union(_OTHERS.split(), SYNONYMS["label"], set(NOT_A_LABEL) - {"id"})
 
 
@@ -230,16 +232,21 @@ class _Columns:
         """The columns that number the samples or rounds of a judge."""
         return [codes for name, codes in self._codes.items() if _AGAIN & set(words_of(name))]
 
-    def parts(self) -> dict[str, NDArray[np.int64]]:
-        """Return the columns that may be a part of the item: short, and shared by several rows."""
+    def parts(self, *, texts: bool) -> dict[str, NDArray[np.int64]]:
+        """Return the columns that may be a part of the item: shared by several rows, and short.
+
+        With ``texts``, those with the text of the item.
+        """
         people = set(SYNONYMS["judge"]) - {"model"}
         found = {}
         for name, codes in self._codes.items():
-            if set(words_of(name)) & (_NO_PART | people) or not codes.any():
+            words = set(words_of(name))
+            if words & (_NO_PART | people) or bool(words & _TEXTS) is not texts or not codes.any():
                 continue
             _, names = encode(as_text(self._table[name]))
             some = names.slice(0, 100).to_pylist()
-            if 2 * len(names) <= len(self._table) and sum(map(len, some)) <= _LENGTH * len(some):
+            short = texts or sum(map(len, some)) <= _LENGTH * len(some)
+            if short and 2 * len(names) <= len(self._table):
                 found[name] = codes
         return found
 
@@ -252,17 +259,8 @@ def _refuse_incomplete(again: _Again, extra: _Columns, judgments: Judgments) -> 
             return
     if judgments.time is not None and _self_agreement(again, judgments) >= _AGREES:
         return
-    found: list[str] = []
-    group, parts = again.group, extra.parts()
-    while left and parts and len(found) < _PARTS:
-        finer = {name: _finer(group, codes) for name, codes in parts.items()}
-        counts = {name: _count_against(own, again.label) for name, own in finer.items()}
-        best = min(counts, key=lambda name: (counts[name], letters_of(name)[-2:] != "id"))
-        if counts[best] > _BETTER * left:
-            break
-        group, left = finer[best], counts[best]
-        found.append(best)
-        del parts[best]
+    ids = extra.parts(texts=False)
+    found = _explain(again, ids) or _explain(again, extra.parts(texts=True))
     if not found:
         return
     where, place = extra.where, extra.place
@@ -278,6 +276,30 @@ def _refuse_incomplete(again: _Again, extra: _Columns, judgments: Judgments) -> 
         code="incomplete-item",
         remedies=[name_columns(item=every), Remedy("repeats")],
     )
+
+
+def _explain(again: _Again, parts: dict[str, NDArray[np.int64]]) -> list[str]:
+    """Return the columns that explain the contradictions: one by one, or at first two together."""
+    found: list[str] = []
+    group, left = again.group, _count_against(again.group, again.label)
+    while left and len(found) < _PARTS:
+        for size in (1,) if found else (1, 2):
+            finer = {
+                names: reduce(_finer, (parts[name] for name in names), group)
+                for names in combinations(parts, size)
+            }
+            counts = {names: _count_against(own, again.label) for names, own in finer.items()}
+            best = min(
+                counts, key=lambda n: (counts[n], letters_of(n[-1])[-2:] != "id"), default=()
+            )
+            if best and counts[best] <= _BETTER * left:
+                break
+        else:
+            break
+        group, left = finer[best], counts[best]
+        found += best
+        parts = {name: codes for name, codes in parts.items() if name not in best}
+    return found
 
 
 def _self_agreement(again: _Again, judgments: Judgments) -> float:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.columns import as_text, letters_of, roles_of, words_of
-from adjudge.data.formats.opening import File
+from adjudge.data.formats.opening import File, spelt_out
 from adjudge.data.names import Codes, encode
 from adjudge.data.scale import MISSING, as_number
 from adjudge.data.source import Source
@@ -197,8 +197,9 @@ def _alike(texts: Sequence[str], labels: Sequence[str]) -> bool:
 def first_cells(file: File) -> dict[str, list[str]]:
     """Return the first cells of each column of a table, be it delimited, JSON or Parquet."""
     if file.kind != "delimited":
-        names = dict.fromkeys(name for record in file.records for name in record)
-        cells = {name: [record.get(name) for record in file.records] for name in names}
+        records = [spelt_out(record) for record in file.records]
+        names = dict.fromkeys(name for record in records for name in record)
+        cells = {name: [record.get(name) for record in records] for name in names}
         return {n: ["" if c is None else str(c) for c in given] for n, given in cells.items()}
     if not file.rows:
         return {}

@@ -135,7 +135,10 @@ def _look_odd(coded: Coded) -> bool:
     edge = r"^$|\x00|^[\s\pZ=\x{feff}]|[\s\pZ]$"  # also spaces that are not ASCII
     odd = edge + r"|E\+|^0\d"
     marks = (words, *(pc.match_substring_regex(names, odd) for names in ids))
-    return any(pc.any(found).as_py() for found in marks)
+    if any(pc.any(found).as_py() for found in marks):
+        return True
+    judges = coded["judge"][1]
+    return bool(pc.count_distinct(pc.utf8_lower(judges)).as_py() < len(judges))
 
 
 def _infer_scale(coded: Coded, where: dict[str, str], place: Source) -> Scale:

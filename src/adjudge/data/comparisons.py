@@ -241,6 +241,8 @@ def outcome_named(text: str) -> int:
                 if sign[0] in "=~"
                 else (LEFT if (first < second) == (sign[0] == ">") else RIGHT)
             )
+    if text.strip().casefold() == "[[c]]":  # of prompts that ask for [[A]], [[B]] or [[C]]
+        return TIE
     return _CODES.get(re.sub(r"[^a-z0-9]", "", text.casefold()), -1)
 
 

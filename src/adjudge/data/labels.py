@@ -21,7 +21,6 @@ from adjudge.errors import Remedy, name_columns, shown
 
 _FEW_ROWS = 20  # rows below which nothing is said of how labels are spread
 _FEW_LABELS = 10  # labels that are never too many
-_LOW = 1_000  # above the negative of which a number may be a code
 _CODE, _APART = 9, 4  # the least number that is a code, times the grade below it
 _TEXT = 80  # characters of a label above which it is free text
 _RANGE = 1_000  # whole numbers within such a range may be grades, however many
@@ -158,35 +157,60 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
             )
         return
     grades = [number or 0.0 for number in numbers]
-    far = len(grades) > 2 and grades[-1] >= _CODE and grades[-1] > _APART * max(grades[-2], 1.0)
-    below = scale.labels[: sum(grade < 0 for grade in grades)]
-    codes = grades[-1] > 0 and all(grade.is_integer() for grade in grades) and grades[0] > -_LOW
-    balanced = grades == [-grade for grade in reversed(grades)]
-    if codes and balanced and below == ("-1",) and len(grades) == 3:
+    if scale.labels == ("-1", "0", "1"):
         place.remark(
             f"column {column}: -1 is taken as the grade below 0, but may be a code: no answer",
-            Remedy("drop-label", below),
+            Remedy("drop-label", ("-1",)),
         )
-    elif codes and 0 < len(below) <= 2 and not balanced:
-        if set(below) <= set(place.dropped):
-            return
+    below = codes_below(scale)
+    if below and not set(below) <= set(place.dropped):
         raise place.error(
             None,
-            f"{', '.join(below)} {'is' if len(below) == 1 else 'are'} below a scale from "
-            f"{scale.labels[len(below)]}: the lowest grade, or a code, such as no answer or a "
-            "broken page",
+            describe_codes(below, scale),
             column=column,
             value=below,
             expected="grades that are not negative",
             code="negative-label",
             remedies=[Remedy("drop-label", below), Remedy("labels", "<".join(scale.labels))],
         )
-    if far:
+    far = [at for at in (1, 2) if len(grades) > at + 1 and _is_far(*grades[-at - 1 :][:2])]
+    if far and not below:
+        above = scale.labels[-far[0] :]
         place.remark(
-            f"column {column}: {scale.labels[-1]} is far above the other grades and taken as the "
+            f"column {column}: {_are(above)} far above the other grades and taken as the "
             "highest, but may be a code, such as no answer or a broken page",
-            Remedy("drop-label", scale.labels[-1:]),
+            Remedy("drop-label", above),
         )
+
+
+def codes_below(scale: Scale) -> tuple[str, ...]:
+    """Return the one or two labels below zero of a scale of whole numbers: they are often codes.
+
+    Labels below zero that have their opposites above are grades.
+    """
+    numbers = [as_number(label) for label in scale.labels]
+    grades = [number for number in numbers if number is not None]
+    below = scale.labels[: sum(grade < 0 for grade in grades)]
+    integers = len(grades) == len(numbers) and all(grade.is_integer() for grade in grades)
+    balanced = grades == [-grade for grade in reversed(grades)]
+    return below if integers and len(below) <= 2 and grades[-1] > 0 and not balanced else ()
+
+
+def describe_codes(below: tuple[str, ...], scale: Scale) -> str:
+    """Return what labels below zero may be, as a sentence."""
+    return (
+        f"{_are(below)} below a scale from {scale.labels[len(below)]}: the lowest grade, or a "
+        "code, such as no answer or a broken page"
+    )
+
+
+def _are(labels: tuple[str, ...]) -> str:
+    return f"{', '.join(labels)} {'is' if len(labels) == 1 else 'are'}"
+
+
+def _is_far(grade: float, next_grade: float) -> bool:
+    """Whether a grade is so far above the one below it that it may be a code."""
+    return next_grade >= _CODE and next_grade > _APART * max(grade, 1.0)
 
 
 _LEAST, _MOST = 3, 9  # labels: two need no order, and many that seem to have one are rather codes

@@ -29,7 +29,10 @@ _PART = re.compile(r"([0-9]+(?:[.][0-9]+)?)\s*(?:/|out of)\s*([0-9]+)")
 _STARS = re.compile(r"([*★⭐]+)[☆\ufe0f]*")
 _UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _WRAPPED = re.compile(r"""="(.*)"|'(.*)'""", re.DOTALL)
-_NO_LABELS = MISSING | {"-", "--", "?", "."}
+_NO_LABELS = MISSING | {
+    *("-", "--", "?", ".", "missing", "skip", "skipped", "unknown", "no answer", "not sure"),
+    *("unsure", "don't know", "dont know", "can't say", "cannot say"),
+}
 _SAME = (
     frozenset(("yes", "y", "true", "t", "ja", "oui", "si", "sí", "sim", "da", "tak", "да", "是")),
     frozenset(("no", "n", "false", "f", "nein", "non", "não", "nao", "nie", "нет", "否")),

@@ -125,7 +125,7 @@ def find_judges(cells: Cells) -> list[str]:
             if not words & (NO_QUESTION | _NEVER):
                 key = tuple(stem[part].casefold() for part in ("before", "word", "after"))
                 found.setdefault(key, []).append(name)
-    groups = [own for own in found.values() if len(own) > 1 and not _is_free_text_in(own, cells)]
+    groups = [own for own in found.values() if len(own) > 1 and _may_be_labels(own, cells)]
     if len(groups) == 1:
         return groups[0]
     return [] if groups else _named_in_rows(cells)
@@ -227,6 +227,8 @@ def _by_judge(
     listed = ", ".join(judges[:8]) + (", ..." if len(judges) > 8 else "")
     others = [n for n in find_alike(first_texts(table)) if n not in {*judges, *where.values()}]
     note = f"a wide table: one column per judge ({len(judges)}: {listed})"
+    if paired:
+        note = f"a wide table: {', '.join(cells[:8])} are the labels of the judges in {listed}"
     note += f"; not read: {', '.join(others)}" if others and not paired else ""
     place.remark(note, Remedy("judges-are"))
     if not paired:
@@ -354,7 +356,12 @@ def _given(
 
 def _cells(table: Any, names: list[str], rows: NDArray[np.int64], column: NDArray[np.int64]) -> Any:
     """Return the cell in each of these rows and columns."""
-    every = pa.concat_arrays([as_names(as_text(table[name])) for name in names])
+    columns = [table[name] for name in names]
+    if len({column.type for column in columns}) > 1:
+        columns = [as_names(as_text(column)) for column in columns]
+    every = pa.chunked_array(
+        [chunk for column in columns for chunk in pa.chunked_array(column).chunks]
+    )
     return every.take(pa.array(column * len(table) + rows))
 
 
@@ -362,8 +369,7 @@ def _long(
     table: Any, where: dict[str, str], rows: NDArray[np.int64], held: dict[str, Any]
 ) -> tuple[Any, dict[str, str]]:
     """Return what every judgment has of its row, and what it has of its own."""
-    names = {name: as_names(as_text(table[name])) for name in where.values()}
-    found = {name: column.take(pa.array(rows)) for name, column in names.items()} | held
+    found = {name: table[name].take(pa.array(rows)) for name in where.values()} | held
     return pa.table(found), where | {role: role for role in held}
 
 
@@ -426,8 +432,15 @@ def _is_free_text(cells: Sequence[str]) -> bool:
     return bool(given) and sum(given) > _TEXT * len(given)
 
 
-def _is_free_text_in(names: list[str], cells: Cells) -> bool:
-    return any(_is_free_text(cells[name]) for name in names)
+def _may_be_labels(names: list[str], cells: Cells) -> bool:
+    """Whether columns hold neither free text nor ids: of ids, no two of a row are equal."""
+    if any(_is_free_text(cells[name]) for name in names):
+        return False
+    rows = zip(*(cells[name] for name in names), strict=True)
+    several = [own for row in rows if len(own := [cell for cell in row if cell.strip()]) > 2]
+    words = any(as_number(cell) is None for row in several for cell in row)
+    unlike = len(several) >= FEWEST_ROWS and all(len(set(row)) == len(row) for row in several)
+    return not (words and unlike)
 
 
 def _named_in_rows(cells: Cells) -> list[str]:

@@ -26,7 +26,7 @@ OBJECTS = [
     {"item_id": i, "text": "x", "annotations": [{"annotator": j, "label": v} for j, v in g.items()]}
     for i, g in GIVEN.items()
 ]
-BY_JUDGE = [{"id": i, "ratings": {j: int(v) for j, v in g.items()}} for i, g in GIVEN.items()]
+BY_JUDGE = [{"id": i, "annotations": {j: int(v) for j, v in g.items()}} for i, g in GIVEN.items()]
 LISTS = [
     {"id": i, "annotators": list(g), "labels": [int(v) for v in g.values()]}
     for i, g in GIVEN.items()

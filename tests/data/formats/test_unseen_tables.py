@@ -11,7 +11,7 @@ import pytest
 
 from adjudge.data.formats import read
 from adjudge.data.judgments import Judgments
-from adjudge.errors import BadData
+from adjudge.errors import BadData, Remedy
 from format_samples import SAMPLES
 from reading import judgments_in
 
@@ -133,12 +133,53 @@ READ: dict[str, tuple[str, tuple[int, ...], str, int]] = {  # text, counts, scal
         ),
         *((36, 12, 1), "0 < 1", 0),
     ),
+    "json votes with annotator": (
+        json.dumps(
+            [{"pairID": i, "annotator_labels": ["a", "b", "a"], "gold_label": "a"} for i in BY_ITEM]
+        ),
+        *((36, 12, 1), "a, b", 12),
+    ),
+    "json votes in objects": (
+        json.dumps([{"id": i, "annotations": [{"label": n} for n in (0, 1, 0)]} for i in BY_ITEM]),
+        *((36, 12, 1), "0 < 1", 0),
+    ),
+    "json lists with idx": (
+        json.dumps(
+            [
+                {"idx": i, "annotator_ids": [*own], "annotations": [*own.values()]}
+                for i, own in BY_ITEM.items()
+            ]
+        ),
+        *(FULL, "0 < 1", 0),
+    ),
+    "json of objects by judge": (
+        json.dumps(
+            [
+                {"id": i, **{f"annotator{n}": {"label": (i + n) % 2, "note": "x"} for n in (1, 2)}}
+                for i in range(ITEMS)
+            ]
+        ),
+        *((24, 12, 2), "0 < 1", 0),
+    ),
+    "judges and their labels": (
+        csv(
+            [
+                {"task": i, "worker1": f"w{i % 3}", "answer1": i % 2}
+                | {"worker2": f"w{i % 3 + 1}", "answer2": i % 3 % 2}
+                for i in range(ITEMS)
+            ]
+        ),
+        *((24, 12, 4), "0 < 1", 0),
+    ),
     "answers": (SAMPLES["answers"][1].decode(), (3, 2, 2), "no, yes", 0),
 }
 ASKED: dict[str, tuple[str, str, str]] = {  # text, code, a setting that solves it
     **{
         f"labels {labels}": (csv(crowd(pick(*labels))), "negative-label", "drop-label")
-        for labels in ((-2, 0, 1, 2), (-1, 0, 1, 2), (-1, 1, 2, 3), (-2, -1, 1, 2, 3))
+        for labels in (
+            *((-2, 0, 1, 2), (-1, 0, 1, 2), (-1, 1, 2, 3), (-2, -1, 1, 2, 3)),
+            (-9999, 0, 1, 2),
+        )
     },
     **{
         f"wide {' '.join(columns)}": (csv(wide(*columns)), "unclear-columns", setting)
@@ -220,6 +261,37 @@ ASKED: dict[str, tuple[str, str, str]] = {  # text, code, a setting that solves 
         ),
         *("two-values", "columns"),
     ),
+    "system and segment that explain only together": (
+        csv(
+            [
+                {"system": s, "doc": "d", "seg_id": i, "rater": f"r{j}", "label": (i + k) % 2}
+                for k, s in enumerate("ab")
+                for i in range(10)
+                for j in range(3)
+            ]
+        ),
+        *("incomplete-item", "columns"),
+    ),
+    "ids that begin again": (
+        csv(
+            [
+                {"id": i, "text": f"{t} {i}", "rater": f"r{j}", "label": (i + k) % 2}
+                for k, t in enumerate(("a long text about a thing", "some words about another"))
+                for i in range(12)
+                for j in range(3)
+            ]
+        ),
+        *("incomplete-item", "columns"),
+    ),
+    "ids of workers": (
+        csv(
+            [
+                {"task": i, **{f"worker{k}": f"A{(i + k) % 4}" for k in (1, 2, 3)}}
+                for i in range(ITEMS)
+            ]
+        ),
+        *("unclear-columns", "judges-are"),
+    ),
     "criteria in rows": (
         csv(
             [
@@ -237,6 +309,26 @@ ASKED: dict[str, tuple[str, str, str]] = {  # text, code, a setting that solves 
     "missing as nothing": (csv(crowd(pick(0, 1, ""))), "missing-label", "skip-bad-rows"),
     "words and numbers": (csv(crowd(pick(0, 1, "bad page"))), "mixed-labels", "labels"),
     "json by item": (json.dumps(BY_ITEM), "unclear-columns", "transpose"),
+    **{
+        f"json {key} {' '.join(names)}": (
+            json.dumps([{"id": i, key: dict.fromkeys(names, i % 3)} for i in range(ITEMS)]),
+            *("unclear-columns", setting),
+        )
+        for key, names, setting in (
+            ("ratings", ("fluency", "style"), "questions-are"),
+            ("ratings", ("ann", "bob"), "format"),
+            ("votes", ("yes", "no"), "counts"),
+        )
+    },
+    "json without ids": (
+        json.dumps(
+            [
+                {"premise": i, "annotator_ids": [*own], "labels": [*own.values()]}
+                for i, own in BY_ITEM.items()
+            ]
+        ),
+        *("missing-column", "columns"),
+    ),
     "no header": (
         "".join(f"{i // 4},0,d{i},{i % 3}\n" for i in range(24)),
         *("no-header", "header"),
@@ -283,6 +375,8 @@ def test_a_table_is_asked_about(name: str, tmp_path: Path) -> None:
     ("label", "note"),
     [
         (pick(0, 1, 9), "9 is far above"),
+        (pick(0, 1, 88, 99), "88, 99 are far above"),
+        (pick("yes", "no", "don't know"), "may mean a missing label"),
         (pick(-1, 0, 1), "-1 is taken"),
         (pick("bad", "good", "excellent"), "look ordered"),
     ],
@@ -292,6 +386,21 @@ def test_labels_that_may_mean_something_else_are_noted(
 ) -> None:
     notes = read(written(tmp_path, "csv", csv(crowd(label)))).notes
     assert [note in found for found in notes] == [True]
+
+
+def test_judges_that_differ_in_case_alone_are_noted(tmp_path: Path) -> None:
+    rows = [row | {"judge": row["judge"].upper()} for row in LIST[:3]] + LIST[3:]
+    notes = read(written(tmp_path, "csv", csv(rows))).notes
+    assert ["differ only in case" in found for found in notes] == [True]
+
+
+def test_gold_below_zero_is_noted_unless_it_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "a.qrels").write_text(
+        "".join(f"1 0 d{i} {i % 4 - 2}\n" for i in range(8) if i % 4 != 1)
+    )
+    (note,) = read(tmp_path / "a.qrels").notes
+    assert note.remedies == (Remedy("drop-label", ("-2",)),)  # type: ignore[attr-defined]
+    assert not read(tmp_path / "a.qrels", drop_labels=["-2"]).notes
 
 
 def test_a_column_that_numbers_the_rows_is_noted(tmp_path: Path) -> None:
@@ -307,6 +416,10 @@ def test_an_answer_makes_the_table_readable(tmp_path: Path) -> None:
     path = written(tmp_path, "json", json.dumps(BY_ITEM))
     found = Judgments.read(path, transpose=True)
     assert (len(found), found.item_count, found.judge_count) == FULL
+    path = written(tmp_path, "json", ASKED["json ratings ann bob"][0])
+    assert Judgments.read(path, format="nested").judges.to_pylist() == ["ann", "bob"]
+    found = Judgments.read(path, questions_are="ratings.*")
+    assert (len(found), found.item_count, found.judge_count) == (24, 24, 1)
     path = written(tmp_path, "csv", ASKED["documents of a search"][0])
     found = Judgments.read(path, questions_are="relevance*")
     assert (len(found), found.item_count, found.judge_count, found.topic_count) == (24, 24, 3, 4)

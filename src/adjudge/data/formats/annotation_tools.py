@@ -77,8 +77,14 @@ def _doccano(file: File) -> bool:
         return False
     record = file.records[0] if file.records else {}
     if "annotations" in record:
-        entries = as_list(record["annotations"])[:1]
-        return isinstance(record["annotations"], list) and all(map(_is_doccano, entries))
+        entries = as_list(record["annotations"])
+        labels = [str(one) for one in entries if "user" not in as_object(one)]
+        several = len(set(labels)) == len(labels)  # of votes, some repeat
+        return (
+            isinstance(record["annotations"], list)
+            and several
+            and all(map(_is_doccano, entries[:1]))
+        )
     lists = json_with(r'"(label|labels|cats)"\s*:\s*\[')(file)
     given = [as_list(one.get(key)) for one in file.records for key in _LISTS]
     if any(len(set(map(str, own))) < len(own) for own in given):

@@ -1,7 +1,7 @@
 """Items with their judgments inside: one record per item, in JSON, JSON Lines or Parquet.
 
 The judgments are in a list of objects (``{"id": 1, "annotations": [{"annotator": "ann", "label":
-"yes"}]}``), in one object by judge (``"ratings": {"ann": 3}``), or in two lists of one length
+"yes"}]}``), in one object by judge (``"annotations": {"ann": 3}``), or in two lists of one length
 (``"annotators": ["ann"], "labels": ["yes"]``), at most one object down. Where there are several,
 each is a question.
 """
@@ -16,8 +16,8 @@ from typing import Any, Literal
 from adjudge.data._second_questions import tell_label
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.opening import File
-from adjudge.data.formats.plain import content_of, spelt_out
+from adjudge.data.formats.opening import File, spelt_out
+from adjudge.data.formats.plain import content_of
 from adjudge.data.formats.records import (
     Level,
     RecordRows,
@@ -31,11 +31,15 @@ from adjudge.data.formats.records import (
     single,
 )
 from adjudge.data.formats.tables import choose_question, left_out
+from adjudge.data.shapes import FEWEST_ROWS, find_judges
 from adjudge.data.synonyms import SYNONYMS
 from adjudge.errors import BadData, Remedy, name_columns
 
 _OUTSIDE = ("item", "topic", "document", "gold")
 _INSIDE = ("judge", "label", "time", "seconds")
+_IDS = ("id", "idx", "uid", "index")  # keys of the item where no other is
+_PEOPLE = tuple(word for word in SYNONYMS["judge"] if word not in ("model", "llm"))
+_OF_PEOPLE = ("annotations", "judgments", "judgements")  # objects by judge, whatever the keys
 _RECORD = " record"  # what no key of a judgment is called
 _UNFINISHED = ("draft", "discarded", "rejected", "cancelled", "canceled", "skipped")
 
@@ -51,14 +55,13 @@ class Nest:
 
     def judgments(self, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Return the judgments in a record, each as columns and values."""
-        held: Any = record
-        for key in self.path:
-            held = as_object(held).get(key)
+        held = _held(record, self.path)
         if self.form == "list":
             for one in as_list(held):
                 yield spelt_out(one) if isinstance(one, dict) else {"value": one}
         elif self.form == "votes":
-            yield from ({"judge": "votes", "label": label} for label in as_list(held))
+            for vote in as_list(held):
+                yield {"judge": "votes", **(vote if isinstance(vote, dict) else {"label": vote})}
         elif self.form == "by judge":
             for judge, label in as_object(held).items():
                 yield {"judge": judge, "label": label}
@@ -77,30 +80,57 @@ def _nests_in(file: File) -> dict[str, Nest]:
         return {}  # a judgment itself
     places: list[tuple[tuple[str, ...], Any]] = [((key,), held) for key, held in record.items()]
     places += [((k, i), v) for k, held in record.items() for i, v in as_object(held).items()]
-    nests = (_nest(path, held) for path, held in places)
+    nests = (_nest(path, held, file.records) for path, held in places)
     return {nest.name: nest for nest in nests if nest is not None} or (
         _parallel(record, file.records)
     )
 
 
-def _nest(path: tuple[str, ...], held: Any) -> Nest | None:
+def _nest(path: tuple[str, ...], held: Any, records: list[dict[str, Any]]) -> Nest | None:
     name = path[-1]
     if isinstance(held, list) and held and all(isinstance(one, dict) for one in held):
         if "judge" in roles_of(list(spelt_out(held[0]))):
             return Nest(name, path, "list")
-        return None
+        every = (spelt_out(one) for record in records for one in as_list(_held(record, path)))
+        votes = len(path) == 1 and all(roles_of(list(one)).keys() == {"label"} for one in every)
+        repeated = any(_repeats(record.get(name)) for record in records)
+        return Nest(name, path, "votes") if votes and repeated else None
     flat = isinstance(held, dict) and not any(isinstance(v, list | dict) for v in held.values())
-    return (
-        Nest(name, path, "by judge")
-        if flat and len(held) > 1 and _is_plural(name, "label")
-        else (None)
-    )
+    by_judge = flat and len(held) > 1 and _is_plural(name, "label")
+    return Nest(name, path, "by judge") if by_judge else None
+
+
+def _held(record: dict[str, Any], path: tuple[str, ...]) -> Any:
+    """Return what a record holds where a path of keys leads."""
+    held: Any = record
+    for key in path:
+        held = as_object(held).get(key)
+    return held
 
 
 def _repeats(held: Any) -> bool:
     """Whether a list has an entry twice, as lists of votes do and those of options do not."""
     entries = list(map(str, as_list(held)))
     return len(set(entries)) < len(entries)
+
+
+def _ask_who_judged(nest: Nest, file: File) -> None:
+    """Ask what the keys by judge are where they are the same everywhere and no names of judges."""
+    keys = [set(as_object(_held(record, nest.path))) for record in file.records]
+    names = list(as_object(_held(file.records[0], nest.path)))
+    same = len(keys) >= FEWEST_ROWS and all(own == keys[0] for own in keys)
+    if (
+        same
+        and letters_of(nest.name) not in _OF_PEOPLE
+        and not find_judges(dict.fromkeys(names, ()))
+    ):
+        pattern = ".".join([*nest.path, "*"])
+        named = [Remedy("format", "nested"), Remedy("questions-are", pattern), Remedy("counts")]
+        problem = (
+            f"what the keys of {nest.name} ({', '.join(names[:8])}) are is not clear: judges, "
+            "questions, or labels with their votes"
+        )
+        raise BadData.at(file.name, "unclear-columns", problem, value=names, remedies=named)
 
 
 def _parallel(record: dict[str, Any], records: list[dict[str, Any]]) -> dict[str, Nest]:
@@ -130,8 +160,12 @@ def _parts(held: Any) -> list[Any]:
 
 
 def _is_plural(name: str, role: str) -> bool:
-    """Whether a key is the plural, perhaps with ids, of a word for a role."""
+    """Whether a key is the plural, perhaps with ids, of a word for a role: annotator_labels."""
     letters = letters_of(name)
+    if role == "label":
+        letters = next(
+            (rest for who in _PEOPLE if (rest := letters.removeprefix(who)) != letters), letters
+        )
     return any(letters in (f"{word}s", f"{word}es", f"{word}ids") for word in SYNONYMS[role])
 
 
@@ -147,6 +181,8 @@ def _read(file: File, options: Options) -> Content:
     for place, record in _records(file, rows):
         _add((rows, parts), gone, place, record, nests[name], options)
     if nests[name].form == "by judge":
+        if not options.named:
+            _ask_who_judged(nests[name], file)
         people = list(dict.fromkeys(rows.values("judge")))
         listed = ", ".join(people[:8]) + (", ..." if len(people) > 8 else "")
         rows.source.remark(f"each name in {name} is taken for a judge ({len(people)}: {listed})")
@@ -201,7 +237,13 @@ def _add(
     outside = roles_of(list(around), named={r: c for r, c in named.items() if c in around})
     cells = {role: around[outside[role]] for role in _OUTSIDE if role in outside}
     if "item" not in cells and "document" not in cells:
-        cells["item"] = next((v for k, v in around.items() if letters_of(k) == "id"), None)
+        key = next((key for key in around if letters_of(key) in _IDS), None)
+        if key is None:
+            problem = f"no key says what was judged; the keys are {', '.join(around)}"
+            raise rows.source.error(
+                None, problem, code="missing-column", remedies=[name_columns("item")]
+            )
+        cells["item"] = around[key]
     for given in nest.judgments(record):
         inside = roles_of(list(given), named={r: c for r, c in named.items() if c in given})
         state = str(given.get("status", "")).casefold()

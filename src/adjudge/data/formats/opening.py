@@ -280,6 +280,17 @@ class File:
                 raise not_text(self) from None
 
 
+def spelt_out(record: dict[str, Any], before: str = "") -> dict[str, Any]:
+    """Return an object whose nested objects are spelt out by their paths."""
+    cells: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, dict):
+            cells |= spelt_out(value, f"{before}{key}.")
+        else:
+            cells[f"{before}{key}"] = value
+    return cells
+
+
 def _listed(text: str) -> list[dict[str, Any]]:
     """Return the longest list of objects under a key of JSON; none where it is cut off."""
     try:

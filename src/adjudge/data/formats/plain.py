@@ -31,7 +31,7 @@ from adjudge.data.columns import (
 from adjudge.data.formats.delimited import Delimited, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.multi_select import split_options
-from adjudge.data.formats.opening import File, reading
+from adjudge.data.formats.opening import File, reading, spelt_out
 from adjudge.data.formats.recognition import columns_of
 from adjudge.data.formats.records import (
     Level,
@@ -394,14 +394,3 @@ def _text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return str(value).lower() if isinstance(value, bool) else json.dumps(value)
-
-
-def spelt_out(record: dict[str, Any], before: str = "") -> dict[str, Any]:
-    """Return an object whose nested objects are spelt out by their paths."""
-    cells: dict[str, Any] = {}
-    for key, value in record.items():
-        if isinstance(value, dict):
-            cells |= spelt_out(value, f"{before}{key}.")
-        else:
-            cells[f"{before}{key}"] = value
-    return cells
