@@ -48,8 +48,6 @@ def curves(
     panel: str | None = None,
     band: bool = False,
     top: float | None = None,
-    width: int = 300,
-    height: int = 260,
 ) -> Any:
     """Lines of ``mean`` with ± ``spread``, as bars or as a band, one panel per value of a column.
 
@@ -64,5 +62,5 @@ def curves(
         bars = base.mark_area(opacity=0.15) if band else base.mark_rule(strokeWidth=1.2)
         lines = base.mark_line(point=alt.OverlayMarkDef(size=24), strokeWidth=2)
         both = bars.encode(y=low, y2="high:Q") + lines.encode(y=alt.Y("mean:Q", title=y))
-        panels.append(both.properties(width=width, height=height, title=name))
+        panels.append(both.properties(width=280, height=260, title=name))
     return alt.hconcat(*panels).resolve_scale(y="shared") if len(panels) > 1 else panels[0]

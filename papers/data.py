@@ -20,30 +20,21 @@ from papers.results import Options
 LEAST_GOLD = 20  # judged items with gold that a split needs
 TEST_SHARE = 1000 / 3275  # of the gold items: the split of the PMF and hierarchical papers
 
-_FILES = {
-    "trec-rf10": (
-        "judgments.tsv",
-        "the crowd judgments of the TREC 2010 relevance feedback track, tab separated columns "
-        "topicID workerID docID gold label (98,453 judgments)",
-    ),
-    "web-relevance": (
-        "judgments.csv",
-        "the web relevance judgments of Zhou, Platt, Basu and Mao 2012 (15,567 judgments)",
-    ),
+_FILES = {  # the judgments of the TREC 2010 relevance feedback track, and of Zhou and others 2012
+    "trec-rf10": "trec-rf10/judgments.tsv",
+    "web-relevance": "web-relevance/judgments.csv",
 }
 
 
 def find_file(name: str, folder: Path | None = None) -> Path:
     """The file of a real data set, or an error that says what to put where."""
     place = folder or Path(os.environ.get("ADJUDGE_DATA") or Path("..") / "shared" / "data")
-    file, what = _FILES[name]
-    path = place / name / file
+    path = place / _FILES[name]
     if not path.is_file():
         raise BadData(
-            f"file not found. Expected {what}. Set --data or ADJUDGE_DATA to the folder that "
-            f"contains {name}/{file}",
+            f"file not found. Set --data or ADJUDGE_DATA to the folder that has {_FILES[name]}",
             source=str(path),
-            expected=what,
+            expected=_FILES[name],
         )
     return path
 
@@ -61,12 +52,6 @@ def both(content: Content) -> tuple[Judgments, Gold]:
     return content.judgments, content.gold
 
 
-@cache
-def read_trec_2011(path: Path) -> tuple[Judgments, Gold]:
-    """The binary judgments and gold of TREC 2011 crowdsourcing, task 2."""
-    return both(trec_2011_subset(read_content(path)))
-
-
 def read_own(options: Options) -> tuple[Judgments, Gold]:
     """Judgments and gold of the files that ``--judgments`` and ``--gold`` name."""
     judgments = take_judgments(str(options.judgments))
@@ -74,15 +59,14 @@ def read_own(options: Options) -> tuple[Judgments, Gold]:
     known = gold.align(judgments)
     known = known[known >= 0]
     if len(known) < LEAST_GOLD:
-        raise BadData(
-            f"{len(known)} of the judged items have a gold label, and a split for training and "
-            f"test needs at least {LEAST_GOLD}",
-            source=str(options.gold or options.judgments),
-            code="too-little-gold",
-            value=len(known),
-            expected=f"gold for {LEAST_GOLD} items or more",
-        )
+        found = f"{len(known)} of the judged items have a gold label"
+        raise _too_little_gold(found, f"{LEAST_GOLD} items")
     return judgments, gold
+
+
+def _too_little_gold(found: str, least: str) -> BadData:
+    problem = f"{found}, and a split for training and test needs {least} or more"
+    return BadData(problem, code="too-little-gold", expected=f"gold for {least} or more")
 
 
 def describe(options: Options, judgments: Judgments, gold: Gold) -> str:
@@ -102,8 +86,11 @@ def describe(options: Options, judgments: Judgments, gold: Gold) -> str:
     )
 
 
-def as_binary(judgments: Judgments, gold: Gold) -> tuple[Judgments, Gold]:
-    """Judgments and gold with two labels, relevant or not; honeypots are left out."""
+def read_binary(options: Options) -> tuple[Judgments, Gold]:
+    """TREC 2011 crowdsourcing, task 2; or a user's own, relevant or not, without honeypots."""
+    if not options.judgments:
+        return both(trec_2011_subset(read_content(find_file("trec-rf10", options.data))))
+    judgments, gold = read_own(options)
     left = judgments.select(items=~gold.honeypots(judgments))
     plain = gold if gold.honeypot is None else gold.select(~gold.honeypot)
     return left.collapse(), plain.collapse(left.scale)
@@ -128,13 +115,8 @@ def split_gold(judgments: Judgments, gold: Gold, seed: int) -> Split:
     counts = np.bincount(known[known >= 0], minlength=2)
     each = min(max(LEAST_GOLD // 4, round(TEST_SHARE * counts.sum() / 2)), *(counts // 2))
     if each < LEAST_GOLD // 4:
-        raise BadData(
-            f"gold has {counts[1]} relevant and {counts[0]} other items, and a split needs at "
-            f"least {LEAST_GOLD // 2} of each",
-            code="too-little-gold",
-            value=int(counts.min()),
-            expected=f"gold for {LEAST_GOLD // 2} items of each class or more",
-        )
+        found = f"gold has {counts[1]} relevant and {counts[0]} other items"
+        raise _too_little_gold(found, f"{LEAST_GOLD // 2} items of each class")
     rng = np.random.default_rng([2012, seed])
     drawn = [rng.choice(np.flatnonzero(known == k), each, replace=False) for k in (0, 1)]
     test = np.sort(np.concatenate(drawn))

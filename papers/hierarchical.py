@@ -21,34 +21,17 @@ from scipy.stats import spearmanr
 
 from adjudge import BadData, Consensus, Draws, Gold, HierarchicalRelevance, Judgments, MajorityVote
 from adjudge.data.draws import rank_r_hat
-from adjudge.evaluation.measures import Cells
+from adjudge.evaluation.measures import Cells, log_loss, rmse
 from adjudge.report.plots.judges import sensitivity_specificity
 from adjudge.report.plots.labels import estimate_both, voted_relevance
-from papers.data import (
-    Split,
-    as_binary,
-    describe,
-    find_file,
-    read_own,
-    read_trec_2011,
-    split_gold,
-)
+from papers.data import Split, describe, read_binary, split_gold
 from papers.results import Figure, Finding, Options, Replication, compare, read_published
-from papers.stats import (
-    Interval,
-    hold_all,
-    listed,
-    of_draws,
-    over_runs,
-    peak_memory,
-    reset_peak_memory,
-)
+from papers.stats import Interval, hold_all, listed, measure_memory, of_draws, over_runs
 
 SIMULATED: dict[str, float] = read_published("hierarchical")["section-9"]  # uniform probabilities
 Data = tuple[Judgments, Gold]
 CHAINS, WARMUP, DRAWS = 3, 1000, 1000  # section 6, page 5
 MEMORY = 2.5  # gigabytes that JAGS needed: section 6, page 5
-_LEAST = 1e-6  # probability of the truth, so that a mistake costs at most 13.8 nats
 RUNS = {  # the model, and whether its labels are submitted instead of probabilities
     "1 unsupervised, 0/1": ("unsupervised", True),
     "2 semi-supervised, 0/1": ("semi-supervised", True),
@@ -82,9 +65,7 @@ def fit(
     judgments: Judgments, gold: Gold | None, part: int
 ) -> tuple[Consensus, Draws, dict[str, float]]:
     """A fit of the published length, its draws, its memory and its largest R-hat."""
-    reset_peak_memory()
-    consensus = _model(0, part).fit(judgments, gold)
-    memory = peak_memory()
+    consensus, memory = measure_memory(lambda: _model(0, part).fit(judgments, gold))
     draws = consensus.draws
     if draws is None:
         raise BadData("the fit kept no draws", expected="a sampled model")
@@ -118,18 +99,16 @@ def worst_r_hat(draws: Draws, statistic: Callable[[NDArray[np.float64]], float])
 def judge_rates(judgments: Judgments, draws: Draws) -> Any:
     """Each judge's judgments, share of ones, and rates with sd; most judgments first."""
     drawn = draws.confusion.reshape(-1, *draws.confusion.shape[2:]).astype(np.float64)
-    specificity, sensitivity = drawn[:, :, 0, 0], drawn[:, :, 1, 1]
+    rates = {"specificity": drawn[:, :, 0, 0], "sensitivity": drawn[:, :, 1, 1]}
     count = judgments.counts_per_judge
     ones = np.bincount(judgments.judge, judgments.label == 1, minlength=len(count))
     columns = {
         "judge": judgments.judges.to_pylist(),
         "judgments": count,
         "ones": ones / np.maximum(count, 1),
-        "specificity": specificity.mean(axis=0).round(5),
-        "specificity_sd": specificity.std(axis=0).round(5),
-        "sensitivity": sensitivity.mean(axis=0).round(5),
-        "sensitivity_sd": sensitivity.std(axis=0).round(5),
-        "p_chance": (specificity + sensitivity <= 1.0).mean(axis=0),
+        **{name: values.mean(axis=0).round(5) for name, values in rates.items()},
+        **{f"{name}_sd": values.std(axis=0).round(5) for name, values in rates.items()},
+        "p_chance": np.mean(np.add(*rates.values()) <= 1.0, axis=0),
     }
     order = np.argsort(-count, kind="stable")
     return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
@@ -191,14 +170,14 @@ def score(split: Split, response: NDArray[Any]) -> dict[str, float]:
     """The scores of responses, counted in part."""
     relevant, given = split.truth == 1, response.astype(np.float64)
     cells = Cells.of(relevant, given)
-    chance = np.clip(np.where(relevant, given, 1.0 - given), _LEAST, 1 - _LEAST)  # of the truth
+    chances = np.stack([1.0 - given, given], axis=1)
     return {
         "accuracy": float(np.mean((given > 0.5) == relevant)),
         "precision": float(cells.precision),
         "recall": float(cells.recall),
         "specificity": float(cells.specificity),
-        "log loss": float(-np.log(chance).mean()),
-        "RMSE": float(np.sqrt(((relevant - given) ** 2).mean())),
+        "log loss": float(log_loss(split.truth, chances)),
+        "RMSE": float(rmse(relevant, given)),
         "TP": float(cells.true_positive),
         "FP": float(cells.false_positive),
         "FN": float(cells.false_negative),
@@ -225,8 +204,7 @@ def replicate(options: Options) -> Replication:
     """The runs scored, section 9.3, what the fits took, figures 1 and 2, and the claims."""
     part = 10 if options.quick else 1  # a quick chain is a tenth as long
     seeds = range(options.count(full=20, quick=3))
-    own = as_binary(*read_own(options)) if options.judgments else None
-    data = own or read_trec_2011(find_file("trec-rf10", options.data))
+    data = read_binary(options)
     judgments = data[0]
     alone, draws, took = fit(judgments, None, part)
     given, _, took_given = fit(judgments, split_gold(*data, 0).train, part)
@@ -243,8 +221,8 @@ def replicate(options: Options) -> Replication:
         "figure-2": Figure(judges, sensitivity_specificity(alone.judges)),
     }
     values: dict[str, Any] = {"seeds": len(seeds), "part": part}
-    if own:
-        about = describe(options, *own)
+    if options.judgments:
+        about = describe(options, *data)
         return Replication(tables=tables, figures=figures, findings={}, values=values, about=about)
     simulated = [simulate(seed, 1_000_000 // part) for seed in seeds]
     published = {name: {"precision": v, "recall": v} for name, v in SIMULATED.items()}
@@ -259,31 +237,17 @@ def replicate(options: Options) -> Replication:
             "cost": compare(took_all, jags, apart="another program on another machine"),
         },
         figures=figures,
-        findings=findings(costs, by_vote, extreme, hyper, judges, changed, runs),
+        findings=check_posterior(costs, by_vote, extreme, hyper)
+        | check_judges(judges, changed)
+        | check_scores(runs),
         values=values,
     )
 
 
-def findings(
-    costs: Mapping[str, Mapping[str, float]],
-    by_vote: Any,
-    extreme: Interval,
-    hyper: Mapping[str, NDArray[np.float64]],
-    judges: Any,
-    changed: Mapping[str, int],
-    runs: Sequence[Mapping[str, Mapping[str, float]]],
+def check_posterior(
+    costs: Any, by_vote: Any, extreme: Interval, hyper: Mapping[str, NDArray[np.float64]]
 ) -> dict[str, Finding]:
-    """What the paper says of its posterior, its judges and its scores."""
-    return {
-        **_check_posterior(costs, by_vote, extreme, hyper),
-        **_check_judges(judges, changed),
-        **_check_scores(runs),
-    }
-
-
-def _check_posterior(
-    costs: Any, by_vote: Any, extreme: Interval, hyper: Mapping[str, Any]
-) -> dict[str, Finding]:
+    """What the paper says of its posterior."""
     old, new = (
         {name: row[f"worst R-hat, {kind}"] for name, row in costs.items()}
         for kind in ("1992", "ranks")
@@ -314,7 +278,8 @@ def _check_posterior(
     }
 
 
-def _check_judges(judges: Any, changed: Mapping[str, int]) -> dict[str, Finding]:
+def check_judges(judges: Any, changed: Mapping[str, int]) -> dict[str, Finding]:
+    """What the paper says of the judges."""
     rates = judges[["specificity", "sensitivity"]].to_numpy()
     rng = np.random.default_rng(7)
     again = rng.integers(len(rates), size=(2000, len(rates)))
@@ -356,7 +321,7 @@ def _check_judges(judges: Any, changed: Mapping[str, int]) -> dict[str, Finding]
     }
 
 
-def _check_scores(runs: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str, Finding]:
+def check_scores(runs: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str, Finding]:
     """How the runs score, which the paper could not say, and section 9.3."""
 
     def gap(run: str, other: str, what: str) -> Interval:

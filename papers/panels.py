@@ -7,15 +7,10 @@ known to us only by what the text says of them; what is chosen here in their pla
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from adjudge.data.judgments import Judgments
-from adjudge.data.names import Codes
-from adjudge.data.scale import Scale
-from adjudge.simulation import Crowd, Dirichlet, Given, Matrix, Population, Simulated, number_names
-from adjudge.simulation._crowd import labels_of, pick, rng_of, streams_of, truth_of
+from adjudge import Gold, Judgments, Scale
+from adjudge.simulation import Crowd, Dirichlet, Given, Matrix, Population, Simulated
 
 PREVALENCE = (0.05, 0.15, 0.8)
 THREE: tuple[Matrix, Matrix, Matrix] = (
@@ -47,45 +42,31 @@ def three_judges(items: int, seed: int = 0) -> Simulated:
     ).make(seed)
 
 
-def monitoring_panel(seed: int = 0, *, accuracy: float = 0.65, kappa: float = 20.0) -> Simulated:
-    """Section 4 of the study in shape: 148 judges, 48 items, 5 grades, 6,008 judgments.
+def monitoring_panel(
+    seed: int = 0, *, accuracy: float = 0.65, kappa: float = 20.0
+) -> tuple[Judgments, Gold]:
+    """Section 4 of the study in shape: 148 judges, 48 items, 5 grades, 6,008 judgments, all gold.
 
     The counts are published, and that some judges, the new ones, judged only a few items. Ours:
     118 judges judged all 48 items, and 30 new ones from 1 to 22. Rows of the matrices are
     Dirichlet and fall off from the diagonal: old judges with this accuracy and kappa (the lower,
     the more they differ), new ones .15 less accurate and with half the kappa, since the items were
-    picked to be hard. All truths are gold, the super-judge's.
+    picked to be hard.
     """
     items, old, new, total = 48, 118, 30, 6008
-    draws = [rng_of(stream) for stream in streams_of(seed, 4)]
     skills = (Dirichlet(kappa, accuracy), Dirichlet(kappa / 2, accuracy - 0.15))
-    population = Population(tuple(zip(skills, (old, new), strict=True)))
-    scale = Scale(labels=GRADES, ordinal=True)
-    prevalence = np.array([_GRADE_PREVALENCE])
-    confusion = population.draw(scale, prevalence[0], draws[0])
-    truth = pick(draws[1].random(items), prevalence, None).astype(np.int32)
+    made = Crowd(
+        items=items,
+        population=Population(tuple(zip(skills, (old, new), strict=True))),
+        scale=Scale(labels=GRADES, ordinal=True),
+        prevalence=_GRADE_PREVALENCE,
+        per_item=old + new,
+    ).make(seed)
     # New judges differ as quadratic steps do; each has one item at least, and the sum is exact.
     steps = np.round((total - old * items - new) * np.linspace(0, 1, new + 1) ** 2)
     load = np.append(np.full(old, items), 1 + np.diff(steps).astype(np.int64))  # (judge,)
-    place = np.argsort(draws[2].random((items, len(load))), axis=0).argsort(axis=0)
-    judged = place < load  # (item, judge)
-    item, chosen = np.nonzero(judged)
-    judge: Codes = chosen.astype(np.int32)
-    label = labels_of(confusion, judge, truth[item], draws[3]).astype(scale.label_dtype)
-    judgments = Judgments(
-        scale=scale,
-        items=number_names("item", items, 7),
-        judges=number_names("judge", len(load), 4),
-        offsets=np.append(0, np.cumsum(judged.sum(axis=1))).astype(np.int64),
-        judge=judge,
-        label=label,
-    )
-    known = truth_of(judgments, truth)
-    return Simulated(
-        judgments=judgments,
-        truth=known,
-        gold=replace(known, source="gold"),
-        confusion=confusion,
-        prevalence=prevalence,
-        kinds=population.kinds,
-    )
+    order = np.argsort(np.random.default_rng(seed).random((len(load), items)), axis=1)
+    place = order.argsort(axis=1)  # (judge, item)
+    judgments = made.judgments
+    kept = (place < load[:, None])[judgments.judge, judgments.item]
+    return judgments.select(judgments=kept, keep_empty=True), made.truth

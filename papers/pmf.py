@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
 from typing import Any
@@ -32,15 +32,7 @@ from adjudge.models.model import pick
 from adjudge.models.vote import choose_judges
 from adjudge.models.weighting import ACCURACY, Product, measure_features
 from papers.charts import curves, published_and_obtained
-from papers.data import (
-    Split,
-    as_binary,
-    describe,
-    find_file,
-    read_own,
-    read_trec_2011,
-    split_gold,
-)
+from papers.data import Split, describe, read_binary, split_gold
 from papers.results import Figure, Finding, Options, Replication, Run, compare, read_published
 from papers.stats import Interval, over_items
 
@@ -100,8 +92,8 @@ class Source:
 
     judgments: Judgments
     gold: Gold
-    fits: tuple[str, ...] = tuple(FITS)
-    leak: bool = True  # whether to show what letting the test gold be seen would give
+    fits: tuple[str, ...]
+    leak: bool  # whether to show what letting the test gold be seen would give
 
 
 @cache
@@ -249,24 +241,20 @@ def _weighted_vote(
     return ((2.0 * labels - 1.0) @ used > 0).astype(np.int16)
 
 
-def try_ranks(data: Source, quick: bool) -> list[tuple[int, float, float]]:
-    """Rank, lambda and held-out error, by cross-validation over all labels."""
-    _, tried = Pmf(tolerance=1e-5).try_ranks(
+def try_ranks(data: Source, quick: bool) -> Sequence[Any]:
+    """Held-out error by rank and lambda: cross-validation over all labels."""
+    return Pmf(tolerance=1e-5).try_ranks(
         data.judgments,
         ranks=(10, 30) if quick else _RANKS,
         regularisations=(0.1, 0.5, 2.0) if quick else (*RIDGES, *_BEYOND),
         folds=2 if quick else 3,
-    )
-    return [(entry.rank, entry.regularisation, entry.rmse) for entry in tried]
+    )[1]
 
 
 def replicate(options: Options) -> Replication:
     """Table 1, its variants, other models, the choice of D and lambda, and the claims."""
-    own = read_own(options) if options.judgments else None
-    if own:
-        data = Source(*as_binary(*own), ("",), leak=False)
-    else:
-        data = Source(*read_trec_2011(find_file("trec-rf10", options.data)))
+    own = options.judgments is not None
+    data = Source(*read_binary(options), ("",) if own else tuple(FITS), leak=not own)
     seeds = range(options.count(full=10, quick=4))
     splits = [split_gold(data.judgments, data.gold, seed) for seed in seeds]
     choices = label_without_gold(data, options.quick)
@@ -280,7 +268,7 @@ def replicate(options: Options) -> Replication:
             figures={"alpha": Figure(sweep, _draw_alphas(sweep))},
             findings={},
             values={"splits": len(splits)},
-            about=describe(options, *own),
+            about=describe(options, data.judgments, data.gold),
         )
     return gather(splits, choices, labelled, try_ranks(data, options.quick))
 
@@ -304,7 +292,7 @@ def gather(
     splits: Sequence[Split],
     choices: Mapping[str, NDArray[np.int16]],
     labelled: Sequence[Any],
-    tried: Sequence[tuple[int, float, float]],
+    tried: Sequence[Any],
 ) -> Replication:
     """Tables, figures and claims from the labels of all splits."""
     scores, marks = _score(splits, choices, labelled)
@@ -320,8 +308,8 @@ def gather(
     table_1 = table(PUBLISHED, (*_COLUMNS, "SEN", "α", "coverage", "ACC, covered"))
     fits, seen = table(VARIANTS, ("ACC", "RMSE", "SPE", "α")), table(leaked, ("ACC", "SPE", "SEN"))
     grid: dict[str, dict[str, float]] = {}
-    for rank, ridge, error in sorted(tried, key=lambda entry: entry[1]):
-        grid.setdefault(f"λ = {ridge:g}", {})[f"D = {rank}"] = error
+    for one in sorted(tried, key=lambda entry: entry.regularisation):
+        grid.setdefault(f"λ = {one.regularisation:g}", {})[f"D = {one.rank}"] = one.rmse
     plotted = table_1[table_1.column.isin(["ACC", "SPE"])]
     sweep = _sweep_alphas(splits, [sweeps for _, sweeps, _ in labelled])
     covered = sweep[sweep.method == "5 filter, accuracy"].set_index("alpha")["mean"]
@@ -402,34 +390,23 @@ def _gap(marks: Marks, first: str, second: str) -> Interval:
 
 
 def _above(marks: Marks, pairs: Sequence[tuple[str, str]]) -> Finding:
-    """Whether the first method of each pair is ahead of the second; by ranks as published."""
-    finding = Finding.above(
-        {f"({a[0]} less {b[0]})": _gap(marks, a, b) for a, b in pairs},
-    )
-    ranks = {name: row["ACC rank"] for name, row in PUBLISHED.items()}
-    return replace(
-        finding, published=_differences(pairs), passes=all(ranks[a] < ranks[b] for a, b in pairs)
-    )
-
-
-def _differences(pairs: Sequence[tuple[str, str]]) -> str:
-    """The least published difference of accuracy."""
-    gaps = {f"({a[0]} less {b[0]})": PUBLISHED[a]["ACC"] - PUBLISHED[b]["ACC"] for a, b in pairs}
-    least = min(gaps, key=lambda name: gaps[name])
-    return f"{gaps[least]:+.3f} {least}"
+    """Whether the first method of each pair is ahead of the second."""
+    told = {f"({a[0]} less {b[0]})": PUBLISHED[a]["ACC"] - PUBLISHED[b]["ACC"] for a, b in pairs}
+    gaps = zip(told, (_gap(marks, a, b) for a, b in pairs), strict=True)
+    return Finding.above(dict(gaps), published=told)
 
 
 def _equal(marks: Marks, pairs: Sequence[tuple[str, str]]) -> Finding:
     """Whether no pair of methods differs by more than its interval."""
-    gaps = {f"({a[0]} less {b[0]})": _gap(marks, a, b) for a, b in pairs}
-    most = max(gaps, key=lambda name: max(gaps[name].low, -gaps[name].high))
-    ranks = {name: row["ACC rank"] for name, row in PUBLISHED.items()}
+    gaps = {pair: _gap(marks, *pair) for pair in pairs}
+    one, other = most = max(gaps, key=lambda pair: max(gaps[pair].low, -gaps[pair].high))
+    names = f"({one[0]} less {other[0]})"
     return Finding(
         all(gap.above() is None for gap in gaps.values()),
-        f"{gaps[most].mean:+.3f} {most}",
+        f"{gaps[most].mean:+.3f} {names}",
         gaps[most].show(),
-        _differences(pairs),
-        all(ranks[a] == ranks[b] for a, b in pairs),
+        f"{PUBLISHED[one]['ACC'] - PUBLISHED[other]['ACC']:+.3f} {names}",
+        all(PUBLISHED[a]["ACC rank"] == PUBLISHED[b]["ACC rank"] for a, b in pairs),
     )
 
 
@@ -469,13 +446,15 @@ def _dominate(marks: Marks, ones: Sequence[str], others: Sequence[str]) -> Findi
     )
 
 
-def grid_finding(tried: Sequence[tuple[int, float, float]]) -> Finding:
+def grid_finding(tried: Sequence[Any]) -> Finding:
     """What cross-validation chooses, from the paper's grid and from a longer one."""
-    inside = [entry for entry in tried if entry[1] in RIDGES]
-    best, every = (min(entries, key=lambda entry: entry[2]) for entries in (inside, tried))
-    words = [f"D = {rank}, λ = {ridge:g} ({error:.4f})" for rank, ridge, error in (best, every)]
+    inside = [one for one in tried if one.regularisation in RIDGES]
+    best, every = (min(entries, key=lambda one: one.rmse) for entries in (inside, tried))
+    words = [
+        f"D = {one.rank}, λ = {one.regularisation:g} ({one.rmse:.4f})" for one in (best, every)
+    ]
     return Finding(
-        (best[0], best[1]) == (RANK, RIDGE),
+        (best.rank, best.regularisation) == (RANK, RIDGE),
         words[0],
         published=f"D = {RANK}, λ = {RIDGE:g}",
         readings=f"from a longer grid: {words[1]}",

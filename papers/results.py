@@ -193,12 +193,8 @@ def compare(
 
 
 def _by_cell(runs: Sequence[Run]) -> dict[tuple[str, str], list[float]]:
-    found: dict[tuple[str, str], list[float]] = {}
-    for run in runs:
-        for row, columns in run.items():
-            for column, value in columns.items():
-                found.setdefault((row, column), []).append(value)
-    return found
+    cells = [(row, column) for row, columns in runs[0].items() for column in columns]
+    return {(row, column): [run[row][column] for run in runs] for row, column in cells}
 
 
 @cache

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.stats import norm, t
 
+_T = TypeVar("_T")
 LEAST_SEEDS = 3  # with fewer there is no verdict
 
 
@@ -73,13 +74,13 @@ def listed(values: Mapping[Any, float], form: str = ".3f") -> str:
     return ", ".join(f"{name} {value:{form}}" for name, value in values.items())
 
 
-def reset_peak_memory() -> None:
-    """Forget the peak so far, where the system can."""
+def measure_memory(call: Callable[[], _T]) -> tuple[_T, float]:
+    """What a call gives, and the largest memory of this process in bytes during it.
+
+    Where the system cannot forget an earlier peak, it is the largest so far.
+    """
     if Path("/proc/self/clear_refs").exists():
         Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak_memory() -> float:
-    """The largest memory of this process in bytes."""
+    found = call()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return float(peak if sys.platform == "darwin" else peak * 1024)
+    return found, float(peak if sys.platform == "darwin" else peak * 1024)

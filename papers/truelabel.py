@@ -21,7 +21,6 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
@@ -34,12 +33,8 @@ from papers.panels import GRADES, monitoring_panel, three_judges
 from papers.results import Figure, Finding, Options, Printed, Replication, compare
 from papers.stats import Interval, hold_all, listed, over_runs
 
-HYBRID, DAWID_SKENE, SINGLE, VOTE = MODELS = (
-    "HybridConfusion",
-    "DawidSkene",
-    "SingleConfusion",
-    "MajorityVote",
-)
+MODELS = ("HybridConfusion", "DawidSkene", "SingleConfusion", "MajorityVote")
+HYBRID, DAWID_SKENE, SINGLE, VOTE = MODELS
 MEMORY, MEMORYLESS = "memory", "memoryless"
 SIZES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000, 3000)  # items
 DIAGONALS = (3, 10)  # the paper's beta
@@ -69,13 +64,8 @@ def stack_runs(runs: Sequence[Judgments]) -> Judgments:
     """
 
     def named(names: Sequence[Any]) -> Any:
-        parts = [
-            pc.binary_join_element_wise(
-                pa.scalar(str(at), pa.large_string()), own, pa.scalar("/", pa.large_string())
-            )
-            for at, own in enumerate(names)
-        ]
-        return pa.concat_arrays(parts)
+        texts = [f"{at}/{name}" for at, own in enumerate(names) for name in own.to_pylist()]
+        return pa.array(texts, pa.large_string())
 
     first = np.cumsum([0, *(run.judge_count for run in runs)])  # judges before each run
     counts = np.concatenate([run.counts_per_item for run in runs])
@@ -209,8 +199,8 @@ def draw_ratings(
 
 def _panel(accuracy: float, kappa: float, seed: int) -> tuple[Judgments, NDArray[Any]]:
     """A new panel for each run, so that no single panel decides."""
-    made = monitoring_panel(seed, accuracy=accuracy, kappa=kappa)
-    return made.judgments, made.truth.value
+    judgments, truth = monitoring_panel(seed, accuracy=accuracy, kappa=kappa)
+    return judgments, truth.align(judgments)
 
 
 def _fixed(judgments: Judgments, gold: Gold) -> Source:
@@ -341,7 +331,7 @@ def _draw_curves(values: Mapping[tuple[str, str], Any], y: str, x: str = "items"
     axis = alt.Axis(values=sorted(set(data.number)), grid=False, labelAngle=angle, format="d")
     scale = alt.Scale(type="log", nice=False, padding=12)
     across = alt.X("number:Q", title=x, scale=scale, axis=axis)
-    return Figure(data, curves(data, across, colour, y=y, panel="panel", top=1.0, height=250))
+    return Figure(data, curves(data, across, colour, y=y, panel="panel", top=1.0))
 
 
 def _draw_modes(parts: Parts) -> Figure:

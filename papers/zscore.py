@@ -95,16 +95,8 @@ class Seeds:
         return over_items(ours, [seed.loc[other_row, head] for seed in other.correct[: len(ours)]])
 
 
-@dataclass(frozen=True, slots=True)
-class AsWritten:
+class AsWritten(adjudge.ZScore):
     """The filter as the paper writes it: drop a judge if z > gamma, for distances as they are."""
-
-    zscore: adjudge.ZScore
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """The features of the filter."""
-        return self.zscore.features
 
     def drop(self, features: JudgeFeatures) -> Dropped:
         """Turn the accuracies round, so that the one-sided filter drops the greatest."""
@@ -112,7 +104,7 @@ class AsWritten:
             name: values if "distance" in name else 1 - values
             for name, values in features.values.items()
         }
-        return self.zscore.drop(JudgeFeatures(turned, features.counts))
+        return super().drop(JudgeFeatures(turned, features.counts))
 
 
 def paper_data(path: Path) -> tuple[Judgments, Gold]:
@@ -173,8 +165,8 @@ def tune_figure_1(
 
 
 def _make_filter(features: tuple[str, ...], reading: str, gamma: float) -> Any:
-    zscore = adjudge.ZScore(*features, gamma=gamma, sides=_SIDES[reading])
-    return AsWritten(zscore) if reading == WRITTEN else zscore
+    kind = AsWritten if reading == WRITTEN else adjudge.ZScore
+    return kind(*features, gamma=gamma, sides=_SIDES[reading])
 
 
 def _tune_seeds(
@@ -216,12 +208,11 @@ def score_models(path: Path, seed: int) -> dict[str, dict[str, float]]:
             method="variational", seed=seed
         ),
     }
-    found = {}
-    for name, model in models.items():
-        scores = cross_validate(model, *data, folds=5, seed=seed).pooled
-        pair = zip(("GA", "BA"), ("graded_accuracy", "binary_accuracy"), strict=True)
-        found[name] = {short: float(scores[measure]) for short, measure in pair}
-    return found
+    scores = {n: cross_validate(m, *data, folds=5, seed=seed).pooled for n, m in models.items()}
+    return {
+        name: {short: float(own[f"{full}_accuracy"]) for short, full in _MEASURES.items()}
+        for name, own in scores.items()
+    }
 
 
 def replicate(options: Options) -> Replication:

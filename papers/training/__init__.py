@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from adjudge import HybridConfusion, Judgments, MajorityVote, Scale
 from adjudge.collect.rules.policy import Policy
-from adjudge.simulation import number_names
+from adjudge.evaluation.measures import Cells
 from papers.charts import curves, published_and_obtained
 from papers.results import Figure, Finding, Options, Replication, compare, read_published
 from papers.stats import Interval, over_runs
@@ -48,25 +48,19 @@ TABLE_3[FALSE_ALARM] = [
 # The paper's thresholds are not published. These let about three in four pass the training, as in
 # table 2 (116 of 149); the rest is as published, and the server's default.
 POLICY = Policy(training_pass=0.6, warn_below=0.6, block_below=0.5)
-# "Each worker has to complete 20 query-result pairs successfully": 20 right of at most 40, where
-# the others pass by a share of 20; and training counts for trust too.
-BY_NUMBER = POLICY.changed(
-    {"training_rule": "correct", "training_tries": 2, "trust_training": True}
-)
 _SERVED = 5  # experiments through a server
 VOTE, HYBRID = "vote", "hybrid"
-MAIN, LEARNING, CORRECT = "as assumed", "judges who learn", "as assumed, 20 right to pass"
+MAIN, LEARNING = "as assumed", "judges who learn"
 CONTROL = "no anchoring, ethical judges only"
 CROWDS: dict[str, Assumptions] = {
     MAIN: Assumptions(),
     # Errors are half as large again at first, and shrink: at the middle arm's mix, after 20 pairs
     # of training, to about what the others have from the start.
     LEARNING: Assumptions(learning=0.1, errors=1.5),
-    CORRECT: Assumptions(),
     "no anchoring": Assumptions(anchoring=(0.0, 0.0)),
     "anchoring 0.5": Assumptions(anchoring=(0.5, 0.5)),
     "anchoring 1": Assumptions(anchoring=(1.0, 1.0)),
-    CONTROL: Assumptions(anchoring=(0.0, 0.0), ethical=1.0, spammers=0.0, clickers=0.0),
+    CONTROL: Assumptions(anchoring=(0.0, 0.0), spammers=0.0, clickers=0.0),
 }
 _MODELS = {VOTE: "majority vote", HYBRID: "HybridConfusion"}
 
@@ -75,58 +69,55 @@ _AGGREGATE = {ACCURACY: [FIGURE_2.get(arm, np.nan) for arm in ARMS], **TABLE_4}
 Runs = Sequence[Mapping[str, Any]]  # experiment: arm: "funnel", "judges" or model: measure
 
 
-def run_arms(crowd: Assumptions, policy: Policy, seed: int) -> dict[str, Any]:
+def run_arms(crowd: Assumptions, seed: int) -> dict[str, Any]:
     """One experiment: the funnel, the judges' mean measures and the aggregates of every arm."""
-    made, collections = run_experiment(policy, crowd, GOLDS, queries=QUERIES, mix=MIX, seed=seed)
+    made, collections = run_experiment(POLICY, crowd, GOLDS, queries=QUERIES, mix=MIX, seed=seed)
     return {arm: _outcome(made, found, seed) for arm, found in collections.items()}
 
 
 def _outcome(made: Material, collection: ArmCollection, seed: int) -> dict[str, Any]:
     judges = list(collection.judges.values())
-    trained = sum(judge.trained for judge in judges)
+    trained = sum(judge.stage != "training" for judge in judges)
     failed = sum(judge.stage == "failed" for judge in judges)
     share = 100 * (trained - failed) / trained if trained else float("nan")
     counts = (len(judges), trained, trained - failed, failed, share)
     truth = made.truth
     each = [measure(np.array(j.labels), truth[j.items]) for j in judges if j.items]
     judgments = trusted_judgments(collection)
+    known = truth[np.array(judgments.items.to_pylist(), dtype=np.int64)]  # items are numbers
     return {
         "funnel": dict(zip(TABLE_2, map(float, counts), strict=True)),
         "judges": {name: float(np.nanmean([one[name] for one in each])) for name in TABLE_3},
-        VOTE: measure(MajorityVote(seed=seed).fit(judgments).choice, truth),
-        HYBRID: measure(HybridConfusion(method="em", seed=seed).fit(judgments).choice, truth),
+        VOTE: measure(MajorityVote(seed=seed).fit(judgments).choice, known),
+        HYBRID: measure(HybridConfusion(method="em", seed=seed).fit(judgments).choice, known),
     }
 
 
 def measure(labels: NDArray[np.signedinteger], truth: NDArray[np.int64]) -> dict[str, float]:
     """Accuracy over all labels; precision and recall of Not Matching, NaN where there is none."""
-    said, true = labels == LABELS.index("Not Matching"), truth == LABELS.index("Not Matching")
-    both = float((said & true).sum())
+    at = LABELS.index("Not Matching")
+    cells = Cells.of(truth == at, labels == at)
     return {
         ACCURACY: float((labels == truth).mean()),
-        PRECISION: both / float(said.sum()) if said.any() else float("nan"),
-        RECALL: both / float(true.sum()) if true.any() else float("nan"),
-        FALSE_ALARM: float(said[~true].mean()) if not true.all() else float("nan"),
+        PRECISION: float(cells.precision),
+        RECALL: float(cells.recall),
+        FALSE_ALARM: 1.0 - float(cells.specificity),
     }
 
 
 def trusted_judgments(collection: ArmCollection) -> Judgments:
     """The judgments of judges who were not blocked."""
-    judges = [j for j in collection.judges.values() if j.items and j.stage != "blocked"]
-    item, label = (
-        np.concatenate([getattr(j, name) for j in judges]) for name in ("items", "labels")
-    )
-    judge = np.repeat(np.arange(len(judges), dtype=np.int32), [len(j.items) for j in judges])
-    order = np.argsort(item, kind="stable")
-    counts = np.bincount(item, minlength=len(collection.items))
-    return Judgments(
-        scale=SCALE,
-        items=number_names("item", len(collection.items), 4),
-        judges=number_names("judge", len(judges), 3),
-        offsets=np.append(0, np.cumsum(counts)).astype(np.int64),
-        judge=judge[order],
-        label=label[order].astype(SCALE.label_dtype),
-    )
+    kept = {
+        name: judge
+        for name, judge in collection.judges.items()
+        if judge.items and judge.stage != "blocked"
+    }
+    table = {
+        "item": np.concatenate([judge.items for judge in kept.values()]),
+        "judge": np.repeat(list(kept), [len(judge.items) for judge in kept.values()]),
+        "label": np.array(LABELS)[np.concatenate([judge.labels for judge in kept.values()])],
+    }
+    return Judgments.from_table(table, scale=SCALE)
 
 
 def replicate(options: Options) -> Replication:
@@ -138,8 +129,7 @@ def replicate(options: Options) -> Replication:
         seeds = options.count(full=40, quick=4)
         if name not in (MAIN, LEARNING, CONTROL):
             seeds = min(seeds, 2 if options.quick else 20)
-        policy = BY_NUMBER if name == CORRECT else POLICY
-        runs[name] = [run_arms(crowd, policy, seed) for seed in range(1, seeds + 1)]
+        runs[name] = [run_arms(crowd, seed) for seed in range(1, seeds + 1)]
     few = replace(CROWDS[MAIN], at_once=2)  # judges at a time in each arm; fewer train in vain
     queries = 2 if options.quick else 16
     experiments = range(1, min(_SERVED, options.count(full=_SERVED, quick=2)) + 1)
@@ -149,19 +139,17 @@ def replicate(options: Options) -> Replication:
 
 def gather(runs: Mapping[str, Runs], served: Runs) -> Replication:
     """Tables, figures and claims from the experiments of all crowds, and those through servers."""
-    shown = {name: own for name, own in runs.items() if name != CORRECT}
     return Replication(
         tables={
             **paper_tables(runs[MAIN]),
             "table-3-learning": _read_again(arm_table(runs[LEARNING], "judges", TABLE_3)),
             "table-4-learning": _read_again(arm_table(runs[LEARNING], VOTE, TABLE_4)),
-            "table-2-correct": _read_again(arm_table(runs[CORRECT], "funnel", TABLE_2)),
             "table-3-server": _read_again(arm_table(served, "judges", TABLE_3)),
             "table-4-server": _read_again(arm_table(served, VOTE, _AGGREGATE)),
         },
         figures={
             "figure-2-plot": figure_2(runs[MAIN]),
-            "strength-plot": strength_figure(shown, _MODELS),
+            "strength-plot": strength_figure(runs, _MODELS),
         },
         findings=findings(runs[MAIN], runs[LEARNING], runs[CONTROL], served),
         values={
@@ -241,7 +229,7 @@ def strength_figure(runs: Mapping[str, Runs], models: Mapping[str, str]) -> Figu
     legend = alt.Legend(labelLimit=300)
     colour = alt.Color("crowd:N", sort=list(runs), title=None, legend=legend)
     x = alt.X("arm:N", title="arm", axis=alt.Axis(labelAngle=0))
-    return Figure(data, curves(data, x, colour, y="accuracy", panel="model", width=260))
+    return Figure(data, curves(data, x, colour, y="accuracy", panel="model"))
 
 
 def findings(main: Runs, learning: Runs, control: Runs, served: Runs) -> dict[str, Finding]:
@@ -277,17 +265,20 @@ def findings(main: Runs, learning: Runs, control: Runs, served: Runs) -> dict[st
         ),
         "uniform-next": above(lambda runs: _lead(runs, "4", VOTE, ACCURACY)),
         "above-judge": above(
-            _above_judge, {"arm 3": FIGURE_2[UNIFORM] - TABLE_3[ACCURACY][ARMS.index(UNIFORM)]}
+            lambda runs: {f"arm {arm}": _gap(runs, (arm, VOTE, ACCURACY), (arm, "judges", ACCURACY))
+                          for arm in ARMS},
+            {"arm 3": FIGURE_2[UNIFORM] - TABLE_3[ACCURACY][ARMS.index(UNIFORM)]}
         ),
         "accuracy-rises": above(
-            lambda runs: {name: _difference(runs, b, a, "judges", ACCURACY)
+            lambda runs: {name: _gap(runs, (b, "judges", ACCURACY), (a, "judges", ACCURACY))
                           for name, (a, b) in rising.items()},
             {name: rates[b] - rates[a] for name, (a, b) in rising.items()},
         ),
         "judge-precision": peaks("judges", PRECISION, TABLE_3),
         "skill": replace(
             Finding.above(
-                {f"arm {arm} less arm 3": _difference(main, arm, UNIFORM, "judges", FALSE_ALARM)
+                {f"arm {arm} less arm 3":
+                 _gap(main, (arm, "judges", FALSE_ALARM), (UNIFORM, "judges", FALSE_ALARM))
                  for arm in ARMS if arm != UNIFORM}
             ),
             published=f"{alarms['1'] - alarms[UNIFORM]:+.3f} arm 1 less arm 3",
@@ -295,42 +286,32 @@ def findings(main: Runs, learning: Runs, control: Runs, served: Runs) -> dict[st
         ),
         "aggregate-precision": peaks(VOTE, PRECISION, TABLE_4),
         "aggregate-recall": recall,
-        "recall-exceeds": above(_recall_lead, {"arm 5": float(ahead["5"])}),
+        "recall-exceeds": above(
+            lambda runs: {"arm 5": _gap(runs, ("5", VOTE, RECALL), ("5", VOTE, PRECISION))},
+            {"arm 5": float(ahead["5"])},
+        ),
         "no-anchoring": _check_equal_arms(control),
         "server": _check_server(main, served),
     }  # fmt: skip
 
 
-def _difference(runs: Runs, arm: str, other: str, what: str, name: str) -> Interval:
-    return over_runs(values(runs, arm, what, name) - values(runs, other, what, name))
+def _gap(runs: Runs, one: tuple[str, str, str], other: tuple[str, str, str]) -> Interval:
+    """How far one (arm, what, measure) is above another, paired by experiment."""
+    return over_runs(values(runs, *one) - values(runs, *other))
 
 
 def _lead(runs: Runs, arms: Iterable[str], what: str, name: str) -> dict[str, Interval]:
-    """How far the uniform arm is ahead of others, paired by experiment."""
-    return {f"arm 3 less arm {arm}": _difference(runs, UNIFORM, arm, what, name) for arm in arms}
-
-
-def _above_judge(runs: Runs) -> dict[str, Interval]:
-    """How far the aggregate of each arm is above its mean judge."""
+    """How far the uniform arm is ahead of others."""
     return {
-        f"arm {arm}": over_runs(
-            values(runs, arm, VOTE, ACCURACY) - values(runs, arm, "judges", ACCURACY)
-        )
-        for arm in ARMS
-    }
-
-
-def _recall_lead(runs: Runs) -> dict[str, Interval]:
-    """Recall less precision of the aggregate in arm 5."""
-    return {
-        "arm 5": over_runs(values(runs, "5", VOTE, RECALL) - values(runs, "5", VOTE, PRECISION))
+        f"arm 3 less arm {arm}": _gap(runs, (UNIFORM, what, name), (arm, what, name))
+        for arm in arms
     }
 
 
 def _check_equal_arms(control: Runs) -> Finding:
     """Whether no two arms differ by .01 or more without anchoring and spammers."""
     gaps = {
-        f"arms {a} and {b}": _difference(control, a, b, VOTE, ACCURACY)
+        f"arms {a} and {b}": _gap(control, (a, VOTE, ACCURACY), (b, VOTE, ACCURACY))
         for a, b in combinations(ARMS, 2)
     }
     return Finding.within(gaps, 0.01)

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge import BadSetting
-from adjudge.collect.rules.decisions import Record, after_page, after_training, training_left
+from adjudge.collect.rules.decisions import Record, after_page, after_training
 from adjudge.collect.rules.golds import GoldCard, choose_training, screening_order
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import compose, interleave
@@ -42,9 +41,9 @@ _AHEAD = 2  # a page is made from the open items and golds of this many pages
 class Assumptions:
     """What the simulation assumes about the crowd, the same in every arm.
 
-    - ``ethical``, ``spammers``, ``clickers``: shares of those who come. The paper says that its pay
-      drew both ethical and unethical workers, and gives no shares; here a fifth are unethical,
-      about as many as failed its training (33 of 149), half of each kind.
+    - ``spammers``, ``clickers``: shares of those who come; the others are ethical. The paper says
+      that its pay drew both ethical and unethical workers, and gives no shares; here a fifth are
+      unethical, about as many as failed its training (33 of 149), half of each kind.
     - ``confusion``: how an ethical judge errs on average before any mix influences them. Its level
       is that of the middle arm of table 3 (recall .77 of Not Matching, accuracy .75); the rest is
       ours.
@@ -64,7 +63,6 @@ class Assumptions:
     golds that they missed at work.
     """
 
-    ethical: float = 0.8
     spammers: float = 0.10
     clickers: float = 0.10
     confusion: Matrix = (
@@ -80,11 +78,6 @@ class Assumptions:
     leaving: float = 0.4
     pages: float = 15.0
     at_once: int = 8
-
-    def __post_init__(self) -> None:
-        shares = self.ethical + self.spammers + self.clickers
-        if abs(shares - 1) > 1e-9:
-            raise BadSetting("ethical, spammers, clickers", shares, "shares that sum to 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +132,7 @@ def make_material(
 
 
 def arrivals(
-    crowd: Assumptions,
-    sight: Mapping[str, int],
-    rng: np.random.Generator,
+    crowd: Assumptions, sight: Mapping[str, int], rng: np.random.Generator
 ) -> Iterator[SimulatedJudge]:
     """Those who come, one after the other, without end."""
     mean = crowd.errors * np.array(crowd.confusion)
@@ -151,18 +142,12 @@ def arrivals(
         own = np.random.default_rng(rng.integers(2**63))
         kind = own.random()
         behaviour: Any
-        if kind < crowd.ethical:
+        if kind >= crowd.spammers + crowd.clickers:
             rows = np.stack([own.dirichlet(crowd.kappa * row) for row in mean])
-            behaviour = Ethical(
-                rows,
-                sight,
-                own,
-                anchoring=float(own.uniform(*crowd.anchoring)),
-                learning=crowd.learning,
-            )
+            lean = float(own.uniform(*crowd.anchoring))
+            behaviour = Ethical(rows, sight, own, anchoring=lean, learning=crowd.learning)
         else:
-            spams = kind < crowd.ethical + crowd.spammers
-            behaviour = LabelSpammer(own) if spams else Clicker(own)
+            behaviour = LabelSpammer(own) if kind < crowd.spammers else Clicker(own)
         training = 0.0 if own.random() < crowd.leaving else np.inf
         yield SimulatedJudge(behaviour, Patience(training, float(own.geometric(1 / crowd.pages))))
 
@@ -175,16 +160,12 @@ class JudgeState:
     judged: NDArray[np.bool_]  # (item,)
     record: Record = field(default_factory=lambda: Record(stage="training"))
     gold_shown: dict[int, int] = field(default_factory=dict)  # gold: when
-    rows: int = 0  # shown at work
-    golds: int = 0  # of them
-    leased: NDArray[np.int64] | None = None  # items of the page they have
     items: list[int] = field(default_factory=list)  # judged
     labels: list[int] = field(default_factory=list)  # given to them
-    trained: bool = False  # whether they reached the end of the training
 
     @property
     def stage(self) -> Stage:
-        """Their stage, as a visitor knows it: nobody consents here."""
+        """The stage as a visitor knows it: nobody consents here."""
         return "training" if self.record.stage == "consent" else self.record.stage
 
 
@@ -198,7 +179,7 @@ class ArmCollection:
     def __init__(self, made: Material, arm: str, policy: Policy, rng: np.random.Generator) -> None:
         self.items, self.golds, self.policy = made.items, made.golds[arm], policy
         self.judges: dict[str, JudgeState] = {}
-        self.trusted, self.leased = np.zeros((2, len(self.items)), dtype=np.int64)
+        self.trusted = np.zeros(len(self.items), dtype=np.int64)
         self._order = np.array(interleave([item.query for item in self.items], 1))
         self._cards = [
             GoldCard(-1 - n, gold.query, gold.truth) for n, gold in enumerate(self.golds)
@@ -225,11 +206,7 @@ class ArmCollection:
         if judge.stage == "training":
             return self._sheet("training", (judge.training[0],))
         page = self._page(judge)
-        if not page:
-            return None
-        judge.leased = np.array([number for number in page if number >= 0], dtype=np.int64)
-        self.leased[judge.leased] += 1
-        return self._sheet("work", page)
+        return self._sheet("work", page) if page else None
 
     def _sheet(self, kind: Any, page: tuple[int, ...]) -> Sheet:
         shown = (self.items[n] if n >= 0 else self.golds[-1 - n] for n in page)
@@ -238,7 +215,7 @@ class ArmCollection:
     def _page(self, judge: JudgeState) -> tuple[int, ...]:
         """The next page, from the first open items that the judge has not judged."""
         policy = self.policy
-        open_items = (self.trusted + self.leased < policy.judgments_per_item) & ~judge.judged
+        open_items = (self.trusted < policy.judgments_per_item) & ~judge.judged
         chosen = self._order[open_items[self._order]][: _AHEAD * policy.pairs_per_page]
         work = [(int(number), self.items[number].query) for number in chosen]
         golds = screening_order(
@@ -248,8 +225,9 @@ class ArmCollection:
             self._rng,
             runs_out=policy.gold_runs_out,
         )[: _AHEAD * policy.screening_golds]
-        shown, golds_shown = judge.rows, judge.golds
-        groups = compose(work, golds, policy, self._rng, shown=shown, golds_shown=golds_shown)
+        seen = judge.record.seen
+        shown = seen + len(judge.items)
+        groups = compose(work, golds, policy, self._rng, shown=shown, golds_shown=seen)
         return tuple(slot.item for group in groups for slot in group)
 
     def submit(self, key: str, sheet: Sheet, labels: Sequence[str]) -> SheetOutcome:
@@ -267,8 +245,6 @@ class ArmCollection:
         if sheet.kind == "training":
             self._train(judge, right)
             return SheetOutcome(judge.stage, tuple(graded))
-        judge.rows += len(page)
-        judge.golds += len(graded)
         self._store(judge, page, labels)
         seen, rights = judge.record.seen + len(graded), judge.record.right + right
         judge.record = after_page(
@@ -284,32 +260,20 @@ class ArmCollection:
         judge.training.pop(0)
         seen, rights = judge.record.training_seen + 1, judge.record.training_right + right
         record = replace(judge.record, training_seen=seen, training_right=rights)
-        pairs, policy = self.policy.training_pairs, self.policy
-        judge.record = after_training(record, policy, pairs=pairs).record
-        judge.trained = judge.record.stage != "training"
-        if not judge.training and not judge.trained:  # until enough were right
-            left, shown = training_left(record, policy, pairs=pairs), judge.gold_shown
-            mix = policy.training_mix
-            judge.training = choose_training(self._cards, left, mix, self._rng, seen=shown)
+        pairs = self.policy.training_pairs
+        judge.record = after_training(record, self.policy, pairs=pairs).record
 
     def _store(self, judge: JudgeState, page: tuple[int, ...], labels: Sequence[str]) -> None:
-        """Store the judgments of a page, and end its lease."""
+        """Store the judgments of a page."""
         work = [(n, LABELS.index(label)) for n, label in zip(page, labels, strict=True) if n >= 0]
         items = [number for number, _ in work]
-        self._release(judge)
         self.trusted[items] += 1
         judge.judged[items] = True
         judge.items += items
         judge.labels += [label for _, label in work]
 
-    def _release(self, judge: JudgeState) -> None:
-        if judge.leased is not None:
-            self.leased[judge.leased] -= 1
-            judge.leased = None
-
     def leave(self, key: str) -> None:
-        """Return the judge's page, if any, to the pool."""
-        self._release(self.judges[key])
+        """Nothing to return: a page is answered in the same step as it is made."""
 
 
 def run_experiment(
@@ -334,14 +298,34 @@ def run_experiment(
     for arm, stream in zip(golds, streams[2:], strict=True):
         rng = np.random.default_rng(stream)
         collections[arm] = collection = ArmCollection(made, arm, policy, rng)
-        comers = arrivals(crowd, sight, np.random.default_rng(streams[1]))
-        visits: list[Iterator[Stage]] = []
-        came = 0
-        while not collection.full:
-            while len(visits) < crowd.at_once:
-                visits.append(visit(next(comers), collection, f"judge {came}"))
-                came += 1
+        came = _arrive(collection, arrivals(crowd, sight, np.random.default_rng(streams[1])))
+        take_turns(came, crowd.at_once, rng)
+    return made, collections
+
+
+def _arrive(
+    collection: ArmCollection, comers: Iterator[SimulatedJudge]
+) -> Iterator[Iterator[Stage]]:
+    """One visit after the other, until every item has its trusted judgments."""
+    for number, judge in enumerate(comers):
+        if collection.full:
+            return
+        yield visit(judge, collection, f"judge {number}")
+
+
+def take_turns(
+    came: Iterator[Iterator[Stage] | None], at_once: int, rng: np.random.Generator
+) -> None:
+    """Let those who come take random turns, this many at a time, until nobody comes."""
+    visits: list[Iterator[Stage]] = []
+    while True:
+        if len(visits) < at_once:
+            try:
+                visitor = next(came)
+            except StopIteration:
+                return
+            visits += [visitor] if visitor else []
+        if visits:
             at = int(rng.integers(len(visits)))
             if next(visits[at], None) is None:
                 visits.pop(at)
-    return made, collections

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,11 +25,11 @@ from adjudge.collect.services.arms import FIVE_MIXES, preset_arms
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import GoldEntry, Item, Project
-from adjudge.simulation.behaviours import Stage, visit
+from adjudge.simulation.behaviours import SimulatedJudge, Stage, visit
 from adjudge.simulation.http_client import HttpClient, item_key
 from papers import training as paper
 from papers.training import ACCURACY, ARMS, POLICY, VOTE
-from papers.training.crowd import LABELS, Assumptions, Material, arrivals, make_material
+from papers.training.crowd import LABELS, Assumptions, Material, arrivals, make_material, take_turns
 
 # Enough of each label for the mix of every arm: the most that any arm has.
 POOL = tuple(max(counts) for counts in zip(*paper.GOLDS.values(), strict=True))
@@ -69,7 +70,8 @@ def run_experiment(
         with run_server(Path(place)) as url:
             client = HttpClient(url, slug, token, one_line=True)
             try:
-                _judge(client, comers, crowd.at_once * len(comers), streams[2])
+                rng = np.random.default_rng(streams[2])
+                take_turns(_arrive(client, comers), crowd.at_once * len(comers), rng)
                 truth = {item.text: item.truth for item in made.items}
                 asked = {"test": truth, "resamples": 0, "seed": seed}
                 report = client.ask("POST", "/arms/report", asked)
@@ -111,31 +113,21 @@ def _create(database: Path, project: Project) -> tuple[str, str]:
         store.close()
 
 
-def _judge(
-    client: HttpClient, comers: Mapping[str, Any], at_once: int, stream: np.random.SeedSequence
-) -> None:
-    """Let judges come, this many at a time and in turns, until every item has its judgments.
-
-    One who comes when their arm has no work left leaves at once.
-    """
-    rng = np.random.default_rng(stream)
-    visits: list[Iterator[Stage]] = []
-    came = 0
-    while True:
-        if len(visits) < at_once:
-            key = f"judge-{came}"
-            came += 1
-            client.arrive(key)
-            session = client.session(key)
-            if session.open_items:
-                arm = client.ask("GET", f"/judges/{quote(session.judge, safe='')}")["row"]["arm"]
-                visits.append(visit(next(comers[arm]), client, key))
-            elif _is_complete(client):
-                return
-        if visits:
-            at = int(rng.integers(len(visits)))
-            if next(visits[at], None) is None:
-                visits.pop(at)
+def _arrive(
+    client: HttpClient, comers: Mapping[str, Iterator[SimulatedJudge]]
+) -> Iterator[Iterator[Stage] | None]:
+    """One visit after the other, until every item has its judgments; None from a full arm."""
+    for number in count():
+        key = f"judge-{number}"
+        client.arrive(key)
+        session = client.session(key)
+        if session.open_items:
+            arm = client.ask("GET", f"/judges/{quote(session.judge, safe='')}")["row"]["arm"]
+            yield visit(next(comers[arm]), client, key)
+        elif _is_complete(client):
+            return
+        else:
+            yield None
 
 
 def _is_complete(client: HttpClient) -> bool:

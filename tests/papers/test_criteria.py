@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from adjudge.models._factorisation import Tried
 from papers import hierarchical, pmf, training, truelabel, zscore
 from papers.results import Finding, read_claims
 from papers.stats import Interval, over_items, over_runs
@@ -65,21 +66,25 @@ def marks_of(accuracy: Mapping[str, float]) -> dict[str, Any]:
     return marks | {name: marks[plain] for name, plain in pmf.VARIANTS.items() if plain in marks}
 
 
+def as_tried(*found: tuple[int, float, float]) -> list[Tried]:
+    return [Tried(rank=rank, regularisation=ridge, rmse=rmse) for rank, ridge, rmse in found]
+
+
 def test_pmf() -> None:
     # .752 and .750 are two items apart, which is no difference; nested items have no noise.
     level = {1: 0.603, 2: 0.644, 3: 0.643, 4: 0.642, 5: 0.752, 6: 0.751, 7: 0.673}
     published = dict(zip(pmf.PUBLISHED, level.values(), strict=True))
-    grid = pmf.grid_finding([(30, 0.1, 0.40), (30, 0.5, 0.41), (50, 0.1, 0.42)])
+    grid = pmf.grid_finding(as_tried((30, 0.1, 0.40), (30, 0.5, 0.41), (50, 0.1, 0.42)))
     check(pmf.findings(marks_of(published)) | {"grid": grid})
     turned = dict(zip(pmf.PUBLISHED, (0.75, 0.55, 0.70, 0.64, 0.60, 0.65, 0.62), strict=True))
     assert holding(pmf.findings(marks_of(turned))) == {"filter-without-pmf"}
     turned["7 PMF+WV+filter"] = 0.70
     assert not pmf.findings(marks_of(turned))["filter-without-pmf"].holds
-    assert not pmf.grid_finding([(30, 0.1, 0.42), (50, 0.1, 0.40)]).holds
+    assert not pmf.grid_finding(as_tried((30, 0.1, 0.42), (50, 0.1, 0.40))).holds
 
 
-def as_coded(*, opposite: bool) -> tuple[Any, ...]:
-    """Fits as Carpenter's paper describes its own, or the opposite."""
+def as_coded(*, opposite: bool) -> dict[str, Finding]:
+    """Findings of fits as Carpenter's paper describes its own, or the opposite."""
     sign = -1.0 if opposite else 1.0
     rng = np.random.default_rng(1)
     count = np.arange(100, 0, -1) * 30
@@ -120,12 +125,16 @@ def as_coded(*, opposite: bool) -> tuple[Any, ...]:
             }  # fmt: skip
         runs.append(run)
     changed = {"items": 1000, "without": 500 if opposite else 5, "again": 5}
-    return costs, by_vote, extreme, hyper, judges, changed, runs
+    return (
+        hierarchical.check_posterior(costs, by_vote, extreme, hyper)
+        | hierarchical.check_judges(judges, changed)
+        | hierarchical.check_scores(runs)
+    )
 
 
 def test_hierarchical() -> None:
-    check(hierarchical.findings(*as_coded(opposite=False)))
-    assert holding(hierarchical.findings(*as_coded(opposite=True))) == set()
+    check(as_coded(opposite=False))
+    assert holding(as_coded(opposite=True)) == set()
 
 
 def cell(value: float, runs: int = 40) -> Any:

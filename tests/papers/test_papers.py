@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adjudge import ReadingWarning, ZScore
+from adjudge import ReadingWarning
+from adjudge.models._factorisation import Tried
 from adjudge.models.weighting import JudgeFeatures
 from papers import hierarchical, pmf, training, truelabel, zscore
 from papers.__main__ import main
-from papers.data import Split, find_file, read_trec_2011, split_gold
+from papers.data import Split, find_file, read_binary, split_gold
 from papers.results import Options, Replication, count_cells
 from papers.training import server
 from sizes import FULL, sized
@@ -73,7 +74,7 @@ def test_the_filter_as_written_drops_the_best_by_accuracy_and_the_worst_by_dista
     values = np.array([0.1, 0.5, 0.5, 0.5, 0.9])
     features = dict.fromkeys(("graded-accuracy-gold", "graded-distance-gold"), values)
     count = dict.fromkeys(features, np.ones(5))
-    written = zscore.AsWritten(ZScore(*features, gamma=1.0))
+    written = zscore.AsWritten(*features, gamma=1.0)
     dropped = written.drop(JudgeFeatures(features, count)).by
     assert dropped["graded-accuracy-gold"].tolist() == [False] * 4 + [True]
     assert dropped["graded-distance-gold"].tolist() == [True] + [False] * 4
@@ -147,11 +148,14 @@ def test_pmf(small_data: Path, check_page: Check) -> None:
     if FULL:
         result = pmf.replicate(Options(quick=True, data=small_data))
     else:
-        path = find_file("trec-rf10", small_data)
-        data = pmf.Source(*read_trec_2011(path))
+        data = pmf.Source(*read_binary(Options(data=small_data)), tuple(pmf.FITS), leak=True)
         splits = [split_gold(data.judgments, data.gold, seed) for seed in range(2)]
         labelled = [pmf.label_with_gold(data, split, True) for split in splits]
-        tried = [(rank, ridge, 1 / (1 + ridge)) for rank in (10, 30) for ridge in (0.1, 0.5, 2.0)]
+        tried = [
+            Tried(rank=rank, regularisation=ridge, rmse=1 / (1 + ridge))
+            for rank in (10, 30)
+            for ridge in (0.1, 0.5, 2.0)
+        ]
         result = pmf.gather(splits, pmf.label_without_gold(data, True), labelled, tried)
     check_page("pmf", result)
     held = holds(result)
@@ -236,9 +240,7 @@ def test_training(check_page: Check) -> None:
     chosen = tuple(training.CROWDS) if FULL else (training.MAIN, training.CONTROL)
     runs: dict[str, Any] = {}
     for name in chosen:
-        policy = training.BY_NUMBER if name == training.CORRECT else training.POLICY
-        crowd = training.CROWDS[name]
-        runs[name] = [training.run_arms(crowd, policy, seed) for seed in (1, 2)]
+        runs[name] = [training.run_arms(training.CROWDS[name], seed) for seed in (1, 2)]
     every = {name: runs.get(name, runs[training.MAIN]) for name in training.CROWDS}
     for arm in training.ARMS:
         runs[training.MAIN][0][arm]["judgments"] = 6400
@@ -246,7 +248,8 @@ def test_training(check_page: Check) -> None:
     check_page("training", result)
     found = obtained(result, "table-4")
     accuracy = [found[training.ACCURACY, f"arm {arm}"] for arm in training.ARMS]
-    assert max(accuracy) == accuracy[training.ARMS.index(training.UNIFORM)]
+    uniform = accuracy[training.ARMS.index(training.UNIFORM)]
+    assert uniform > max(accuracy[0], accuracy[1], accuracy[4])  # arms 3 and 4 do not differ
     assert holds(result)["no-anchoring"] is not False  # too few to say that nothing differs
     assert published(result, "table-2")["Came to the task", "arm 4"] == 87
     stated = published(result, "table-3")

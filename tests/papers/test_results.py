@@ -12,7 +12,7 @@ import pytest
 from adjudge import BadSetting
 from papers import results
 from papers.__main__ import PAPERS, main
-from papers.data import find_file, read_trec_2011, split_gold
+from papers.data import read_binary, split_gold
 from papers.stats import Interval
 
 RUNS = [{"near": {"x": v}, "far": {"x": v, "y": v}} for v in (0.5, 0.6, 0.7)]
@@ -159,7 +159,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
 
 
 def test_the_counts_and_splits_of_trec_2011(shared_data: Path) -> None:
-    judgments, gold = read_trec_2011(find_file("trec-rf10", shared_data))
+    judgments, gold = read_binary(results.Options(data=shared_data))
     assert len(judgments) == 89_624
     assert (judgments.item_count, judgments.judge_count) == (19_033, 762)
     assert (judgments.topic_count, len(gold)) == (100, 3_275)

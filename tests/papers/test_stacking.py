@@ -85,7 +85,7 @@ def test_memory_is_of_the_own_run(model: str) -> None:
 
 
 def test_ratings_are_drawn_at_random() -> None:
-    judgments = monitoring_panel(1).judgments
+    judgments, _ = monitoring_panel(1)
     kept = draw_ratings(judgments, 7, np.random.default_rng(0))
     np.testing.assert_array_equal(np.bincount(judgments.item[kept]), np.full(48, 7))
     assert (kept != draw_ratings(judgments, 7, np.random.default_rng(1))).any()
