@@ -391,9 +391,10 @@ def _gap(marks: Marks, first: str, second: str) -> Interval:
 
 def _above(marks: Marks, pairs: Sequence[tuple[str, str]]) -> Finding:
     """Whether the first method of each pair is ahead of the second."""
-    told = {f"({a[0]} less {b[0]})": PUBLISHED[a]["ACC"] - PUBLISHED[b]["ACC"] for a, b in pairs}
-    gaps = zip(told, (_gap(marks, a, b) for a, b in pairs), strict=True)
-    return Finding.above(dict(gaps), published=told)
+    names = {pair: f"({pair[0][0]} less {pair[1][0]})" for pair in pairs}
+    published = {name: PUBLISHED[a]["ACC"] - PUBLISHED[b]["ACC"] for (a, b), name in names.items()}
+    gaps = {name: _gap(marks, *pair) for pair, name in names.items()}
+    return Finding.above(gaps, published=published)
 
 
 def _equal(marks: Marks, pairs: Sequence[tuple[str, str]]) -> Finding:
