@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from axe_core_python.base import AXE_SCRIPT
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
 
 from sites import LABELS, PASSWORD, REASON, Site
 from sites import Browser as PlainBrowser
-from sizes import FULL
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "collect" / "images"
 REFRESH = bool(os.environ.get("ADJUDGE_REFRESH"))  # of the pictures in the docs
@@ -78,7 +76,7 @@ def as_logged_in(visitors: Visitors, site: Site, name: str = "ada") -> Page:
     return page
 
 
-# What is of no serious rule is not looked for, nor the style sheets fetched for a rule of none.
+# Rules that are never serious are left out, and no style sheet is fetched for any rule.
 _LESS = (
     "region", "heading-order", "page-has-heading-one", "landmark-one-main", "landmark-unique",
     "landmark-banner-is-top-level", "landmark-contentinfo-is-top-level",
@@ -89,20 +87,65 @@ _OPTIONS = {
     "preload": False,
     "rules": {name: {"enabled": False} for name in _LESS},
 }
-_FAULTS = """([context, options]) => axe.run(context || document, options).then(found =>
+_COLOURS = {**_OPTIONS, "rules": {}, "runOnly": ["color-contrast", "link-in-text-block"]}
+# Charts are images with a text alternative; what is folded is hidden, which axe does not see.
+_FAULTS = """options => axe.run(
+    {exclude: [[".chart svg"], ["details:not([open]) > :not(summary)"]]}, options).then(found =>
     found.violations.filter(fault => ["serious", "critical"].includes(fault.impact)).flatMap(
         fault => fault.nodes.map(node => `${fault.id}: ${node.html.slice(0, 200)}`)))"""
+# What is beyond the right edge and cannot be scrolled to, and text that its own box cuts.
+_BEYOND = """() => {
+    const found = [];
+    const edge = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth > edge) found.push("wider than the screen");
+    for (const one of document.querySelectorAll("main *, header *")) {
+        const box = one.getBoundingClientRect();
+        if (!box.width || one.closest(".unseen, .skip, .scroll, .pan, pre, svg")) continue;
+        if (box.right > edge + 1) found.push(`beyond the edge: ${one.outerHTML.slice(0, 120)}`);
+        const cut = ["hidden", "clip"].includes(getComputedStyle(one).overflowX);
+        if (cut && one.scrollWidth > one.clientWidth + 1 && one.innerText)
+            found.push(`cut: ${one.outerHTML.slice(0, 120)}`);
+    }
+    for (const one of document.querySelectorAll("#main .scroll"))
+        if (one.scrollWidth > one.clientWidth + 1 && !one.querySelector(".matrix"))
+            found.push(`a table that is cut: ${one.outerHTML.slice(0, 120)}`);
+    return found;
+}"""
+
+Scheme = Literal["dark", "light"]
+_IS_DARK = "matchMedia('(prefers-color-scheme: dark)').matches"
+_FORMS: tuple[tuple[str, ViewportSize, tuple[Scheme, Scheme]], ...] = (
+    ("wide", {"width": 1200, "height": 850}, ("dark", "light")),
+    ("narrow", {"width": 360, "height": 740}, ("light", "dark")),
+)
 
 
-def find_faults(page: Page, context: dict[str, Any] | None = None) -> list[str]:
-    """What axe-core finds in a page, or a part of it, that is serious or worse.
+def check(page: Page, name: str) -> None:
+    """Assert that a page has no fault, wide and narrow, light and dark; take pictures if asked.
 
-    It is asked for nothing else: what it finds in order is long, and takes long to report.
+    axe checks each layout by all rules in one scheme, and in the other by those that read colours.
     """
+    page.wait_for_load_state()
+    size = page.viewport_size
+    scheme: Scheme = "dark" if page.evaluate(_IS_DARK) else "light"
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
-    found: list[str] = page.evaluate(_FAULTS, [context, _OPTIONS])
-    return found
+    faults = []
+    for width, viewport, schemes in _FORMS:
+        page.set_viewport_size(viewport)
+        for options, colours in zip((_COLOURS, _OPTIONS), schemes, strict=True):
+            page.emulate_media(color_scheme=colours)
+            if SHOTS:
+                Path(SHOTS).mkdir(parents=True, exist_ok=True)
+                entire = page.locator("#page").count() == 0
+                page.screenshot(path=f"{SHOTS}/{name}-{width}-{colours}.png", full_page=entire)
+            found = page.evaluate(_FAULTS, options)
+            faults += [f"{width}, {colours}: {one}" for one in found]
+        faults += [f"{width}: {one}" for one in page.evaluate(_BEYOND)]
+    page.emulate_media(color_scheme=scheme)
+    if size:
+        page.set_viewport_size(size)
+    assert not faults, f"{name}: {json.dumps(faults, indent=1)}"
 
 
 def follow(link: Locator) -> None:
@@ -132,27 +175,10 @@ def arrive(page: Page, kind: str) -> None:
     page.wait_for_load_state()
 
 
-def check(page: Page, name: str) -> None:
-    """No serious fault of accessibility, and a picture for who wants one."""
-    page.wait_for_load_state()
-    faults = find_faults(page)
-    assert not faults, json.dumps(faults, indent=1)
-    if SHOTS:
-        Path(SHOTS).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=f"{SHOTS}/{name}.png", full_page=page.locator("#page").count() == 0)
-
-
 def picture(page: Page, name: str) -> None:
     """The picture that the docs have, written again where somebody asks for it."""
     if REFRESH:
         page.screenshot(path=IMAGES / f"{name}.png")
-
-
-def check_again(page: Page, name: str) -> None:
-    """The same, where all is run, of a page of requesters that test_every_page always checks."""
-    page.wait_for_load_state()
-    if FULL or SHOTS:
-        check(page, name)
 
 
 def right_keys(page: Page) -> list[str]:
@@ -200,8 +226,3 @@ def judge(page: Page, *, wrong: bool = False) -> None:
         page.keyboard.press(other(key) if wrong else key)
     expect(page.get_by_role("button", name="Send this page")).to_be_focused()
     send(page)
-
-
-def fits(page: Page, name: str, checked: Callable[[Page, str], None] = check) -> None:
-    checked(page, name)
-    assert page.evaluate("Math.max(window.innerWidth, document.body.scrollWidth)") == 360, name

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Literal
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser as Chromium
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, expect
 
 from adjudge.collect.consensus import planner, refit
 from adjudge.collect.consensus.planner import PlanRow, ProjectPlan
+from adjudge.collect.values.judging import Answer, Arrival
 from adjudge.collect.values.project import Arm
 from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.collect.values.requesting import MemberRole
 from compared import better, paired_project
 from sites import PASSWORD, Browser, Site, page_routes, served, small_project
 from sizes import FULL
-from visitors import SHOTS, Visitors, as_logged_in, find_faults, log_in
+from visitors import Visitors, as_logged_in, check, log_in
 
 pytestmark = pytest.mark.slow
 
-Scheme = Literal["dark", "light"]
-WIDE: ViewportSize = {"width": 1200, "height": 850}
-NARROW: ViewportSize = {"width": 360, "height": 740}
 LONG = "https://shop.example/" + "a-very-long-address-without-a-space/" * 4
 QUESTIONS = (
     FurtherQuestion(name="freshness", text="How fresh is it?", labels="Stale < Fresh"),
@@ -100,6 +95,7 @@ def build(site: Site) -> Made:
     for _ in range(2):
         answer_all(come(site, slug, f"/j/{slug}"), slug, pages=8, wrong=True)
     come(site, slug, f"/j/{slug}")  # has a page in hand
+    judge_as_model(site, slug)
     refit._fit_one(site.services, slug, refit.DEFAULT, with_report=True)
     refit._fit_one(site.services, slug, "majority-vote@freshness", with_report=True)
     item = site.services.items.get_all(slug, which="disputed")[0][0].item
@@ -159,6 +155,22 @@ def answer_all(
         judge.go_on(slug)
 
 
+def judge_as_model(site: Site, slug: str) -> None:
+    """Let an LLM judge answer two pages of work, for the audit."""
+    judging = site.parts.judging
+    model = judging.arrive(Arrival(project=slug, channel="api", kind="model", key="m")).judge
+    while judging.state(model).pages < 2 and (page := judging.page(model)):
+        answers = [
+            Answer(
+                row=row.row,
+                label="Good" if "good" in row.title else "Bad",
+                answers={"freshness": "Fresh"} if "freshness" in row.asked else {},
+            )
+            for row in page.rows
+        ]
+        judging.submit(model, page.page, page.key, answers)
+
+
 def compare_all(judge: Browser, slug: str) -> None:
     while judge.is_judging:
         given = {"key": re.search(r'name="key" value="([^"]+)"', judge.text)[1]}  # type: ignore[index]
@@ -191,53 +203,6 @@ def plan(site: Site, slug: str) -> None:
     planner._keep(site.services, asked, kept)
 
 
-FORMS: dict[str, tuple[ViewportSize, Scheme, Scheme]] = {
-    "wide": (WIDE, "dark", "light"),
-    "narrow": (NARROW, "light", "dark"),
-}
-turns = itertools.cycle(FORMS)
-
-
-def look(page: Page, name: str, *, axe: bool = True) -> list[str]:
-    """What is wrong with a page: for axe, beyond the screen, cut.
-
-    The layout does not depend on the colours, nor these on the layout: axe looks at two forms, and
-    as pages share their colours and parts, at one page in this, at the next in that.
-    """
-    found = []
-    asked = (FORMS.keys() if FULL else {next(turns)}) if axe else ()
-    for width, (size, first, last) in FORMS.items():
-        page.set_viewport_size(size)
-        for scheme in (first, last) if SHOTS else (last,):
-            page.emulate_media(color_scheme=scheme)
-            if SHOTS:
-                Path(SHOTS).mkdir(parents=True, exist_ok=True)
-                page.screenshot(path=f"{SHOTS}/{name}-{scheme}-{width}.png", full_page=True)
-        found += [f"{name} {width}: {one}" for one in page.evaluate(BEYOND)]
-        if width in asked:
-            found += [f"{name} {width}: {one}" for one in find_faults(page)]
-    return found
-
-
-# Elements beyond the right edge that cannot be scrolled to, and text that its own box cuts.
-BEYOND = """() => {
-    const found = [];
-    const edge = document.documentElement.clientWidth;
-    if (document.documentElement.scrollWidth > edge) found.push("wider than the screen");
-    for (const one of document.querySelectorAll("main *, header *")) {
-        const box = one.getBoundingClientRect();
-        if (!box.width || one.closest(".unseen, .skip, .scroll, .pan, pre, svg")) continue;
-        if (box.right > edge + 1) found.push(`beyond the edge: ${one.outerHTML.slice(0, 120)}`);
-        const cut = ["hidden", "clip"].includes(getComputedStyle(one).overflowX);
-        if (cut && one.scrollWidth > one.clientWidth + 1 && one.innerText)
-            found.push(`cut: ${one.outerHTML.slice(0, 120)}`);
-    }
-    for (const one of document.querySelectorAll(".scroll"))
-        if (one.scrollWidth > one.clientWidth + 1 && !one.querySelector(".matrix"))
-            found.push(`a table that is cut: ${one.outerHTML.slice(0, 120)}`);
-    return found;
-}"""
-
 # Every page of requesters, by its route; None for what is no page of its own.
 REQUESTERS: dict[str, tuple[str, ...] | None] = {
     "/": None,
@@ -262,6 +227,10 @@ REQUESTERS: dict[str, tuple[str, ...] | None] = {
     "/projects/{project}/item": ("/projects/{slug}/item?item={item}",),
     "/projects/{project}/judges": ("/projects/{slug}/judges", "/projects/{empty}/judges"),
     "/projects/{project}/judges/models": ("/projects/{slug}/judges/models",),
+    "/projects/{project}/judges/audit": (
+        "/projects/{slug}/judges/audit",
+        "/projects/{empty}/judges/audit",
+    ),
     "/projects/{project}/judges/table": None,
     "/projects/{project}/judges/groups": ("/projects/{slug}/judges/groups",),
     "/projects/{project}/judges/links.csv": None,
@@ -324,7 +293,8 @@ def name_of(address: str) -> str:
     )
 
 
-ADDRESSES = [one for some in REQUESTERS.values() if some for one in some]
+MISSING = "/projects/missing"  # the page of an error
+ADDRESSES = [MISSING, *(one for some in REQUESTERS.values() if some for one in some)]
 
 
 def fill_in(made: Made, address: str) -> str:
@@ -343,13 +313,9 @@ def test_a_page_of_requesters(made: Made, ada: Page, visitors: Visitors, address
     page = visitors.come() if alone else ada
     answer = page.goto(fill_in(made, address))
     assert answer is not None
-    assert answer.status == 200
+    assert answer.status == (404 if address == MISSING else 200)
     unfold(page)
-    report = page.locator("#main").count() == 0  # has tests of its own, and tables to scroll
-    # Pages of an empty project have little that the others have not: axe looks at some.
-    again = "{empty}" in address and not address.endswith(("{empty}", "begin", "items", "export"))
-    found = look(page, name_of(address), axe=not report and (FULL or not again))
-    assert not [one for one in found if not (report and "that is cut" in one)]
+    check(page, name_of(address))
 
 
 # What can be seen of forms that change something, and fields that belong to no form at all.
@@ -400,7 +366,7 @@ def test_a_role_is_offered_what_it_may_do_and_nothing_else(
             guest.members.join(link.link)
     page = as_logged_in(visitors, made.site, role)
     seen: set[tuple[str, str]] = set()
-    own = ("/account", "/login", "/member", "/mail", "/projects/new")
+    own = ("/account", "/login", "/member", "/mail", "/projects/new", MISSING)
     for address in ADDRESSES:
         if address.startswith(own) or "notifications" in address or "/report" in address:
             continue  # their own account, or refused entirely
@@ -429,7 +395,7 @@ def as_judge(visitors: Visitors, judge: Browser, url: str) -> Page:
 
 def test_pages_of_judges_that_few_see(made: Made, visitors: Visitors) -> None:
     """Those of the usual way are looked at where it is gone: test_collect, test_panels."""
-    site, found = made.site, []
+    site = made.site
     stranger = visitors.come()
     for address, words in (
         (f"/j/{made.draft}", "takes no new judges"),
@@ -438,7 +404,7 @@ def test_pages_of_judges_that_few_see(made: Made, visitors: Visitors) -> None:
     ):
         stranger.goto(site.url + address)
         expect(stranger.locator("main")).to_contain_text(words)
-        found += look(stranger, name_of("judge " + words))
+        check(stranger, name_of("judge " + words))
     small = site.open_project(
         small_project(name="Small", queries=1, judgments_per_item=1, training_pass=1.0)
     )
@@ -461,5 +427,4 @@ def test_pages_of_judges_that_few_see(made: Made, visitors: Visitors) -> None:
         page = as_judge(visitors, judge, site.url)
         page.goto(site.url + address)
         expect(page.locator("main")).to_contain_text(words)
-        found += look(page, name_of("judge " + words))
-    assert not found
+        check(page, name_of("judge " + words))

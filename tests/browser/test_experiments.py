@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from adjudge.collect.consensus import refit
 from sites import LABELS, Site, served
-from visitors import Visitors, as_logged_in, begin, check, check_again, follow, judge, train
+from visitors import Visitors, as_logged_in, begin, check, follow, judge, train
 
 pytestmark = pytest.mark.slow
 
@@ -18,18 +18,6 @@ def requester(site: Site, visitors: Visitors) -> Page:
     """A page of a requester who has logged in."""
     site.set_up()
     return as_logged_in(visitors, site)
-
-
-def seen_by_all(page: Page, name: str) -> None:
-    """No serious fault in the dark on a phone, which it fits, nor on a large screen."""
-    check_again(page, name)
-    page.emulate_media(color_scheme="dark")
-    page.set_viewport_size({"width": 360, "height": 740})
-    check(page, f"{name}-dark-phone")
-    wide = page.evaluate("Math.max(window.innerWidth, document.documentElement.scrollWidth)")
-    assert wide == 360, name
-    page.emulate_media(color_scheme="light")
-    page.set_viewport_size({"width": 1200, "height": 850})
 
 
 def test_a_contest_leads_to_an_edit_which_unblocks_and_informs_the_judge(
@@ -63,10 +51,10 @@ def test_a_contest_leads_to_an_edit_which_unblocks_and_informs_the_judge(
     expect(ada.get_by_text("I saw it shine, and it is lovely.")).to_be_visible()
     first = ada.locator("table tbody tr").first
     expect(first).to_contain_text(f"best judges: {contest.given}")
-    seen_by_all(ada, "gold-queue")
+    check(ada, "gold-queue")
     follow(ada.get_by_role("link", name="change the gold"))
     expect(ada.get_by_text("I saw it shine, and it is lovely.")).to_be_visible()
-    seen_by_all(ada, "gold-edit")
+    check(ada, "gold-edit")
     ada.get_by_label(contest.accepted[0], exact=True).uncheck()
     ada.get_by_label(contest.given, exact=True).check()
     follow(ada.get_by_role("button", name="Change, and grade every answer again"))
@@ -126,7 +114,7 @@ def report_arms(site: Site, visitors: Visitors) -> tuple[Page, str]:
     chart = ada.get_by_role("img", name="Accuracy of judges and of their majority vote")
     expect(chart).to_be_visible()
     assert chart.locator("circle").count() == 2
-    seen_by_all(ada, "arms")
+    check(ada, "arms")
     return ada, slug
 
 
@@ -139,7 +127,7 @@ def suggest(site: Site, ada: Page, slug: str) -> None:
     expect(ada.get_by_role("button", name="Make it gold").first).to_be_visible()
     # While a fit is waited for, the list is replaced, and with it what is being typed.
     expect(ada.locator("#suggestions[hx-trigger]")).to_have_count(0)
-    seen_by_all(ada, "gold-suggestions")
+    check(ada, "gold-suggestions")
     card = ada.locator("section.card").first
     item = card.locator("input[name=item]").get_attribute("value")
     card.get_by_label("Reason", exact=False).fill("Its title says so.")
@@ -153,7 +141,7 @@ def suggest(site: Site, ada: Page, slug: str) -> None:
     follow(ada.get_by_role("link", name="Design and forecast"))
     follow(ada.get_by_role("button", name="Only show what it would give"))
     expect(ada.get_by_role("heading", name="What it would give")).to_be_visible()
-    seen_by_all(ada, "gold-design")
+    check(ada, "gold-design")
     refit._fit_one(site.services, slug, refit.DEFAULT)  # with the new gold, for which it was asked
 
 
@@ -169,7 +157,7 @@ def make_plan(site: Site, ada: Page, slug: str) -> None:
     expect(ada.get_by_role("heading", name="Plan for an accuracy of 60%")).to_be_visible()
     expect(ada.get_by_role("img", name="Accuracy of labels against judgments")).to_be_visible()
     expect(ada.get_by_text("being made in the background")).to_have_count(0)
-    seen_by_all(ada, "plan")
+    check(ada, "plan")
     follow(ada.get_by_role("button", name="Use in the policy"))
     expect(ada.get_by_text("The policy is changed to what the plan recommends.")).to_be_visible()
     assert site.services.projects.get_policy(slug)[0].judgments_per_item < 4

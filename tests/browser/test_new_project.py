@@ -15,7 +15,7 @@ from adjudge.collect.consensus import refit
 from adjudge.data.formats import read
 from sites import PASSWORD, Site
 from sizes import FULL
-from visitors import Visitors, check, check_again, follow, open_row, picture, send
+from visitors import Visitors, check, follow, open_row, picture, send
 
 pytestmark = pytest.mark.slow
 
@@ -62,48 +62,24 @@ def logged_in(site: Site, visitors: Visitors, **settings: Any) -> Page:
     return page
 
 
-def look(page: Page, name: str) -> None:
-    """Nothing serious to find, and on a light desktop the picture that the docs have."""
-    again = name.rpartition("-")[2] in ("new", "items", "consensus", "report", "export")
-    (check_again if again else check)(page, name)
-    shown = ("new", "begin", "open", "item", "report", "export")
-    if name.startswith("path-light") and name.rpartition("-")[2] in shown:
-        picture(page, f"first-{name.rpartition('-')[2]}")
-
-
-SCREENS: list[dict[str, Any]] = [
-    {"color_scheme": "light"},
-    {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}, "has_touch": True},
-]
-
-
-@pytest.mark.parametrize(
-    "screen",
-    [
-        pytest.param(SCREENS[0], id="desktop-light"),
-        pytest.param(SCREENS[1], id="phone-dark", marks=pytest.mark.full),
-    ],
-)
-def test_from_a_file_to_labels(
-    site: Site, visitors: Visitors, tmp_path: Path, screen: dict[str, Any]
-) -> None:
-    kind = f"path-{screen['color_scheme']}"
-    ada = logged_in(site, visitors, **screen)
+def test_from_a_file_to_labels(site: Site, visitors: Visitors, tmp_path: Path) -> None:
+    ada = logged_in(site, visitors)
     file = tmp_path / "lamps.csv"
     file.write_text(PAIRS)
     follow(ada.get_by_role("link", name="Make one from files"))
-    look(ada, f"{kind}-1-new")
+    picture(ada, "first-new")
     ada.get_by_label("What is to be judged").set_input_files(file)  # a click, that opens a dialog
     ada.get_by_role("button", name="Read the files").click()
     ada.wait_for_url("**/begin?done=read")
-    look(ada, f"{kind}-2-begin")
+    picture(ada, "first-begin")
     ada.get_by_label("Label", exact=True).first.fill("Off topic")
     expect(ada.locator("#shown-labels")).to_contain_text("Off topic")
     ada.get_by_label("Label", exact=True).first.fill("Not relevant")
     follow(ada.get_by_role("button", name="Open to judges"))
     expect(ada.get_by_text("The project is open")).to_be_visible()
     assert len(CLICKS) + 1 <= 8, CLICKS
-    look(ada, f"{kind}-3-open")
+    check(ada, "first-open")
+    picture(ada, "first-open")
     slug = site.services.projects.get_all()[0].slug
     judge_all(site, slug)
     assert site.services.projects.get_progress(slug).open == 0
@@ -111,9 +87,8 @@ def test_from_a_file_to_labels(
 
     here = f"{site.url}/projects/{slug}"
     ada.goto(f"{here}/items?filter=disputed&sort=unsure")
-    look(ada, f"{kind}-4-items")
     open_row(ada)
-    look(ada, f"{kind}-5-item")
+    picture(ada, "first-item")
     item = site.services.items.get_all(slug, which="disputed", sort="unsure")[0][0].item
     ada.locator("#decide ~ form label", has_text="Partly relevant").click()
     follow(ada.get_by_role("button", name="Adjudicate"))
@@ -122,13 +97,12 @@ def test_from_a_file_to_labels(
     ada.goto(f"{here}/item?item={item}")
     expect(ada.locator(".figures")).to_contain_text("Partly relevant")
     ada.goto(f"{here}/results")
-    look(ada, f"{kind}-6-consensus")
     follow(ada.get_by_role("link", name="Open the report", exact=True))
     expect(ada.locator("body")).to_contain_text("Lamps")
-    look(ada, f"{kind}-7-report")
+    picture(ada, "first-report")
 
     ada.goto(f"{here}/results/export")
-    look(ada, f"{kind}-8-export")
+    picture(ada, "first-export")
     labels = refit.read_table(site.services, slug, refit.DEFAULT)
     known = {row["document"]: LABELS.index(row["label"]) for row in labels.to_pylist()}
     assert len(known) == 60

@@ -20,8 +20,7 @@ from adjudge.report.preferences import write_pair_report
 from adjudge.report.results import Results
 from adjudge.simulation import Crowd, Population, demo
 from simulated_pairs import make_comparisons
-from sizes import FULL
-from visitors import PATIENCE, Watched, find_faults
+from visitors import PATIENCE, Watched, check
 
 pytestmark = pytest.mark.slow
 
@@ -105,16 +104,6 @@ def page(shown: Watched) -> Iterator[Page]:
 def ready(page: Page) -> Page:
     page.wait_for_selector("html[data-ready]", state="attached")
     return page
-
-
-def faults(page: Page) -> list[str]:
-    """What axe-core finds that is serious or worse."""
-    # Drawings are images to a reader, with words of their own; their thousands of points are slow,
-    # even those that axe is to leave out.
-    page.evaluate(
-        "for (const one of document.querySelectorAll('.chart svg')) one.replaceChildren()"
-    )
-    return find_faults(page, {"exclude": [[".chart svg"]]})
 
 
 def test_it_opens_without_warnings_and_sends_no_request(report: str, shown: Watched) -> None:
@@ -201,19 +190,13 @@ def test_a_point_of_the_figure_opens_the_card(page: Page, results: Results) -> N
 
 
 def test_everyone_can_read_it(report: str, opened: Any) -> None:
-    """Wide in the light as it opens; narrow in the dark with all that can be opened."""
+    """As it opens, and with a judge's card and an item's judgments."""
     page = ready(opened(report).page)
-    for scheme, width in (("light", 1280), ("dark", 390)):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        page.set_viewport_size({"width": width, "height": 900})
-        if scheme == "light" or FULL:
-            assert faults(page) == []
-        if scheme == "dark" or FULL:
-            page.locator("#consensus-table button.open").first.click()
-            page.evaluate("location.hash = 'judge-0'")
-            expect(page.get_by_role("dialog")).to_be_visible()
-            assert faults(page) == []  # the entire page again, with what was opened
-            page.evaluate(PUT_BACK)
+    check(page, "report")
+    page.locator("#consensus-table button.open").first.click()
+    page.evaluate("location.hash = 'judge-0'")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    check(page, "report-card")
 
 
 def test_dark_is_dark_and_print_is_light(page: Page) -> None:
@@ -283,7 +266,7 @@ def test_without_gold_topics_times_and_draws(opened: Any, tmp_path: Path) -> Non
     footer = page.locator("footer").inner_text()
     for part in ("no gold", "no topics", "no draws", "no times"):
         assert part in footer
-    assert faults(page) == []
+    check(page, "report-of-little")
 
 
 def test_twenty_thousand_items_and_eight_hundred_judges(opened: Any, tmp_path: Path) -> None:
@@ -306,7 +289,7 @@ def test_a_ranking_of_pairs_fits_a_common_screen(opened: Any, tmp_path: Path) ->
     write_pair_report(BradleyTerry().fit(compared), path, title="Pairs")
     page = opened(path.as_uri(), width=1200).page
     assert not page.evaluate(_CUT)
-    assert not find_faults(page)
+    check(page, "report-of-pairs")
 
 
 _CUT = """() => {

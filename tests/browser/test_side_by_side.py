@@ -23,7 +23,7 @@ from adjudge.models.pairs.bradley_terry import BradleyTerry
 from compared import ENGINES, better, pairs_csv
 from servers import speaking
 from sites import Site
-from visitors import Visitors, arrive, as_logged_in, check, check_again, follow, open_row, send
+from visitors import Visitors, arrive, as_logged_in, check, follow, open_row, send
 
 pytestmark = pytest.mark.slow
 _KEYS = {"left": "l", "right": "r"}
@@ -74,7 +74,6 @@ def test_from_a_file_of_pairs_to_a_ranking(
     ada.get_by_label("What is to be judged").set_input_files(file)
     ada.get_by_role("button", name="Read the files").click()
     ada.wait_for_url("**/begin?done=read")
-    check_again(ada, "pairs-1-begin")
     expect(ada.locator("#shown-labels")).to_contain_text("As good as each other")
     slug = site.services.projects.get_all()[0].slug
     settings = {"training": False, "judgments_per_item": 3}
@@ -112,7 +111,6 @@ def test_from_a_file_of_pairs_to_a_ranking(
     follow(ada.get_by_role("link", name="Results", exact=True))
     follow(ada.get_by_role("link", name="Ranking", exact=True))
     expect(ada.locator("h2", has_text="Ranking")).to_be_visible()
-    check_again(ada, "pairs-4-ranking")
     names = ada.eval_on_selector_all("tbody td.wrap", "cells => cells.map(c => c.innerText)")
     assert names == [f"engine {n}" for n in reversed(range(ENGINES))]
     expect(ada.locator(".tag", has_text="model")).to_be_visible()
