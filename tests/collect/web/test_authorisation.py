@@ -39,22 +39,12 @@ YES, SCOPE, AWAY, NOBODY = "yes", "403", "404", "401"
 MEMBERS = ("manager", "reviewer", "viewer")
 API_HERE = f"{API}{HERE}"
 # What takes an owner, and what a reviewer may too; the rest takes a manager, and looking a viewer.
-OWNERS = {
-    ("delete", API_HERE),
-    ("put", f"{API_HERE}/members/{{member}}"),
-    ("delete", f"{API_HERE}/members/{{member}}"),
-    ("get", f"{API_HERE}/member-links"),
-    ("post", f"{API_HERE}/member-links"),
-    ("delete", f"{API_HERE}/member-links/{{link}}"),
-    ("get", f"{API_HERE}/tokens"),
-    ("delete", f"{API_HERE}/tokens/{{token}}"),
-}
+OWNERS = {("delete", API_HERE)}
 REVIEWERS = {
     ("post", f"{API_HERE}/{path}")
     for path in ("contests/{contest}", "consensus", "plan", "item/adjudicate", "item/reopen")
 }
-SECRETS = {f"{API_HERE}/{path}" for path in ("invites", "notifications", "deliveries")}
-LOOKS = {("post", f"{API_HERE}/arms/report")}  # that is asked with a body
+SECRETS = {f"{API_HERE}/invites"}
 
 
 @dataclass
@@ -239,7 +229,7 @@ def rule(method: str, path: str, tag: str) -> dict[str, str]:
     if "{project}" in path:
         hers = {"owner": YES, "admin": YES, "project token": YES}
         asked = (method, path)
-        looks = (method == "get" and path not in SECRETS) or asked in LOOKS
+        looks = method == "get" and path not in SECRETS
         may = (asked not in OWNERS, asked in REVIEWERS or looks, looks)
         if asked in OWNERS:
             may = (False, False, False)
@@ -292,7 +282,7 @@ def matrix(world: World) -> dict[tuple[str, str], dict[str, str]]:
 
 
 def test_projects_of_others_are_not_found_on_every_route(world: World) -> None:
-    assert len(matrix(world)) > 60
+    assert len(matrix(world)) > 50
 
 
 def test_nothing_was_changed_by_those_who_may_not(world: World) -> None:

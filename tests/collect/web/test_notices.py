@@ -23,7 +23,7 @@ from adjudge.collect.web._background import Messenger, find_address
 from adjudge.collect.web.settings import Settings
 from adjudge.errors import BadSetting, Refused
 from collecting import refused
-from sites import Api, Site, served, small_project
+from sites import Site, served, small_project
 
 
 class Hook:
@@ -205,13 +205,10 @@ def test_a_recipient_is_asked_once_and_gets_nothing_before(
 ) -> None:
     sender.set_up()
     slug = sender.open_project()
-    api = Api(sender, sender.make_token())
-    sent = {"emails": ["a@example.com"], "events": ["done"]}
-    here = f"/projects/{slug}/notifications"
-    error = api("PUT", here, json={**sent, "address": "Buy\nnow"}, expect=422)
-    assert error["error"]["code"] == "bad-request"
+    notices = sender.services.notices
+    sent: dict[str, Any] = {"webhook": "", "events": ["done"], "server": sender.url}
     for _ in range(2):
-        api("PUT", here, json=sent)
+        notices.set(slug, emails=["a@example.com"], **sent)
     send_all(sender)
     (letter,) = post[0].letters
     link = re.search(rf"{sender.url}(/mail/{slug}/\S+)", text_of(letter))
@@ -229,7 +226,7 @@ def test_a_recipient_is_asked_once_and_gets_nothing_before(
     assert link[1] in text_of(post[0].letters[1])
     stranger.post(link[1], do="stopped")
     for emails in ([], ["a@example.com"]):  # who wants none is not asked again
-        api("PUT", here, json={**sent, "emails": emails})
+        notices.set(slug, emails=emails, **sent)
     send_all(sender)
     assert len(post[0].letters) == 2
     stranger.get(f"/mail/{slug}/another", expect=404)

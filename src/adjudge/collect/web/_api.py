@@ -114,8 +114,6 @@ _LEAST: dict[str, MemberRole] = {
     "/plan": "reviewer",
     "/item/adjudicate": "reviewer",
     "/item/reopen": "reviewer",
-    "/arms/report": "viewer",
-    "/members/{member}": "viewer",  # to leave
 }
 
 

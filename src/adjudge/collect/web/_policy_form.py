@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
@@ -12,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from adjudge.collect.rules.policy import Policy, settings_by_part
 from adjudge.collect.web._forms import Form
-from adjudge.errors import BadSetting
+from adjudge.data.scale import as_number
 
 _LONGEST_LINE = 2_000  # characters of a text that is shown on one line
 
@@ -93,9 +92,14 @@ def _default(value: object) -> str:
     return in_form(value) or "none"
 
 
+def _kinds(declared: FieldInfo) -> tuple[Any, ...]:
+    """The types that a setting may have."""
+    return get_args(declared.annotation) or (declared.annotation,)
+
+
 def _kind(declared: FieldInfo) -> tuple[str, tuple[str, ...]]:
     """How a setting is entered, and what can be chosen."""
-    kinds = get_args(declared.annotation) or (declared.annotation,)
+    kinds = _kinds(declared)
     if get_origin(declared.annotation) is tuple:
         return "several", get_args(kinds[0])
     if get_origin(declared.annotation) is Literal:
@@ -121,39 +125,30 @@ def settings(form: Form, policy: Policy) -> dict[str, Any]:
     """The settings that a form changes; errors about values are the policy's own."""
     changed: dict[str, Any] = {}
     for field in fields(policy):
-        now = getattr(policy, field.name)
         if field.kind == "flag":
             value: Any = field.name in form.fields
         elif field.kind == "several":
             value = tuple(form.lists.get(field.name, []))
-        elif field.name in form.fields:
-            value = _read(field, form.text(field.name, most=20_000))
         else:
-            continue
-        if value != now:
-            changed[field.name] = value
+            value = form.text(field.name, most=20_000) if field.name in form.fields else field.value
+        if value != field.value:
+            changed[field.name] = read(field.name, value) if isinstance(value, str) else value
     return changed
 
 
-def _read(field: Field, text: str) -> Any:
-    """The value of a setting from its text; what may not be empty is refused by the policy."""
-    if field.kind == "number":
-        declared = Policy.model_fields[field.name]
-        kinds = get_args(declared.annotation) or (declared.annotation,)
-        if not text and NoneType in kinds:
-            return None
-        return _number(field, text, int if int in kinds else float if float in kinds else Decimal)
-    if field.name.endswith("_mix") and ":" in text:
+def read(name: str, text: str) -> Any:
+    """The value of a setting from its text; what it may not be is refused by the policy."""
+    kinds = _kinds(Policy.model_fields[name])
+    if name.endswith("_mix") and ":" in text:
         parts = (part.rpartition(":") for part in text.split(","))
-        return {label.strip(): _number(field, share, float) for label, _, share in parts}
-    return text
+        return {label.strip(): _number_or_text(share) for label, _, share in parts}
+    if NoneType in kinds and not text:
+        return None
+    return _number_or_text(text) if int in kinds or float in kinds else text
 
 
-def _number(
-    field: Field, text: str, kind: type[int] | type[float] | type[Decimal]
-) -> int | float | Decimal:
-    try:
-        return kind(text.strip())
-    except (ValueError, InvalidOperation):
-        expected = "a whole number" if kind is int else "a number"
-        raise BadSetting(field.name, text, expected) from None
+def _number_or_text(text: str) -> int | float | str:
+    number = as_number(text)
+    if number is None:
+        return text
+    return int(number) if number.is_integer() else number

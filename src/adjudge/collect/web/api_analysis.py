@@ -10,7 +10,7 @@ from pydantic import Field
 
 from adjudge.collect.consensus import planner, refit
 from adjudge.collect.consensus.planner import Asked, ProjectPlan, Wish
-from adjudge.collect.rules.sent import ApiModel, ArmIn, Name, QuestionIn, Shares, Short
+from adjudge.collect.rules.sent import ApiModel, ArmIn, QuestionIn, Shares, Short
 from adjudge.collect.services.arms import preset_arms, read_arms
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.arms import ArmReport
@@ -43,14 +43,6 @@ class _ArmsIn(ApiModel):
     arms: list[ArmIn] = Field(default=[], max_length=50)
     preset: Short = ""
     population: Shares | None = None
-
-
-class _ReportIn(ApiModel):
-    """What to measure arms by: the true labels of judged items, by the items' names."""
-
-    test: dict[Name, Name] = Field(min_length=1, max_length=200_000)
-    resamples: _Resamples = 400
-    seed: _Seed = 0
 
 
 class _WishIn(ApiModel):
@@ -152,18 +144,6 @@ def _read_arm_report(
 ) -> ArmReport:
     """Funnel, judges and majority vote by arm, against the project's gold."""
     return services.arms.report(project, resamples=resamples, seed=seed)
-
-
-@router.post("/projects/{project}/arms/report")
-def _make_arm_report(services: Services, project: Slug, body: _ReportIn) -> ArmReport:
-    """The same against true labels of items that were judged as work; nothing of them is kept."""
-    import pyarrow as pa
-
-    from adjudge.data.gold import Gold
-
-    columns = {"item": list(body.test), "gold": list(body.test.values())}
-    test = Gold.from_table(pa.table(columns), source="the test labels")
-    return services.arms.report(project, test=test, resamples=body.resamples, seed=body.seed)
 
 
 @router.get("/projects/{project}/plan")

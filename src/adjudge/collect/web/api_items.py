@@ -67,16 +67,6 @@ class _SettleIn(ApiModel):
     answer: Comment = ""
 
 
-class _DesignIn(ApiModel):
-    """A split of the gold: how many train and in which label mix; ``store`` false only looks."""
-
-    training: Annotated[int, Field(ge=0, le=10_000)] | None = None
-    training_mix: _Mix = "uniform"
-    screening_mix: _Mix = "any"
-    seed: _Number = 0
-    store: bool = True
-
-
 class _ApproveIn(_ItemNameIn):
     """An item that becomes gold, by a person's word."""
 
@@ -85,37 +75,12 @@ class _ApproveIn(_ItemNameIn):
     role: GoldRole = "screening"
 
 
-class _DeclineIn(_ItemNameIn):
-    """An item that is not to be suggested as gold, or may be again."""
-
-    again: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class ItemsOut:
     """One page of items, and how many there are in all."""
 
     total: int
     results: list[ListedItem]
-
-
-@dataclass(frozen=True, slots=True)
-class DesignOut:
-    """How the gold was split, or would be."""
-
-    stored: bool
-    training: int
-    screening: int
-    labels: dict[str, dict[str, int]]  # set -> label -> golds
-    missing: dict[str, dict[str, int]]
-    warnings: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class DeclinedOut:
-    """An item that is not to be suggested as gold."""
-
-    item: str
 
 
 @router.get("/projects/{project}/items")
@@ -207,20 +172,6 @@ def _read_forecast(
     return services.gold.forecast(project, judges=judges)
 
 
-@router.post("/projects/{project}/gold-design")
-def _design_gold(services: Services, project: Slug, body: _DesignIn) -> DesignOut:
-    """Split the gold into a training set of a label mix, and screening gold: the rest."""
-    made = services.gold.design(project, **dict(body))
-    return DesignOut(
-        stored=body.store,
-        training=len(made.training),
-        screening=len(made.screening),
-        labels=made.counts,
-        missing=made.missing,
-        warnings=list(made.warnings),
-    )
-
-
 @router.get("/projects/{project}/gold-suggestions")
 def _list_suggestions(
     services: Services, project: Slug, limit: Annotated[int, Query(ge=1, le=200)] = 20
@@ -234,10 +185,3 @@ def _list_suggestions(
 def _approve_gold(services: Services, project: Slug, body: _ApproveIn) -> Imported:
     """Make gold of an item that was work."""
     return services.gold.approve(project, **dict(body))
-
-
-@router.post("/projects/{project}/gold-suggestions/declined")
-def _decline_gold(services: Services, project: Slug, body: _DeclineIn) -> Listed[DeclinedOut]:
-    """Never suggest an item as gold, or let it be suggested again; those declined so far."""
-    services.gold.decline(project, body.item, again=body.again)
-    return Listed([DeclinedOut(item) for item in services.gold.get_declined(project)])

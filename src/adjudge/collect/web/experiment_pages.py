@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,15 +88,7 @@ def _arms(who: Who, project: str) -> Response:
         keys=_KEYS,
         standard={field.name: _in_form(field.value) for field in _policy_form.fields(policy)},
         rows=[*map(_to_row, known), *[dict.fromkeys(_KEYS, "")] * _MORE],
-        written="",
-        given=_as_text(known),
     )
-
-
-def _as_text(known: Sequence[Arm]) -> str:
-    """Return the arms as a person edits them in JSON."""
-    rows = [json.dumps(arm.to_dict(), ensure_ascii=False) for arm in known]
-    return "[\n  " + ",\n  ".join(rows) + "\n]"
 
 
 def _to_row(arm: Arm) -> dict[str, str]:
@@ -114,61 +105,35 @@ def _in_form(value: object) -> str:
 
 def _from_row(row: Mapping[str, str]) -> dict[str, Any]:
     """Return an arm of the form as JSON has it, without what is as in the project."""
-    made: dict[str, Any] = {name: text for name, text in row.items() if text}
-    if "feedback" in made:
-        made["feedback"] = made["feedback"] == "yes"
-    if "refresher_pairs" in made:
-        made["refresher_pairs"] = _read_count("refresher_pairs", made["refresher_pairs"])
-    for name in ("training_mix", "screening_mix"):
-        if ":" in made.get(name, ""):
-            made[name] = dict(_share(name, part) for part in made[name].split(","))
-    return made
+    return {name: _read(name, text) for name, text in row.items() if text}
 
 
-def _read_count(name: str, text: str) -> int:
-    if not text.isdecimal():
-        raise BadSetting(name, text, "a whole number")
-    return int(text)
-
-
-def _share(name: str, part: str) -> tuple[str, float]:
-    label, _, text = part.rpartition(":")
-    expected = "a label and its share, such as Spam: 0.2"
-    return label.strip(), read_number(name, text, expected)
+def _read(name: str, text: str) -> Any:
+    if name == "feedback":
+        return text == "yes"
+    return text if name in ("name", "guidelines") else _policy_form.read(name, text)
 
 
 @router.post("/settings/experiments")
 def _set_arms(project: str, form: SentForm, who: Who) -> Response | str:
-    """Set the arms, by a preset, by the fields of the form or as written."""
+    """Set the arms, by a preset or by the fields of the form."""
     labels = who.services.projects.get_head(project).labels
     gold = who.services.exports.get_gold(project)
     known = gold.texts() if gold is not None else []
     chosen = form.text("preset", most=100)
-    sent: dict[str, Any] = {}
+    rows = [{name: text.strip() for name, text in row.items()} for row in form.rows(*_KEYS)]
     try:
         if chosen:
             made = preset_arms(chosen, labels=labels, gold=known)
-        elif form.text("how") == "form":
-            rows = [{name: text.strip() for name, text in row.items()} for row in form.rows(*_KEYS)]
-            sent = {"rows": rows}
+        else:
             named = [_from_row(row) for row in rows if row["name"]]
             made = read_arms(named, labels=labels, gold=known)
-        else:
-            written = form.need("arms", most=500_000)
-            sent = {"written": written, "given": written}
-            made = read_arms(_read_json(written), labels=labels, gold=known)
         who.services.arms.set_all(project, made)
     except AdjudgeError as fault:
         fixed = isinstance(fault, Refused) and fault.code == "arms-fixed"
+        sent = {"rows": rows} if rows else {}
         return _arms(who.again(fault, 409 if fixed else 422, **sent), project)
     return f"/projects/{project}/settings/experiments?done=arms"
-
-
-def _read_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
-        raise Refused("bad-form", "The arms are no JSON.") from None
 
 
 @router.get("/results/plan")
