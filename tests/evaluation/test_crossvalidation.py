@@ -98,15 +98,14 @@ def test_gold_is_held_out() -> None:
 def test_pooled_and_folds_rest_on_the_same_labels() -> None:
     judgments, gold = crowd()
     found = cross_validate(DawidSkene(), judgments, gold, folds=4, seed=3, resamples=20)
-    rows = found.to_item_table().to_pylist()
-    assert [row["item"] for row in rows] == sorted(gold.items.to_pylist())
-    right = {row["item"]: row["gold"] == row["label"] for row in rows}
+    assert found.items.to_pylist() == sorted(gold.items.to_pylist())
+    right = found.truth == found.choice
     for number, fold in enumerate(found.folds):
-        own = [right[row["item"]] for row in rows if row["fold"] == number + 1]
+        own = right[found.fold == number]
         assert fold.scored == len(own)
-        assert fold["accuracy"].value == pytest.approx(np.mean(own))
+        assert fold["accuracy"].value == pytest.approx(own.mean())
     assert found.pooled["accuracy"].value == pytest.approx(
-        accuracy_score([row["gold"] for row in rows], [row["label"] for row in rows])
+        accuracy_score(found.truth, found.choice)
     )
     assert found.pooled["f1"].low is not None
     assert found.folds[0]["f1"].low is None
@@ -177,8 +176,9 @@ def test_gold_without_judgments_counts_as_not_labelled() -> None:
     truths = dict(zip(gold.items.to_pylist(), gold.texts(), strict=True))
     found = cross_validate(MajorityVote(), judgments, Gold.of({**truths, "unseen": 1}))
     assert (found.pooled.gold, found.pooled.scored) == (len(gold) + 1, len(gold))
-    row = next(row for row in found.to_item_table().to_pylist() if row["item"] == "unseen")
-    assert (row["gold"], row["label"], row["p_0"]) == ("1", None, None)
+    at = found.items.to_pylist().index("unseen")
+    assert (found.truth[at], found.choice[at]) == (1, -1)
+    assert np.isnan(found.posterior[at]).all()
 
 
 def test_one_class_in_a_fold_is_no_accident() -> None:

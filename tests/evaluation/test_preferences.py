@@ -23,12 +23,6 @@ def won(*pairs: str) -> Comparisons:
     return Comparisons.from_table(table)
 
 
-def test_a_circle_is_counted_and_named() -> None:
-    fit = measure_fit(BradleyTerry().fit(won("ab", "bc", "ca", "ad", "bd", "cd")))
-    assert (fit.triples, fit.of_triples) == (1, 4)
-    assert fit.examples == (("a", "b", "c"),)
-
-
 def test_expected_wins_add_up_to_those_observed() -> None:
     """The fixed point of maximum likelihood: every item won as often as expected."""
     simulated = make_comparisons(np.linspace(-1, 1, 5), 400, tied=0.7, seed=1).comparisons

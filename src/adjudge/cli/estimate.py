@@ -25,9 +25,7 @@ class _Planning:
     """How a person wants their target estimated."""
 
     estimator: str = option(
-        "--estimator NAME",
-        "prediction-powered, classical (gold alone) or rogan-gladen (a share).",
-        "prediction-powered",
+        "--estimator NAME", "prediction-powered, or classical (gold alone).", "prediction-powered"
     )
     over: str = option(
         "--over WHAT",

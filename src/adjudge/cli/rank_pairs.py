@@ -149,8 +149,6 @@ def _tables(found: Preferences, more: _More) -> tuple[dict[str, Any], dict[str, 
         "fit": {
             "log_loss": fit.log_loss,
             "log_loss_without": fit.without,
-            "intransitive_triples": fit.triples,
-            "triples": fit.of_triples,
         },
     }
     return tables, about

@@ -236,20 +236,6 @@ class Evaluation(Result):
         """Return one row per score: score, value, low, high, reason."""
         return score_table(self.scores.values())
 
-    def to_item_table(self) -> Any:
-        """Return one row per scored item: item, gold, label, correct, and p_<label> if known."""
-        names = pa.array(self.scale.truths, pa.large_string())
-        columns: dict[str, Any] = {
-            "item": self.items,
-            "gold": names.take(pa.array(self.truth)),
-            "label": names.take(pa.array(self.choice)),
-            "correct": pa.array(self.correct),
-        }
-        if self.posterior is not None:
-            for code, truth in enumerate(self.scale.truths):
-                columns[f"p_{truth}"] = pa.array(np.ascontiguousarray(self.posterior[:, code]))
-        return pa.table(columns)
-
 
 @takes_tables
 def evaluate(

@@ -85,20 +85,6 @@ class CrossValidation(Result):
             table = table.append_column(column, reals([of(name) for name in self.pooled.scores]))
         return table.select(["score", "value", "low", "high", "mean", "sd", "reason"])
 
-    def to_item_table(self) -> Any:
-        """Return one row per gold item: item, gold, fold (from 1), label and p_<label>."""
-        names = pa.array(self.scale.truths, pa.large_string())
-        none = self.choice < 0
-        columns: dict[str, Any] = {
-            "item": self.items,
-            "gold": names.take(pa.array(self.truth)),
-            "fold": pa.array(self.fold + 1),
-            "label": names.take(pa.array(self.choice, mask=none)),
-        }
-        for truth, column in zip(self.scale.truths, self.posterior.T, strict=True):
-            columns[f"p_{truth}"] = reals(column)
-        return pa.table(columns)
-
 
 def _each_fold(folds: int, progress: Progress | None) -> Iterator[int]:
     """Yield the number of each fold, and report the progress."""

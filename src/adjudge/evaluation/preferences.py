@@ -19,7 +19,6 @@ _Floats = NDArray[np.float64]
 _ALL_PAIRS = 1_500  # items up to which every pair is considered
 _NEAR = 30  # neighbours in the ranking that are considered above that
 _MOST_TIMES = 1000.0  # times as many comparisons
-_TRIPLES = 400  # items up to which triples are considered
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 
 
@@ -132,13 +131,10 @@ class _PairFit:
     log_loss: float  # per comparison, in bits
     without: float  # the same for the shares of outcomes only
     agreement: float  # of decided comparisons with the ranking
-    triples: int  # intransitive: each won against the next by most comparisons
-    of_triples: int
-    examples: tuple[tuple[str, str, str], ...]
 
 
 def measure_fit(preferences: Preferences) -> _PairFit:
-    """Measure observed and expected wins of every pair, log loss, and intransitive triples."""
+    """Measure observed and expected wins of every pair, and log loss."""
     _need_strengths(preferences)
     compared = preferences.comparisons
     many = preferences.right is not None and len(preferences.right) == compared.judge_count
@@ -159,7 +155,6 @@ def measure_fit(preferences: Preferences) -> _PairFit:
     mean = chance[:, 0] + 0.5 * chance[:, 2]
     spread = chance[:, 0] + 0.25 * chance[:, 2] - mean**2
     pairs = _by_pair(preferences, cells, observed, cells.many * mean, cells.many * spread)
-    found, possible, examples = _triples(preferences)
     agreed = preferences.judges.to_pydict() if preferences.judges is not None else {}
     weights = np.array(agreed.get("comparisons", [0]), dtype=np.float64)
     values = np.array([0.0 if v is None else v for v in agreed.get("agreement", [0.0])])
@@ -169,9 +164,6 @@ def measure_fit(preferences: Preferences) -> _PairFit:
         log_loss=float(logs / total),
         without=float(plain),
         agreement=float((values * weights).sum() / max(weights.sum(), 1.0)),
-        triples=found,
-        of_triples=possible,
-        examples=examples,
     )
 
 
@@ -212,26 +204,3 @@ def _by_pair(
             "z": (won - due) / np.sqrt(np.maximum(wide, 1e-12)),
         }
     )
-
-
-def _triples(preferences: Preferences) -> tuple[int, int, tuple[tuple[str, str, str], ...]]:
-    """Count and list triples whose majorities form a circle, of those that were compared."""
-    size = preferences.comparisons.item_count
-    if size > _TRIPLES:
-        return 0, 0, ()
-    cells = count_cells(preferences.comparisons)
-    place = cells.a * size + cells.b
-    balance = np.bincount(place, cells.wins[:, 0] - cells.wins[:, 1], size * size)
-    ahead = np.sign(balance.reshape(size, size) - balance.reshape(size, size).T).astype(np.int64)
-    beats, met = (ahead > 0).astype(np.int64), (ahead != 0).astype(np.int64)
-    circles = int(np.trace(beats @ beats @ beats)) // 3
-    possible = int(np.trace(met @ met @ met)) // 6
-    names, listed = preferences.comparisons.items.to_pylist(), []
-    back = (beats @ beats) * beats.T
-    for start, end in zip(*np.nonzero(back), strict=True):
-        middle = int(np.flatnonzero(beats[start] & beats[:, end])[0])
-        if start < min(middle, end):
-            listed.append((names[start], names[middle], names[end]))
-        if len(listed) == 3:
-            break
-    return circles, possible, tuple(listed)

@@ -13,7 +13,6 @@ from adjudge.evaluation.estimation._difference import (
     Interval,
     correct,
     over_topics,
-    rogan_gladen,
 )
 from adjudge.evaluation.estimation._sampling import sample_of
 from adjudge.evaluation.estimation._targets import Expansion
@@ -120,32 +119,3 @@ def test_few_topics_or_topics_that_are_alike_have_the_formula() -> None:
     assert interval(alike, is_sum=False).errors is None
     with pytest.raises(BadData, match="4 topics are too few"):
         interval(np.arange(4.0), is_sum=False)
-
-
-def test_the_formula_by_hand() -> None:
-    """Sensitivity 3/4, specificity 5/6, 40 of 100 labelled so: (.4 + 5/6 - 1) / (3/4 + 5/6 - 1)."""
-    labelled = np.zeros(100, dtype=np.bool_)
-    labelled[:40] = True
-    item = np.array([0, 1, 2, 50, 3, 51, 52, 53, 54, 55])
-    truly = np.array([True] * 4 + [False] * 6)
-    value, low, high = rogan_gladen(labelled, item, truly, 0.95)
-    assert value == pytest.approx((0.4 + 5 / 6 - 1) / (3 / 4 + 5 / 6 - 1))
-    assert low < value < high
-
-
-def test_its_interval_holds() -> None:
-    random = np.random.default_rng(5)
-    hits, rounds = 0, 1000
-    truth = random.random(3000) < 0.3
-    labelled = np.where(truth, random.random(3000) < 0.8, random.random(3000) < 0.15)
-    for _ in range(rounds):
-        item = random.choice(3000, 150, replace=False)
-        _, low, high = rogan_gladen(labelled, item, truth[item], 0.95)
-        hits += low <= truth.mean() <= high
-    assert 0.93 <= hits / rounds <= 0.98
-
-
-@pytest.mark.parametrize("truly", [np.ones(40), np.zeros(40), np.repeat([1, 0], 20)])
-def test_gold_of_one_class_and_labels_that_say_nothing_are_refused(truly: np.ndarray) -> None:
-    with pytest.raises(BadData):
-        rogan_gladen(np.tile([True, False], 20), np.arange(40), truly.astype(np.bool_), 0.95)

@@ -180,16 +180,6 @@ def test_clustered_intervals_hold_for_other_topics() -> None:
     assert held >= least_held(rounds)
 
 
-def test_rogan_gladen_is_of_shares_alone(panel: Panel) -> None:
-    gold = drawn(panel[1], 100, 3)
-    plan = Plan(estimator="rogan-gladen")
-    found = estimate_from(panel[2], gold, "share:1,2", [], plan)
-    assert found.low <= truth_of(panel, "share:1,2") <= found.high
-    with pytest.raises(BadSetting) as caught:
-        estimate_from(panel[2], gold, "mean-grade", [], plan)
-    assert caught.value.setting == "estimator"
-
-
 def test_in_one_call() -> None:
     judgments, gold = simulate_panel(items=200)
     known = drawn(gold, 60, 1)

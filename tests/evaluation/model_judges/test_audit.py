@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
@@ -18,10 +16,7 @@ from adjudge.evaluation.agreement import cohen_kappa, measure_agreement
 from adjudge.evaluation.model_judges._checks import PATTERNS, find_injections
 from adjudge.evaluation.model_judges.audit import Audit, audit
 from adjudge.evaluation.model_judges.soft_judgments import (
-    apply_curve,
-    fit_curve,
     measure_calibration,
-    recalibrated,
     soft_judgments,
 )
 
@@ -115,12 +110,10 @@ def test_accuracy_kappa_and_cost_by_version() -> None:
     assert small.cost == pytest.approx(400 * 0.002)
     assert found["large/v1"].cost_per_item == pytest.approx(5 * 0.002)
     sure = np.array([row["confidence"] for row in rows])
-    assert small.before == measure_calibration(sure, np.array(right))
-    assert small.after is not None
-    assert small.after.log_loss < small.before.log_loss
+    assert small.calibration == measure_calibration(sure, np.array(right))
     table = found.to_table()
     assert table.num_rows == 6
-    assert {"log_loss", "log_loss_after_gold", "cost_per_item"} <= set(table.column_names)
+    assert {"log_loss", "cost_per_item"} <= set(table.column_names)
 
 
 def test_a_changed_mix_of_items_is_found() -> None:
@@ -131,32 +124,9 @@ def test_a_changed_mix_of_items_is_found() -> None:
         if n < 200:
             truth[f"i{n}"] = value
         for judge in ("m", "n"):
-            length = int(rng.integers(10, 100)) + (60 if n >= 200 else 0)
-            rows.append({"item": f"i{n}", "model": judge, "label": value, "length": length})
+            rows.append({"item": f"i{n}", "model": judge, "label": value})
     found = audit(ModelAnswers.from_table(pa.Table.from_pylist(rows)), Gold.of(truth), resamples=0)
-    remarks = found.of_kind("stale mix")
-    assert [one.subject for one in remarks] == ["m", "n", ""]
-    assert (remarks[0].kind, remarks[0].subject) == ("stale mix", "m")
-    assert "differ in length" in remarks[2].sentence
-
-
-def test_gold_of_few_topics_is_found() -> None:
-    table = pa.table(
-        {
-            "topic": [f"q{n // 10}" for n in range(400)],
-            "document": [f"d{n}" for n in range(400)],
-            "model": ["m"] * 400,
-            "label": [n % 2 for n in range(400)],
-        }
-    )
-    gold = Gold.of({f"q{n // 10}/d{n}": n % 2 for n in range(40)})
-    found = audit(ModelAnswers.from_table(table), gold, resamples=0)
-    (remark,) = found.of_kind("stale mix")
-    assert remark.sentence.startswith(
-        "The gold is of 4 topics, where gold drawn at random would be"
-    )
-    spread = Gold.of({f"q{n // 10}/d{n}": n % 2 for n in range(0, 400, 7)})
-    assert not audit(ModelAnswers.from_table(table), spread, resamples=0).of_kind("stale mix")
+    assert [one.subject for one in found.of_kind("stale mix")] == ["m", "n"]
 
 
 def biased(what: str, size: float, *, gold: bool = True, seed: int = 3) -> Audit:
@@ -299,32 +269,6 @@ def test_texts_from_a_file_of_items() -> None:
         answers.with_items({"item": ["z"], "text": ["no"]})
     with pytest.raises(BadData, match="no column 'item'"):
         answers.with_items({"text": ["no"]})
-
-
-@given(st.integers(0, 1000), st.floats(-1.5, 1.5), st.floats(0.3, 2.0))
-@settings(deadline=None, max_examples=20)
-def test_the_curve_recovers_what_confidences_were_bent_by(seed: int, a: float, b: float) -> None:
-    rng = np.random.default_rng(seed)
-    sure = rng.uniform(0.05, 0.95, 4000)
-    right = rng.random(4000) < apply_curve(np.array([a, b]), sure)
-    found = fit_curve(sure, right)
-    assert found == pytest.approx([a, b], abs=0.25)
-
-
-def test_recalibration_is_cross_fitted_and_helps_who_is_too_sure() -> None:
-    rng = np.random.default_rng(0)
-    sure = rng.uniform(0.8, 0.99, 300)
-    right = rng.random(300) < 0.6
-    after = recalibrated(sure, right)
-    assert after is not None
-    assert (
-        measure_calibration(after, right).log_loss < measure_calibration(sure, right).log_loss - 0.1
-    )
-    error = measure_calibration(sure, right).calibration_error
-    assert error > 0.25
-    assert measure_calibration(after, right).calibration_error < 0.3 * error
-    assert recalibrated(sure[:19], right[:19]) is None
-    assert recalibrated(sure, np.ones(300, dtype=np.bool_)) is None
 
 
 BAD = [

@@ -8,14 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, ttest_1samp
 
 from adjudge import may_replace
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData
-from adjudge.evaluation.model_judges.replacement import one_sided_p
 
 Labels = dict[str, dict[str, Any]]
 
@@ -127,19 +124,6 @@ def test_people_are_known_by_kind_by_family_or_by_name() -> None:
     families = plain.append_column("family", [["maker" if name == "m" else "" for name in names]])
     assert may_replace(Judgments.from_table(families))["m"] == expected
     assert may_replace(plain, people="^p")["m"] == expected
-
-
-@given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=2, max_size=80), st.floats(0, 0.9))
-@settings(deadline=None)
-def test_the_p_value_is_that_of_scipy(gap: list[float], epsilon: float) -> None:
-    values = np.array(gap)
-    found = one_sided_p(
-        np.array(len(gap) * 1.0), values.sum(keepdims=True)[0], (values**2).sum(), epsilon
-    )
-    if values.std() == 0:
-        assert found == (0.0 if values[0] < epsilon else 1.0)
-    else:
-        assert found == pytest.approx(ttest_1samp(values, epsilon, alternative="less").pvalue)
 
 
 FORTY = {f"i{k}": k % 2 for k in range(40)}

@@ -18,16 +18,6 @@ covers what gold leaves open about each topic. For what is no sum over items (nD
 rates) topics are drawn again with replacement, and the interval is from the distribution of the
 ratio of error to standard error (the bootstrap t, Efron 1982, doi:10.1137/1.9781611970319). It need
 not be symmetric.
-
-Rogan-Gladen: a share by labels, corrected for how often labels are wrong.
-
-    p = (q + specificity - 1) / (sensitivity + specificity - 1)
-
-q is the share of all items labelled so; sensitivity and specificity come from the gold items.
-Rogan and Gladen (1978), doi:10.1093/oxfordjournals.aje.a112510. The interval is Lang and
-Reiczigel's (2014), doi:10.1016/j.prevetmed.2013.09.015, which accounts for the error of q,
-sensitivity and specificity, and adds pseudo-counts so that it holds in small samples. Here q is
-known of all items, and only items without gold are uncertain.
 """
 
 from __future__ import annotations
@@ -36,7 +26,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 from scipy.stats import t as student
 
 from adjudge.errors import BadData
@@ -156,39 +145,3 @@ def _errors(apart: _Floats, seed: int) -> _Floats | None:  # (draw,)
     error = np.sqrt(count * drawn.var(axis=1, ddof=1))
     kept = error > 1e-9 * max(float(np.abs(apart).max()), 1e-300)
     return off[kept] / error[kept] if kept.mean() >= 0.99 else None
-
-
-def rogan_gladen(
-    labelled: NDArray[np.bool_],  # (member,) by labels in which their own gold had no part
-    item: NDArray[np.int64],  # (gold,)
-    truly: NDArray[np.bool_],  # (gold,)
-    level: float,
-) -> tuple[float, float, float]:
-    """Return the corrected share, and its interval."""
-    yes, no = int(truly.sum()), int((~truly).sum())
-    if not yes or not no:
-        raise BadData(
-            "gold has one class only, so sensitivity or specificity cannot be measured",
-            expected="gold of both classes",
-        )
-    z = float(ndtri(0.5 + level / 2))
-    q = float(labelled.mean())
-    found = labelled[item]
-    sensitivity = (int((found & truly).sum()) + 1) / (yes + 2)
-    specificity = (int((~found & ~truly).sum()) + 1) / (no + 2)
-    slope = sensitivity + specificity - 1.0
-    if slope <= 0.05:
-        raise BadData(
-            f"labels say next to nothing about this share (sensitivity {sensitivity:.2f}, "
-            f"specificity {specificity:.2f}); expected better than chance"
-        )
-    share = float(np.clip((q + specificity - 1.0) / slope, 0.0, 1.0))
-    wrong = share * sensitivity * (1 - sensitivity) / (yes + 2)
-    false = (1 - share) * specificity * (1 - specificity) / (no + 2)
-    left = 1.0 - len(item) / len(labelled)  # gold items are known
-    shift = 2 * z**2 * (wrong - false)
-    reach = z * float(np.sqrt(left * (share * wrong + (1 - share) * false))) / slope
-    low, high = share + shift - reach, share + shift + reach
-    hits, spared = found[truly].mean(), 1.0 - found[~truly].mean()
-    value = (q + spared - 1.0) / max(hits + spared - 1.0, slope / 2)
-    return float(np.clip(value, 0, 1)), max(low, 0.0), min(high, 1.0)

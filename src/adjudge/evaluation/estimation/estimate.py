@@ -23,7 +23,6 @@ from adjudge.evaluation.estimation._difference import (
     Interval,
     correct,
     over_topics,
-    rogan_gladen,
 )
 from adjudge.evaluation.estimation._rankings import (
     by_kind,
@@ -31,13 +30,13 @@ from adjudge.evaluation.estimation._rankings import (
     ranking_target,
 )
 from adjudge.evaluation.estimation._sampling import Sample, align_judged, by_item, sample_of
-from adjudge.evaluation.estimation._targets import Expansion, Mean, Target, plain_target
+from adjudge.evaluation.estimation._targets import Expansion, Target, plain_target
 from adjudge.models.cross_calibration import CrossFit
 from adjudge.models.model import Progress
 from adjudge.models.registry import DEFAULT
 from adjudge.models.registry import model as build_model
 
-_Estimator = Literal["prediction-powered", "classical", "rogan-gladen"]
+_Estimator = Literal["prediction-powered", "classical"]
 _Over = Literal["items", "topics"]
 _Strata = Literal["topic", "consensus"]
 _Floats = NDArray[np.float64]
@@ -152,9 +151,9 @@ def estimate(
     a measure of rankings such as ``nDCG@10``, of one run or of the first minus the second.
     ``judgments`` and ``gold`` are as for ``fit``; a consensus fitted without gold serves too.
     ``leave_out_honeypots`` leaves out the items that gold marks as honeypots.
-    ``plan`` has the fields of ``Plan``: ``estimator`` (prediction-powered, classical,
-    rogan-gladen), ``over`` (items: these; topics: others too), ``strata`` (topic, consensus),
-    ``population`` (how many items these were drawn from; 0 for infinitely many), ``level``.
+    ``plan`` has the fields of ``Plan``: ``estimator`` (prediction-powered, classical), ``over``
+    (items: these; topics: others too), ``strata`` (topic, consensus), ``population`` (how many
+    items these were drawn from; 0 for infinitely many), ``level``.
     """
     how = Plan(**plan)
     known = take_gold(gold)
@@ -199,15 +198,13 @@ def estimate_from(
     warnings += _check_rarity(at.adds, sample)
     before = fit.consensus.posterior[target.item]
     warnings += _check_random(before, at.adds, sample, gold, assured=plan.sampled == "random")
-    found, around, rated = alone, at, None
+    found, around = alone, at
     if plan.estimator == "prediction-powered":
         belief = (plan.beliefs(fit, gold) if beliefs is None else beliefs)[target.item]
         kind = target.strata()
         if sample.drawn and kind is not None:
             belief = by_kind(belief, kind, sample, folds=plan.folds, seed=plan.seed)
         found, around = _solve(target, sample, belief, plain, tune=True)
-    elif plan.estimator == "rogan-gladen":
-        rated = _by_rates(target, sample, fit.consensus, plan)
 
     def about_population(interval: Interval, expansion: Expansion) -> Interval:
         if plan.over == "topics":
@@ -218,7 +215,7 @@ def estimate_from(
         return _in_population(interval, at, sample, target, plan)
 
     both = about_population(alone, at), about_population(found, around)
-    return _report(target, sample, plan, *both, rated, warnings, notes)
+    return _report(target, sample, plan, *both, warnings, notes)
 
 
 def _report(
@@ -227,7 +224,6 @@ def _report(
     plan: Plan,
     first: Interval,  # from gold alone
     second: Interval,
-    rated: tuple[float, float, float] | None,
     warnings: list[str],
     notes: list[str],
 ) -> Estimate:
@@ -235,8 +231,6 @@ def _report(
     classical_low, classical_high = first.bounds(plan.level, target.bounds)
     low, high = second.bounds(plan.level, target.bounds)
     value = float(np.clip(second.value, *target.bounds))
-    if rated is not None:
-        value, low, high = rated
     saved = _saved(len(sample), len(target.item), classical_high - classical_low, high - low)
     method: list[str] = [plan.estimator]
     if plan.strata is not None and not sample.drawn:
@@ -336,23 +330,6 @@ def _in_population(
     values = expansion.adds[sample.item, sample.truth] * items
     left = 1 / items - (1 / size if size != _ENDLESS else 0.0)
     return replace(interval, variance=interval.variance + float(values.var(ddof=1)) * left)
-
-
-def _by_rates(
-    target: Target, sample: Sample, consensus: Consensus, plan: Plan
-) -> tuple[float, float, float]:
-    """Return Rogan and Gladen's estimate of a share from the labels of the consensus."""
-    if not isinstance(target, Mean) or not target.name.startswith("share"):
-        raise BadSetting(
-            "estimator", "rogan-gladen", f"a target that is a share, not {target.name}"
-        )
-    alone = plan.strata is None and plan.over == "items" and plan.population is None
-    if sample.drawn or not alone:
-        expected = "gold drawn at random, about these items; prediction-powered takes the rest"
-        raise BadSetting("estimator", "rogan-gladen", expected)
-    chosen = target.worth[0] > 0
-    labelled = chosen[consensus.choice[target.item]]
-    return rogan_gladen(labelled, sample.item, chosen[sample.truth], plan.level)
 
 
 def _saved(gold: int, items: int, alone: float, width: float) -> int | None:

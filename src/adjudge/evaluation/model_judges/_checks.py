@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy.stats import chi2_contingency, ks_2samp
+from scipy.stats import chi2_contingency
 from scipy.stats import t as student
 
 from adjudge.data.model_answers import ModelAnswers
@@ -311,8 +311,6 @@ def _cut(text: str, pattern: str) -> str:
 _LEAST_GOLD = 20  # gold items of a version, below which its error rates are not known
 _MANY = 30  # items with and without gold from which the two are compared
 _FAR = 0.1  # share of labels that would have to move
-_SPREAD = 0.2  # distance of the distributions of lengths
-_TOPICS = 0.5  # of the topics that gold drawn at random would have reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,15 +351,6 @@ def stale_versions(
 def stale_mix(
     answers: ModelAnswers, soft: SoftJudgments, known: NDArray[np.int16]
 ) -> Iterator[Remark]:
-    """Yield how items without gold differ from those with it."""
-    yield from _labels_moved(answers, soft, known)
-    yield from _lengths_moved(answers, known)
-    yield from _topics_missed(answers, known)
-
-
-def _labels_moved(
-    answers: ModelAnswers, soft: SoftJudgments, known: NDArray[np.int16]
-) -> Iterator[Remark]:
     """Yield judges who give other labels on items without gold than on those with it."""
     has = known[soft.item] >= 0
     tested = []
@@ -385,39 +374,3 @@ def _labels_moved(
                 f"labels differ by {moved:.0%}. Gold was not drawn at random, or the items have "
                 "changed since. Error rates on gold may not hold on the other items.",
             )
-
-
-def _lengths_moved(answers: ModelAnswers, known: NDArray[np.int16]) -> Iterator[Remark]:
-    length = answers.length
-    if length is None:
-        return
-    with_gold, without = (length[mask & ~np.isnan(length)] for mask in (known >= 0, known < 0))
-    if min(len(with_gold), len(without)) < _MANY:
-        return
-    test = ks_2samp(with_gold, without)
-    if test.pvalue <= _SURE and test.statistic >= _SPREAD:
-        middle = f"{np.median(with_gold):,.0f} and {np.median(without):,.0f}"
-        yield Remark(
-            "stale mix",
-            "",
-            f"Items with gold and without differ in length (medians {middle}): error rates on gold "
-            "may not hold for the others.",
-        )
-
-
-def _topics_missed(answers: ModelAnswers, known: NDArray[np.int16]) -> Iterator[Remark]:
-    """Yield gold that is in far fewer topics than if it had been drawn at random."""
-    topic = answers.judgments.topic
-    if topic is None or answers.judgments.topics is None:
-        return
-    size = np.bincount(topic, minlength=len(answers.judgments.topics)).astype(np.float64)
-    reached = np.unique(topic[known >= 0]).size
-    share = float((known >= 0).mean())
-    expected = float((1 - (1 - share) ** size).sum())
-    if reached and reached < _TOPICS * expected and expected - reached >= 5:
-        yield Remark(
-            "stale mix",
-            "",
-            f"The gold is of {count_of(reached, 'topic')}, where gold drawn at random would be of "
-            f"{expected:,.0f}: error rates on the other topics are not known.",
-        )

@@ -122,10 +122,8 @@ class Audit(Result):
             scores = [one.scores.get(name) or one.saved for one in rows]
             ends = [[getattr(one, end) for one in scores] for end in ("value", "low", "high")]
             columns |= interval_columns(name.replace("-", "_"), ends)
-        for when, suffix in (("before", ""), ("after", "_after_gold")):
-            for name in ("log_loss", "brier", "calibration_error"):
-                values = [getattr(getattr(one, when), name, None) for one in rows]
-                columns[f"{name}{suffix}"] = reals(values)
+        for name in ("log_loss", "brier", "calibration_error"):
+            columns[name] = reals([getattr(one.calibration, name, None) for one in rows])
         columns |= columns_of(
             rows,
             text=("alternative",),

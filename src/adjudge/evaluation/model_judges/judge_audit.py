@@ -24,7 +24,6 @@ from adjudge.evaluation.model_judges.soft_judgments import (
     Calibration,
     SoftJudgments,
     measure_calibration,
-    recalibrated,
     soft_judgments,
 )
 from adjudge.evaluation.scores import Score
@@ -59,8 +58,7 @@ class JudgeAudit:
     items: int
     rates: Rates
     scores: Mapping[str, Score]  # accuracy, kappa or weighted-kappa, over-rating, tpr, tnr
-    before: Calibration | None  # calibration of its confidence
-    after: Calibration | None  # the same, recalibrated by gold, cross-fitted
+    calibration: Calibration | None  # of its confidence
     samples: float  # per item, on average
     agreement: float  # of two samples of one item; NaN where there is one each
     alpha: float
@@ -149,7 +147,7 @@ class JudgeAuditor:
         names += [] if scale.truth_relevant is None else ["tpr", "tnr"]
         scores = {one: rates.measure(one) for one in names}
         missing = [f"{one.name}: {one.reason}" for one in scores.values() if not one.defined]
-        before, after = self._calibration(scored, missing)
+        calibration = self._calibration(scored, missing)
         repeated = int((soft.samples[own] > 1).sum())
         if repeated < _LEAST_REPEATED:
             need = tell_need(
@@ -175,8 +173,7 @@ class JudgeAuditor:
             items=len(own),
             rates=rates,
             scores=scores,
-            before=before,
-            after=after,
+            calibration=calibration,
             samples=samples,
             agreement=float(self.agreement[judge]) if enough else _NAN,
             alpha=alpha,
@@ -192,21 +189,16 @@ class JudgeAuditor:
         verdict, reason = decide(found, people_kappa)
         return replace(found, verdict=verdict, reason=reason)
 
-    def _calibration(
-        self, scored: NDArray[np.intp], missing: list[str]
-    ) -> tuple[Calibration | None, Calibration | None]:
-        """The calibration of stated confidences, before and after gold recalibrated them."""
+    def _calibration(self, scored: NDArray[np.intp], missing: list[str]) -> Calibration | None:
+        """The calibration of stated confidences."""
         sure = self.confidence[scored]
         stated = ~np.isnan(sure)
         if int(stated.sum()) < _LEAST_CALIBRATED:
             unit = "gold items with a confidence"
             missing.append(tell_need("calibration", _LEAST_CALIBRATED, int(stated.sum()), unit))
-            return None, None
+            return None
         right = (self._truths_of(scored) == self.known[self.soft.item[scored]])[stated]
-        later = recalibrated(sure[stated], right, self.seed)
-        return measure_calibration(
-            sure[stated], right
-        ), None if later is None else measure_calibration(later, right)
+        return measure_calibration(sure[stated], right)
 
     def _truths_of(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return the truth that each row's label means, -1 for none."""

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.stats import ttest_1samp
 
 from adjudge.data.judgments import PERSON, Judgments
 from adjudge.data.model_answers import ModelAnswers
@@ -130,10 +130,11 @@ def may_replace(
         person, model_holds, person_holds = panel.contests(label)
         times = np.bincount(person, minlength=len(names))
         most = max(most, int(times.max()))
-        tested = _test(person, model_holds, person_holds, times >= least_items, epsilon)
+        chosen = np.flatnonzero(times >= least_items).tolist()
+        tested = _test(person, model_holds, person_holds, chosen, epsilon)
         against = tuple(
             _AgainstPerson(person=names[who], rejected=row["p_adjusted"] <= q, **row)
-            for who, row in tested.items()
+            for who, row in zip(chosen, tested, strict=True)
         )
         verdicts.append(_Verdict(model=names[code], people=against))
     used = {one.person for verdict in verdicts for one in verdict.people}
@@ -206,44 +207,20 @@ def _test(
     person: NDArray[np.int32],  # (contest,)
     model_holds: NDArray[np.bool_],  # (contest,)
     person_holds: NDArray[np.bool_],  # (contest,)
-    enough: NDArray[np.bool_],  # (person,)
+    chosen: list[int],  # persons with enough items
     epsilon: float,
-) -> dict[int, dict[str, Any]]:
-    """Test a model against each person with enough items; the rate is controlled over people."""
+) -> list[dict[str, Any]]:
+    """Test a model against each person; the rate is controlled over people."""
     gap = person_holds.astype(np.float64) - model_holds
-    ones = np.ones(len(gap))
-    times, total, squares, first, second = (
-        np.bincount(person, weights=weights, minlength=len(enough))[enough].astype(np.float64)
-        for weights in (ones, gap, gap**2, model_holds, person_holds)
-    )
-    if not len(times):
-        return {}
-    p = one_sided_p(times, total, squares, epsilon)
-    rows = zip(times, first / times, second / times, p, adjust(p, dependent=True), strict=True)
-    fields = ("items", "model_holds", "person_holds", "p", "p_adjusted")
-    return {
-        who: {"items": int(row[0])} | dict(zip(fields[1:], map(float, row[1:]), strict=True))
-        for who, row in zip(np.flatnonzero(enough).tolist(), rows, strict=True)
-    }
-
-
-# Not ``scipy.stats.ttest_1samp``: all people are tested at once, from sums.
-def one_sided_p(
-    times: NDArray[np.float64],  # (...)
-    total: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    bound: float,
-) -> NDArray[np.float64]:  # (...)
-    """Return p-values of one-sided t-tests of mean < bound, from counts and sums.
-
-    Values without spread have p = 0 below the bound, else 1.
-    """
-    mean = total / times
-    spread = np.maximum(squares - total * mean, 0.0) / np.maximum(times - 1, 1)
-    certain = (spread <= 1e-12) | (times < 2)
-    error = np.sqrt(np.where(certain, 1.0, spread) / times)
-    p = stdtr(np.maximum(times - 1, 1), (mean - bound) / error)
-    return np.asarray(np.where(certain, np.where((mean < bound) & (times > 1), 0.0, 1.0), p))
+    rows: list[dict[str, Any]] = []
+    for own in (person == who for who in chosen):
+        p = float(gap[own][0] >= epsilon)  # without spread the test has no value
+        if np.ptp(gap[own]) > 0:
+            p = float(ttest_1samp(gap[own], epsilon, alternative="less").pvalue)
+        holds = {"model_holds": model_holds[own].mean(), "person_holds": person_holds[own].mean()}
+        rows.append({"items": int(own.sum()), "p": p} | {k: float(v) for k, v in holds.items()})
+    adjusted = adjust(np.array([row["p"] for row in rows]), dependent=True)
+    return [row | {"p_adjusted": q} for row, q in zip(rows, adjusted.tolist(), strict=True)]
 
 
 def _distance(scale: Scale, score: ScoreName) -> _Floats:  # (label, label)

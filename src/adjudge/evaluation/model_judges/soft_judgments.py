@@ -2,12 +2,6 @@
 
 Samples of one model are not independent judgments, but their spread shows how certain the model
 is, and how repeatable its answers are: the reliability.
-
-A model's stated confidence is recalibrated by gold with a logistic curve, cross-fitted:
-
-    P(right) = 1 / (1 + exp(-(a + b logit(confidence))))
-
-with a ~ N(0, 2²) and b ~ N(1, 1), so that few gold items change little. Platt (1999), with a prior.
 """
 
 from __future__ import annotations
@@ -18,8 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import expit, logit
 
 from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
 from adjudge.evaluation.measures import corrected_calibration_error
@@ -107,11 +99,7 @@ def soft_judgments(judgments: JudgmentsLike) -> SoftJudgments:
     )
 
 
-_FOLDS = 5
-_LEAST = 20  # gold items from which a curve is drawn
 _CLIP = 1e-3  # of a stated confidence
-_PRECISION = np.array([0.25, 1.0])
-_MEAN = np.array([0.0, 1.0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,37 +111,6 @@ class Calibration:
     calibration_error: float
 
 
-def fit_curve(confidence: _Floats, right: NDArray[np.bool_]) -> _Floats:  # (2,) a and b
-    """Fit the curve through confidences and whether they were right."""
-    x = np.column_stack([np.ones(len(confidence)), _log_odds(confidence)])
-    sign = np.where(right, 1.0, -1.0)
-
-    def loss(curve: _Floats) -> tuple[float, _Floats]:
-        margin, gap = sign * (x @ curve), curve - _MEAN
-        value = np.logaddexp(0, -margin).sum() + 0.5 * (_PRECISION * gap**2).sum()
-        return float(value), _PRECISION * gap - x.T @ (sign * expit(-margin))
-
-    found: _Floats = minimize(loss, _MEAN, jac=True, options={"gtol": 1e-8}).x
-    return found
-
-
-def apply_curve(curve: _Floats, confidence: _Floats) -> _Floats:
-    """Return confidences after the curve."""
-    return np.asarray(expit(curve[0] + curve[1] * _log_odds(confidence)))
-
-
-def recalibrated(confidence: _Floats, right: NDArray[np.bool_], seed: int = 0) -> _Floats | None:
-    """Recalibrate each confidence by the other folds' curve; None where gold is too small."""
-    if len(confidence) < _LEAST or right.all() or not right.any():
-        return None
-    fold = np.random.default_rng(seed).permutation(len(confidence)) % _FOLDS
-    after = np.empty(len(confidence))
-    for number in range(_FOLDS):
-        out = fold == number
-        after[out] = apply_curve(fit_curve(confidence[~out], right[~out]), confidence[out])
-    return after
-
-
 def measure_calibration(confidence: _Floats, right: NDArray[np.bool_]) -> Calibration:
     """Measure the calibration of confidences."""
     p = np.clip(confidence, _CLIP, 1 - _CLIP)
@@ -162,7 +119,3 @@ def measure_calibration(confidence: _Floats, right: NDArray[np.bool_]) -> Calibr
         brier=float(((confidence - right) ** 2).mean()),
         calibration_error=float(corrected_calibration_error(confidence, right)),
     )
-
-
-def _log_odds(confidence: _Floats) -> _Floats:
-    return np.asarray(logit(np.clip(confidence, _CLIP, 1 - _CLIP)))
