@@ -123,8 +123,7 @@ def test_a_changed_mix_of_items_is_found() -> None:
         value = int(rng.random() < (0.5 if n < 200 else 0.15))
         if n < 200:
             truth[f"i{n}"] = value
-        for judge in ("m", "n"):
-            rows.append({"item": f"i{n}", "model": judge, "label": value})
+        rows += [{"item": f"i{n}", "model": judge, "label": value} for judge in ("m", "n")]
     found = audit(ModelAnswers.from_table(pa.Table.from_pylist(rows)), Gold.of(truth), resamples=0)
     assert [one.subject for one in found.of_kind("stale mix")] == ["m", "n"]
 
