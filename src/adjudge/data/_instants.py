@@ -96,13 +96,6 @@ def seconds_between(start: Any, end: Any) -> Any:
     return pc.if_else(pc.less(micro, 0.0), pa.scalar(None, pa.float64()), pc.divide(micro, 1e6))
 
 
-def american(times: Any) -> Any:
-    """A column of times as ``3/5/2013 18:08:31``, month first, in UTC."""
-    seconds = times.cast(pa.timestamp("s", tz="UTC"), safe=False)
-    text = pc.strftime(seconds, format="%m/%d/%Y %H:%M:%S")
-    return pc.replace_substring_regex(text, r"^0?(\d+)/0?", r"\1/")
-
-
 def _iso(text: Any) -> Any:
     """The column read as ISO 8601, or None if not all of it is."""
     for kind in (pa.timestamp("us"), KIND):

@@ -89,27 +89,15 @@ def test_alt_test_holds_judgments_and_comparisons(tmp_path: Path) -> None:
         Comparisons.read(other)
 
 
-@pytest.mark.parametrize("format", ["pairs", "evalica", "arena", "csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize("format", ["pairs", "csv", "tsv", "jsonl", "parquet"])
 def test_there_and_back(tmp_path: Path, format: str) -> None:
     before = Comparisons.read(kept(tmp_path, "plain.csv", FILES["plain.csv"]))
-    suffix = {"arena": ".jsonl", "pairs": ".csv", "evalica": ".csv"}.get(format, f".{format}")
-    path = tmp_path / f"again{suffix}"
+    path = tmp_path / f"again.{'csv' if format == 'pairs' else format}"
     write(Content(comparisons=before), path, format=format)
     after = Comparisons.read(path)
     assert after.items.to_pylist() == before.items.to_pylist()
     assert after.outcome.tolist() == before.outcome.tolist()
-    if format != "evalica":  # which knows no judges
-        assert after.judges.to_pylist() == before.judges.to_pylist()
-
-
-def test_crowd_kit_has_no_room_for_ties(tmp_path: Path) -> None:
-    found = Comparisons.read(kept(tmp_path, "plain.csv", FILES["plain.csv"]))
-    with pytest.raises(BadData) as caught:
-        write(Content(comparisons=found), tmp_path / "o.csv", format="crowd-kit-pairs")
-    assert (caught.value.code, caught.value.value) == ("undecided-comparisons", 1)
-    decided = found.select(found.outcome == 0)
-    write(Content(comparisons=decided), tmp_path / "o.csv", format="crowd-kit-pairs")
-    assert (tmp_path / "o.csv").read_text() == "worker,left,right,label\nann,a,b,a\n"
+    assert after.judges.to_pylist() == before.judges.to_pylist()
 
 
 def test_bad_rows_by_line_and_skipped(tmp_path: Path) -> None:

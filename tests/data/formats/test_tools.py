@@ -13,7 +13,6 @@ import pytest
 
 from adjudge.data.formats import Content, read, write
 from adjudge.data.model_answers import ModelAnswers
-from adjudge.errors import BadData
 from format_samples import SAMPLES
 from reading import complaint, judgments_in
 
@@ -367,17 +366,6 @@ def test_judges_items_and_labels(tmp_path: Path) -> None:
     assert str(judgments_in(content).scale) == "1 < 2 < 3"
 
 
-def test_judgments_by_judge_come_back(tmp_path: Path) -> None:
-    before = judgments_in(
-        read(kept(tmp_path, {"ann": {"a": "Yes", "b": "No"}, "bob": {"a": "No"}}))
-    )
-    path = tmp_path / "again.json"
-    write(Content(judgments=before), path, format="alt-test")
-    after = judgments_in(read(path))
-    assert after.to_table().to_pydict() == before.to_table().to_pydict()
-    assert json.loads(path.read_text()) == {"ann": {"a": "Yes", "b": "No"}, "bob": {"a": "No"}}
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -390,11 +378,3 @@ def test_judgments_by_judge_come_back(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, content: str, message: str) -> None:
     assert complaint(read, kept(tmp_path, content)) == f"people.json{message}"
-
-
-def test_a_second_judgment_has_no_room(tmp_path: Path) -> None:
-    path = tmp_path / "j.csv"
-    path.write_text("item,judge,label\na,x,1\na,x,0\n")
-    judgments = read(path).judgments
-    with pytest.raises(BadData, match="judge 'x' judged item 'a' more than once"):
-        write(Content(judgments=judgments), tmp_path / "j.json", format="alt-test")

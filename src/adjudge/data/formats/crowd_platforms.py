@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from adjudge.data._instants import KIND, american
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.recognition import any_of, columns_are, header
@@ -30,9 +29,7 @@ from adjudge.data.formats.tables import (
     with_column,
 )
 from adjudge.data.formats.writing import write_csv
-from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
-from adjudge.data.names import as_names, encode, look_up
+from adjudge.data.names import as_names, encode
 from adjudge.data.source import Fault, Source, count_of
 from adjudge.errors import Remedy
 
@@ -269,7 +266,6 @@ CROWDKIT = Format(
 
 _ITEM, _JUDGE = "_unit_id", "_worker_id"
 _SURE = ":confidence"
-_QUESTION = "label"  # what a written report calls its question
 
 
 def _question(table: Any, source: Source, options: Options) -> tuple[Any, str]:
@@ -330,122 +326,20 @@ _AGGREGATED = Table(
 )
 
 
-def _write_full(content: Content, file: IO[bytes]) -> None:
-    """The judgments as a full report; what the platform alone knows stays empty."""
-    judgments: Judgments = content.need("judgments", "appen")
-    table = judgments.to_table()
-    blank = pa.nulls(len(table), pa.string())
-    created = table["time"].cast(KIND) if judgments.time is not None else pa.nulls(len(table), KIND)
-    started = pa.nulls(len(table), KIND)
-    if judgments.time is not None and judgments.seconds is not None:
-        micro = (table["seconds"].to_numpy() * 1e6).round()
-        spent = pa.array(np.where(np.isnan(micro), 0, micro).astype(np.int64), mask=np.isnan(micro))
-        started = pc.subtract(created.cast(pa.int64()), spent).cast(KIND)
-    gold, reason, golden = _gold_of(content.gold, table["item"])
-    wrong = pc.and_(golden, pc.fill_null(pc.not_equal(gold, as_names(table["label"])), False))
-    columns: dict[str, Any] = {
-        _ITEM: table["item"],
-        "_created_at": american(created),
-        "_golden": golden.cast(pa.string()),
-        "_id": pa.array(np.arange(1, len(table) + 1)),
-        "_missed": pc.if_else(golden, wrong.cast(pa.string()), pa.scalar(None, pa.string())),
-        "_started_at": american(started),
-        "_tainted": pa.repeat(pa.scalar("false"), len(table)),
-        **dict.fromkeys(("_channel", "_trust"), blank),
-        _JUDGE: table["judge"],
-        **dict.fromkeys(("_country", "_region", "_city", "_ip"), blank),
-        _QUESTION: table["label"],
-    }
-    columns |= _input_columns(judgments, table, pa.array(judgments.item), columns)
-    _write_report(columns, gold, reason, file)
-
-
-def _write_aggregated(content: Content, file: IO[bytes]) -> None:
-    """The labels as an aggregated report; confidence is the probability of the label."""
-    labels = content.need("labels", "appen-aggregated")
-    blank = pa.nulls(len(labels), pa.string())
-    gold, reason, golden = _gold_of(content.gold, labels["item"])
-
-    def known(name: str) -> Any:
-        return labels[name] if name in labels.column_names else blank
-
-    columns: dict[str, Any] = {
-        _ITEM: labels["item"],
-        "_golden": golden.cast(pa.string()),
-        "_unit_state": pc.if_else(golden, "golden", "finalized"),
-        "_trusted_judgments": known("judgments"),
-        "_last_judgment_at": _last_times(content.judgments, labels["item"]),
-        _QUESTION: labels["label"],
-        f"{_QUESTION}:confidence": known("probability"),
-    }
-    judgments = content.judgments
-    where = None
-    if judgments is not None and judgments.fields is not None:
-        codes = look_up(labels["item"], judgments.items)
-        where = pa.array(codes, mask=codes < 0)
-    columns |= _input_columns(judgments, labels, where, columns)
-    _write_report(columns, gold, reason, file)
-
-
-def _write_report(columns: dict[str, Any], gold: Any, reason: Any, file: IO[bytes]) -> None:
-    """Write the columns of a report, and the gold behind them."""
-    columns |= {f"{_QUESTION}_gold": gold, f"{_QUESTION}_gold_reason": reason}
-    write_csv(pa.table(columns), file, guard=True)
-
-
-def _gold_of(gold: Gold | None, items: Any) -> tuple[Any, Any, Any]:
-    """The gold, its reason and the honeypot mark of each of the items."""
-    missing = pa.nulls(len(items), pa.large_string())
-    if gold is None:
-        return missing, missing, pa.repeat(pa.scalar(False), len(items))
-    found = look_up(items, gold.items)
-    where = pa.array(found, mask=found < 0)
-    values = pa.array(gold.texts(), pa.large_string()).take(where)
-    reasons = missing if gold.reasons is None else as_names(gold.reasons).take(where)
-    marks = np.ones(len(gold), dtype=np.bool_) if gold.honeypot is None else gold.honeypot
-    return values, reasons, pa.array(np.append(marks, False)[found])
-
-
-def _input_columns(
-    judgments: Judgments | None, table: Any, where: Any, taken: dict[str, Any]
-) -> dict[str, Any]:
-    """Topic, document and fields of each row, but for names that the report needs itself."""
-    inputs = {name: table[name] for name in ("topic", "document") if name in table.column_names}
-    if judgments is not None and judgments.fields is not None and where is not None:
-        reserved = {*taken, *inputs, f"{_QUESTION}_gold", f"{_QUESTION}_gold_reason"}
-        for name in judgments.fields.column_names:
-            if name not in reserved and not name.startswith("_"):
-                inputs[name] = judgments.fields[name].take(where)
-    return inputs
-
-
-def _last_times(judgments: Judgments | None, items: Any) -> Any:
-    """When each item was judged last, as the platform writes dates."""
-    if judgments is None or judgments.time is None:
-        return pa.nulls(len(items), pa.string())
-    last = judgments.to_table().group_by("item").aggregate([("time", "max")])
-    found = look_up(items, last["item"])
-    return american(last["time_max"].take(pa.array(found, mask=found < 0)).cast(KIND))
-
-
 APPEN = (
     Format(
         name="appen",
         title="Appen (CrowdFlower) full report: _unit_id, _worker_id, <question>, <question>_gold",
         asks=True,
         reads=("judgments", "gold"),
-        writes=("judgments",),
         fits=header("_unit_id", "_worker_id"),
         read=_FULL.read,
-        write=_write_full,
     ),
     Format(
         name="appen-aggregated",
         title="Appen (CrowdFlower) aggregated report: _unit_id, <question>, <question>:confidence",
         reads=("gold",),
-        writes=("labels",),
         fits=header("_unit_id", "*:confidence"),
         read=_AGGREGATED.read,
-        write=_write_aggregated,
     ),
 )

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import IO, Any
+from typing import Any
 
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
@@ -322,21 +322,6 @@ def _alt_test(file: File) -> bool:
     return not nested and not any(given and isinstance(given[0], dict) for given in labels)
 
 
-def _write_alt_test(content: Content, file: IO[bytes]) -> None:
-    """Write the judgments by judge and item; a judge may have one label per item."""
-    judgments = content.need("judgments", "alt-test")
-    found: dict[str, dict[str, Any]] = {}
-    for row in judgments.to_table().select(["judge", "item", "label"]).to_pylist():
-        own = found.setdefault(row["judge"], {})
-        if row["item"] in own:
-            names = f"judge {shown(row['judge'])} judged item {shown(row['item'])}"
-            problem = f"{names} more than once; alt-test has room for one"
-            raise BadData.at(None, "repeated-judgment", problem, value=row["item"])
-        label = row["label"]
-        own[row["item"]] = int(label) if re.fullmatch(r"-?[0-9]+", label) else label
-    file.write((json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode())
-
-
 def _preference(record: Row, _: str) -> Iterator[Row | LeftOut | Fault]:
     """Return the comparison of AlpacaEval: 1 prefers the first output, 2 the second."""
     given = record.get("preference")
@@ -499,9 +484,7 @@ ALT_TEST = Format(
     name="alt-test",
     title="JSON by judge: judge, item, label, as the alternative annotator test has it",
     reads=("judgments", "comparisons"),
-    writes=("judgments",),
     extension=".json",
     fits=_alt_test,
     read=_read_alt_test,
-    write=_write_alt_test,
 )

@@ -10,12 +10,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import IO, Any
 
-import numpy as np
-import pyarrow as pa
-
 from adjudge.data._second_questions import further_columns, tell_label
 from adjudge.data.columns import comparison_roles, named_columns
-from adjudge.data.comparisons import LEFT, OUTCOMES, RIGHT, Comparisons, load_comparisons
+from adjudge.data.comparisons import load_comparisons
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import read_rows
@@ -28,9 +25,8 @@ from adjudge.data.formats.records import (
     as_text,
     rows_of_json,
 )
-from adjudge.data.formats.writing import write_csv, write_table
-from adjudge.data.source import count_of
-from adjudge.errors import BadData, shown
+from adjudge.data.formats.writing import write_csv
+from adjudge.errors import shown
 
 
 def _read(file: File, options: Options) -> Content:
@@ -89,60 +85,6 @@ def _write(content: Content, file: IO[bytes]) -> None:
     write_csv(content.need("comparisons", "pairs").to_table(), file, guard=True)
 
 
-def _write_evalica(content: Content, file: IO[bytes]) -> None:
-    """Write left, right and winner; evalica leaves out what nobody could say."""
-    found: Comparisons = content.need("comparisons", "evalica")
-    table = found.to_table()
-    words = _outcome_words(found, "left", "right", "tie", "ignore")
-    write_csv(
-        pa.table([table["left"], table["right"], words], names=["left", "right", "winner"]),
-        file,
-        guard=True,
-    )
-
-
-def _write_crowdkit(content: Content, file: IO[bytes]) -> None:
-    """Write crowd-kit's frame, where the label is the item that won; it has no room for ties."""
-    found: Comparisons = content.need("comparisons", "crowd-kit-pairs")
-    undecided = int(np.count_nonzero(found.outcome > RIGHT))
-    if undecided:
-        problem = (
-            f"crowd-kit has no room for ties; {count_of(undecided, 'comparison')} without winner"
-        )
-        raise BadData.at(None, "undecided-comparisons", problem, value=undecided)
-    table = found.to_table()
-    columns = [table["judge"], table["left"], table["right"], _winners(found)]
-    names = ["worker", "left", "right", "label"]
-    write_csv(pa.table(columns, names=names), file, guard=True)
-
-
-def _write_arena(content: Content, file: IO[bytes]) -> None:
-    """Write one object per line: model_a, model_b, winner, judge, and the question if known."""
-    found: Comparisons = content.need("comparisons", "arena")
-    table = found.to_table()
-    columns: dict[str, Any] = {
-        "model_a": table["left"],
-        "model_b": table["right"],
-        "winner": _outcome_words(found, "model_a", "model_b", "tie", "cannot say"),
-        "judge": table["judge"],
-    }
-    if "topic" in table.column_names:
-        columns["question_id"] = table["topic"]
-    write_table(pa.table(columns), file, ".jsonl")
-
-
-def _winners(comparisons: Comparisons) -> Any:
-    """Return the item that won each comparison; null where none did."""
-    code = np.where(comparisons.outcome == LEFT, comparisons.left, comparisons.right)
-    return comparisons.items.take(pa.array(code, mask=comparisons.outcome > RIGHT))
-
-
-def _outcome_words(comparisons: Comparisons, *words: str) -> Any:
-    """Return the outcome of each comparison in a format's own four words."""
-    chosen = words or OUTCOMES
-    return pa.array(chosen, pa.large_string()).take(pa.array(comparisons.outcome))
-
-
 def _is_pairs(file: File) -> bool:
     """Recognise a header, or a first record, of comparisons."""
     columns = list(*file.records[:1]) if file.is_listed else columns_of(file)
@@ -153,7 +95,6 @@ def _format(name: str, title: str, **more: Any) -> Format:
     return Format(name=name, title=f"comparisons, {title}", reads=("comparisons",), **more)
 
 
-_WRITTEN = ("comparisons",)
 FORMATS = (
     _format(
         "mt-bench",
@@ -165,31 +106,17 @@ FORMATS = (
     _format(
         "pairs",
         "plain: left, right, label (or winner, loser), judge, topic, first",
-        writes=_WRITTEN,
+        writes=("comparisons",),
         fits=_is_pairs,
         read=_read,
         write=_write,
     ),
-    _format(
-        "evalica",
-        "evalica's: left, right, winner",
-        writes=_WRITTEN,
-        read=_read,
-        write=_write_evalica,
-    ),
-    _format(
-        "crowd-kit-pairs",
-        "crowd-kit's: worker, left, right, label (the item that won)",
-        writes=_WRITTEN,
-        read=_read,
-        write=_write_crowdkit,
-    ),
-    _format(
-        "arena",
-        "an arena's, in JSON: model_a, model_b, winner, judge",
-        writes=_WRITTEN,
-        extension=".jsonl",
-        read=_read,
-        write=_write_arena,
+    *(
+        _format(name, title, read=_read)
+        for name, title in (
+            ("evalica", "evalica's: left, right, winner"),
+            ("crowd-kit-pairs", "crowd-kit's: worker, left, right, label (the item that won)"),
+            ("arena", "an arena's, in JSON: model_a, model_b, winner, judge"),
+        )
     ),
 )
