@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from adjudge.cli import _console as console
-from adjudge.cli._results import shorten
+from adjudge.cli._results import page, shorten, show_rows
 from adjudge.data.progress import progress_bar
 from adjudge.models.model import Step
 from waiting import wait_until
@@ -124,3 +124,22 @@ def test_a_fit_shows_a_bar_of_its_own_but_not_inside_another_nor_in_a_thread(
     ask()
     console.be_quiet(False)
     assert found == [True, False, False, False]
+
+
+@pytest.mark.parametrize("width", [200, 80, 60])
+def test_a_table_fits_the_terminal_and_no_number_is_cut(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    why = "over-rates by 0.17 grades on these items, and hardly ever uses the lowest"
+    row = {"verdict": "ready", "accuracy": 0.123, "kappa": 0.456, "bias": -0.789, "why": why}
+    rows = [{"judge": f"a-judge-of-a-long-name-{n}", **row} for n in range(2)]
+    page().print(
+        show_rows("Judges", rows, "judge", "verdict", *("accuracy", "kappa", "bias"), "why:s")
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    cells = [line.split() for line in lines]
+    assert sum({"ready", "0.123", "0.456", "-0.789"} <= set(line) for line in cells) == 2
+    assert why in " ".join(" ".join(lines).split())
+    assert len(lines) < 12

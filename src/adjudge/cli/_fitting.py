@@ -186,7 +186,8 @@ def fit_model(
         else:
             detail(f"  {note}")
     if consensus.converged is False:
-        warn("the fit stopped before it converged; allow more with --set iterations=N")
+        setting = "iterations" if consensus.draws is None else "warmup"
+        warn(f"the fit stopped before it converged; allow more with --set {setting}=N")
     if consensus.draws is not None:
         from adjudge.cli._summary import tell_checks
 

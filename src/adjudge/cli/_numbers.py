@@ -31,8 +31,8 @@ def fit_numbers(
     with progress("fitting continuous") as on_step:
         found = model.fit(read.judgments, gold, engine=engine, progress=on_step)
     given = found.judgments
-    ends = f"{given.scale.labels[0]} to {given.scale.labels[-1]}"
-    say(f"{describe_size(given)}; numbers from {ends} (--classes or --bin N makes grades of them)")
+    low, high = (float(given.scale.labels[end]) for end in (0, -1))
+    say(f"{describe_size(given)}; numbers from {low:.5g} to {high:.5g}")
     for note in found.notes:
         detail(f"  {note}")
     if not found.converged:

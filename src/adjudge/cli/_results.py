@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 STDOUT = Path("-")
 _EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 _WIDEST = 40  # characters of a cell
+_GAP = 2  # between columns
+_TEXT = 24  # characters that text in the last column needs
+_NAME = 12  # and a name in the first
 Column = str | tuple[str, Callable[[Any], str]]  # a field, or a heading and what makes cells
 
 
@@ -204,11 +207,17 @@ def answer(printing: Printing, data: Any, *parts: Any) -> None:
 
 
 def grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
-    """A table for people: a heading that begins with > is right-aligned; no cell is markup."""
+    """A table for people: a heading that begins with > is right-aligned; no cell is markup.
+
+    Where the terminal is too narrow, text of the last column follows below the table, and the
+    names in the first column are cut.
+    """
     from rich import box
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
+    columns, rows, remarks = _fit(columns, rows, page().width - 2 * bool(title))
     table = Table(
         title=title or None,
         title_justify="left",
@@ -229,7 +238,33 @@ def grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> A
         )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    return table
+    return Group(table, *map(Text, remarks), "") if remarks else table
+
+
+def _fit(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], width: int
+) -> tuple[Sequence[str], Sequence[Sequence[str]], list[str]]:
+    """Columns and rows for that width, and the text that has no room among them."""
+    widths = [
+        max(len(line) for cell in cells for line in cell.split("\n"))
+        for cells in zip([head.removeprefix(">") for head in columns], *rows, strict=True)
+    ]
+    excess = sum(widths) + _GAP * (len(widths) - 1) - width
+    remarks: dict[str, list[str]] = {}
+    last = len(columns) - 1
+    text = last > 1 and not columns[last].startswith(">") and widths[last] > _TEXT
+    if text and excess <= widths[last] - _TEXT:
+        excess = 0  # the text is wrapped
+    elif text:
+        for row in rows:
+            remarks.setdefault(row[last], []).append(row[0])
+        columns, rows = columns[:last], [row[:last] for row in rows]
+        excess -= widths[last] + _GAP
+    if excess > 0:
+        widest = max(_NAME, widths[0] - excess)
+        rows = [[shorten(row[0], widest), *row[1:]] for row in rows]
+    said = [f"{', '.join(dict.fromkeys(names))}: {of}" for of, names in remarks.items() if of]
+    return columns, rows, said
 
 
 def show_rows(title: str, rows: Iterable[Any], *columns: Column) -> Any:

@@ -186,7 +186,9 @@ def _say(found: Audit) -> None:
 def _show(found: Audit) -> Iterator[Any]:
     """Yield the verdicts, corrected numbers and the worth of the panel, for people."""
     columns = [_column(name) for name in found.judges[0].scores]
-    yield show_rows("LLM judges", found.judges, "judge", "verdict", *columns, ("reason", _reason))
+    shown, hidden = found.judges[:_MOST], len(found.judges) - _MOST
+    title = f"LLM judges ({hidden:,} more: -o FILE has all)" if hidden > 0 else "LLM judges"
+    yield show_rows(title, shown, "judge", "verdict", *columns, ("reason", _reason))
     if any(one.alternative for one in found.judges):
         yield show_rows(
             "Next to people: the alternative annotator test",
@@ -198,10 +200,10 @@ def _show(found: Audit) -> Iterator[Any]:
         yield show_rows(
             "Numbers from their labels",
             overall[:_MOST],
-            *("judge", "target", "naive", ("corrected", _corrected)),
+            *("judge", "target", "naive", (">corrected", _corrected)),
             "low to high:.3f as 95% interval",
             "gold_only",
-            "gold_low to gold_high:.3f as its interval",
+            *([("refused", _refused)] if any(one.refused for one in overall) else []),
         )
     refused = [one for one in found.transport if one.refused]
     if refused:
@@ -225,8 +227,12 @@ def _reason(one: Any) -> str:
 
 
 def _column(name: str) -> Column:
-    return f">{name}", lambda one: number(one.scores[name].value, 2)
+    return f">{name.replace('-', chr(10))}", lambda one: number(one.scores[name].value, 2)
 
 
 def _corrected(one: Any) -> str:
-    return number(one.estimate) if one.valid else f"refused: {one.refused}"
+    return number(one.estimate if one.valid else None)
+
+
+def _refused(one: Any) -> str:
+    return str(one.refused or "")

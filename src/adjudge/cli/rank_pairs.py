@@ -164,7 +164,7 @@ def _show(found: Preferences, tables: dict[str, Any], about: dict[str, Any]) -> 
         (f">{found.level:.0%} interval", lambda row: _between(row, "low", "high", ".2f")),
         "rank",
         (">between", lambda row: _between(row, "rank_low", "rank_high", "")),
-        "p_above_next:.0% as above next",
+        "p_above_next:.0% as above\nnext",
         (">cluster", lambda row: str(row["cluster"] or "-")),
         "comparisons as n",
     ]

@@ -16,7 +16,7 @@ from adjudge.errors import Caution
 
 _VOTED = 0.05  # share of the judgments from which a class is looked at
 _EMPTY = 0.25  # of that share: a class with less among the items is nearly empty
-_SHOWN, _NAMED = 3, 6  # families in notes, judges named of each
+_SHOWN, _NAMED = 3, 3  # families in notes, judges named of each
 
 
 def describe_unconverged(iterations: int) -> str:
@@ -66,14 +66,12 @@ def describe_families(families: Families, judgments: Judgments) -> tuple[str, ..
         notes.append(f"{len(families.groups) - _SHOWN:,} more families count as one judge each")
     for alike in families.suspected[:_SHOWN]:
         names = named(alike.judges)
-        pattern = quote(family_pattern(names))
+        declare = f"declare it with --family {quote(family_pattern(names))}"
         if len(names) > _NAMED:
-            pattern = "and the pattern in 'adjudge judges --show families -o FILE'"
+            declare = "'adjudge judges --show families -o FILE' has the pattern for --family"
         note = (
             f"{_list_names(names)} agree more than the other judges explain "
-            f"({alike.excess:.2f} of the way to duplicates, {count_of(alike.common, 'item')} in "
-            f"common). If they are one source, declare it with --family {pattern} "
-            "(with_family_rule in Python)"
+            f"({alike.excess:.2f} of the way to duplicates). If they are one source, {declare}"
         )
         notes.append(Caution(note))
     if len(families.suspected) > _SHOWN:
