@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import adjudge
 from adjudge import Gold, Judgments, MajorityVote
 from adjudge.data.scale import Scale
 from adjudge.evaluation import compare_with_vote, evaluate
@@ -85,21 +84,6 @@ def test_without_gold_the_margin_is_that_of_fifty_labels() -> None:
     narrow = MoreGold.of(consensus, level=0.5)
     assert narrow is not None
     assert narrow.margin < found.margin
-
-
-def test_the_margin_is_what_an_evaluation_then_reports() -> None:
-    """On average over draws, as far as the probabilities of the fit are right."""
-    judgments, gold = simulate_panel()
-    consensus = adjudge.fit(judgments)
-    found = MoreGold.of(consensus)
-    assert found is not None
-    widths = []
-    for seed in range(20):
-        score = evaluate(consensus, drawn(gold, 50, seed))["accuracy"]
-        assert score.low is not None
-        assert score.high is not None
-        widths.append((score.high - score.low) / 2)
-    assert found.margin == pytest.approx(sum(widths) / len(widths), rel=0.25)
 
 
 def test_gold_there_is_already_counts_and_its_items_do_not() -> None:

@@ -137,32 +137,6 @@ def test_a_model_that_fails_is_named_and_the_others_go_on() -> None:
     assert compared.recommendation.startswith("Take majority-vote: log loss")
 
 
-class Foreign:
-    """A model that has what every model has, and no setting."""
-
-    name: ClassVar[str] = "foreign"
-
-    def fit(
-        self,
-        judgments: Judgments,
-        gold: Gold | None = None,
-        *,
-        engine: object = None,
-        progress: object = None,
-    ) -> Consensus:
-        return DawidSkene().fit(judgments, gold)
-
-
-def test_a_model_without_settings_takes_part() -> None:
-    simulated: Model = Foreign()
-    chosen = [Entrant(name="foreign", model=simulated), Entrant(name="own", model=DawidSkene())]
-    foreign, own = compare_models(
-        SIMULATED.judgments, SIMULATED.gold, models=chosen, folds=2
-    ).results
-    assert foreign.reason is None
-    assert foreign.scores["log_loss"] == pytest.approx(own.scores["log_loss"])
-
-
 def test_a_model_that_does_as_well_in_far_less_time_is_taken() -> None:
     def row(name: str, seconds: float) -> _ModelResult:
         return _ModelResult(name=name, scores={}, seconds=seconds)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,28 +26,16 @@ from adjudge.evaluation.crossvalidation import (
     cross_validate,
     held_out_score,
 )
-from adjudge.models.model import Step
 from adjudge.simulation import Crowd, Population
 from strategies import judgments as any_judgments
 
 GRADES = Scale.parse("0<1<2")
 
 
-def crowd(items: int = 90, seed: int = 0) -> tuple[Judgments, Gold]:
-    random = np.random.default_rng(seed)
-    truth = random.choice(3, items, p=[0.5, 0.3, 0.2])
-    item = np.repeat(np.arange(items), 5)
-    guess = random.integers(0, 3, item.size)
-    label = np.where(random.random(item.size) < 0.5, truth[item], guess)
-    table = pa.table(
-        {
-            "item": [f"i{number}" for number in item],
-            "judge": [f"j{number}" for number in random.integers(0, 8, item.size)],
-            "label": label,
-        }
-    )
-    gold = Gold.of({f"i{number}": int(truth[number]) for number in range(0, items, 2)})
-    return Judgments.from_table(table, scale=GRADES), gold
+def crowd() -> tuple[Judgments, Gold]:
+    people = Population.parse("skilled(5,5):100", judges=8)
+    simulated = Crowd(items=90, population=people, scale=GRADES, per_item=5, gold=0.5).make(seed=0)
+    return simulated.judgments, simulated.gold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,27 +110,6 @@ def test_a_fold_is_a_fit_with_the_gold_of_the_others() -> None:
     assert found.posterior[rows] == pytest.approx(expected)
 
 
-def test_a_model_that_ignores_gold_has_the_same_labels_as_one_fit() -> None:
-    judgments, gold = crowd()
-    found = cross_validate(MajorityVote(), judgments, gold)
-    consensus = MajorityVote().fit(judgments)
-    by_name = dict(zip(judgments.items.to_pylist(), consensus.choice.tolist(), strict=True))
-    assert found.choice.tolist() == [by_name[name] for name in found.items.to_pylist()]
-
-
-def test_means_and_deviations_over_folds() -> None:
-    judgments, gold = crowd()
-    found = cross_validate(MajorityVote(), judgments, gold, folds=5)
-    values = np.array([fold["accuracy"].value for fold in found.folds])
-    assert found.values("accuracy").tolist() == values.tolist()
-    assert found.mean("accuracy") == pytest.approx(values.mean())
-    assert found.sd("accuracy") == pytest.approx(values.std(ddof=1))
-    row = found.to_table().to_pylist()[0]
-    assert list(row) == ["score", "value", "low", "high", "mean", "sd", "reason"]
-    assert row["mean"] == pytest.approx(values.mean())
-    assert row["sd"] == pytest.approx(values.std(ddof=1))
-
-
 def test_same_seed_same_result_in_any_order_of_rows() -> None:
     judgments, gold = crowd()
     random = np.random.default_rng(9)
@@ -157,18 +123,6 @@ def test_same_seed_same_result_in_any_order_of_rows() -> None:
     assert first.pooled["accuracy"] == again.pooled["accuracy"]
     third = cross_validate(DawidSkene(), judgments, gold, seed=5)
     assert not np.array_equal(first.fold, third.fold)
-
-
-def test_progress_is_reported_per_fold() -> None:
-    judgments, gold = crowd()
-    steps: list[Step] = []
-    cross_validate(MajorityVote(), judgments, gold, folds=3, progress=steps.append)
-    assert [(step.stage, step.done, step.total) for step in steps] == [
-        ("fold", 0, 3),
-        ("fold", 1, 3),
-        ("fold", 2, 3),
-        ("fold", 3, 3),
-    ]
 
 
 def test_gold_without_judgments_counts_as_not_labelled() -> None:
@@ -213,30 +167,6 @@ def test_folds_are_even_and_stratified(truths: list[int], folds: int, seed: int)
     order = np.random.default_rng(seed).permutation(len(truths))
     moved = split_folds(items.take(pa.array(order)), truth[order], folds, seed)
     assert np.array_equal(moved, fold[order])
-
-
-def test_five_folds_of_the_real_crowd(shared_data: Path) -> None:
-    content = pa.csv.read_csv(
-        shared_data / "trec-rf10" / "judgments.tsv",
-        parse_options=pa.csv.ParseOptions(delimiter="\t"),
-    )
-    keep = (content["label"].to_numpy() >= 0) & (content["gold"].to_numpy() != -2)
-    rows = content.filter(pa.array(keep)).rename_columns(
-        ["topic", "judge", "document", "gold", "label"]
-    )
-    judgments = Judgments.from_table(rows.drop_columns(["gold"]))
-    known = rows.filter(pa.array(rows["gold"].to_numpy() >= 0)).drop_columns(["judge", "label"])
-    gold = Gold.from_table(
-        known.group_by(["topic", "document"])
-        .aggregate([("gold", "min")])
-        .rename_columns(["topic", "document", "gold"])
-    )
-    assert (len(judgments), judgments.item_count, len(gold)) == (89_624, 19_033, 3_275)
-    found = cross_validate(MajorityVote(), judgments, gold, folds=5)
-    assert found.pooled.scored == 3_275
-    # The simple majority of Jung and Lease (2011): graded about .46, binary about .64.
-    assert found.pooled["graded_accuracy"].value == pytest.approx(0.46, abs=0.02)
-    assert found.pooled["binary_accuracy"].value == pytest.approx(0.64, abs=0.02)
 
 
 SIMULATED = Crowd(

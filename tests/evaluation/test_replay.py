@@ -21,7 +21,7 @@ from adjudge.evaluation.replay import (
 )
 from adjudge.evaluation.stopping import Stopping, gain_of
 from adjudge.models.hybrid_confusion import HybridConfusion
-from adjudge.simulation import Crowd, Population, demo
+from adjudge.simulation import Crowd, Population
 from sizes import sized
 
 MODEL = HybridConfusion(method="em")
@@ -133,14 +133,6 @@ def test_each_item_keeps_at_most_the_given_number(ratings: int, left: list[int])
     assert less.judge_count == 4
 
 
-def test_which_are_kept_is_chance_and_each_is_as_likely() -> None:
-    judgments = Judgments.from_table(TABLE)
-    tally = np.zeros(4)
-    for seed in range(400):
-        tally[_thin_judgments(judgments, 1, seed).judge[0]] += 1
-    assert tally.min() > 60  # 100 expected, sd 8.7
-
-
 def test_steps_end_where_a_quarter_of_the_gold_items_do() -> None:
     judgments = Judgments.from_table(TABLE)
     assert _rating_steps(judgments, Gold.of({"a": 1, "b": 0, "c": 1})) == (1, 2, 3)
@@ -156,12 +148,3 @@ def test_a_perfect_crowd_is_right_with_any_number() -> None:
     assert curve["ratings"].to_pylist() == [1, 4]
     assert curve["runs"].to_pylist() == [3, 3]
     assert all(0.3 < low < 0.5 for low in curve["low"].to_pylist())  # Wilson's for 3 of 3: 0.439
-
-
-def test_more_judgments_are_more_accurate_on_a_simulated_crowd() -> None:
-    simulated = demo(3)
-    curve = accuracy_by_ratings(
-        {"vote": MajorityVote()}, simulated.judgments, simulated.truth, ratings=(1, 5), runs=3
-    )
-    first, last = curve["accuracy"].to_pylist()
-    assert last > first + 0.03

@@ -107,14 +107,6 @@ def test_rank_biased_precision_by_hand() -> None:
         assert measure.values(pool, truths)[0, 0, 0] == pytest.approx(expected, rel=1e-14)
 
 
-def test_many_draws_are_many_labellings() -> None:
-    run = a_run([("7", "a", 3.0), ("7", "b", 2.0)])
-    pool, _ = pooled([("7", "a", 1), ("7", "b", 2)], [run])
-    truths = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.int16)
-    (measure,) = parse_measures(["AP"], GRADED)
-    assert measure.values(pool, truths)[:, 0, 0].tolist() == [0.0, 0.5, 1.0, 1.0]
-
-
 @pytest.mark.parametrize("unjudged", ["not-relevant", "condensed"])
 def test_other_measures_go_through_ir_measures(unjudged: str) -> None:
     rng = np.random.default_rng(5)

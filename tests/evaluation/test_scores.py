@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from scipy.stats import binomtest, norm
@@ -35,15 +33,6 @@ _NEWCOMBE = [(81, 263), (15, 148), (0, 20), (1, 29)]
 
 def test_wilson_of_nothing_says_nothing() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
-
-
-def test_a_score_reads_well() -> None:
-    assert str(Score(name="auc", value=0.5)) == "auc 0.500"
-    assert str(Score(name="auc", value=0.5, low=0.4, high=0.61)) == "auc 0.500 (0.400 to 0.610)"
-    nothing = Score.undefined("auc", "gold has one class only")
-    assert str(nothing) == "auc undefined: gold has one class only"
-    assert math.isnan(float(nothing))
-    assert not nothing.defined
 
 
 def test_an_error_below_none_is_shown_as_none_and_kept_as_it_is() -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,24 +92,6 @@ def test_every_model_can_be_diagnosed(name: str) -> None:
     assert advice["judge-0038"] == "drop"  # gives one label only
     assert found.drift is not None
     assert len(found.items) == 400
-
-
-def test_names_and_order_of_judges_change_nothing() -> None:
-    given_ = demo().judgments
-    order = np.random.default_rng(1).permutation(given_.judge_count)
-    names = [f"someone {n}" for n in range(given_.judge_count)]
-    moved = replace(
-        given_,
-        judges=pa.array(names, pa.large_string()),
-        judge=order[given_.judge].astype(np.int32),
-    )
-    one, two = diagnose(EM.fit(given_)), diagnose(EM.fit(moved))
-    for column in ("advice", "why", "p_chance", "skill_high", "bias_low", "mistake_rate"):
-        there = two.judges[column].to_pylist()
-        assert one.judges[column].to_pylist() == [there[place] for place in order]
-    assert one.items.equals(two.items)
-    assert one.common.equals(two.common)
-    assert one.population.mean == pytest.approx(two.population.mean)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,6 @@ from adjudge import (
 )
 from adjudge.evaluation.diagnosis._evidence import Skill, measure_skill, weigh_gold
 from adjudge.evaluation.diagnosis.diagnose import diagnose
-from adjudge.simulation import Crowd, Population
 
 ITEMS = 60
 TRUTH = np.arange(ITEMS) % 2
@@ -107,13 +106,6 @@ def test_few_right_of_many_labels_may_be_skill() -> None:
     assert advised(found) == {"half": "keep", "chance": "drop", "same": "drop"}
 
 
-def test_flags_are_heeded() -> None:
-    fit = MajorityVote().fit(judged(x=TRUTH, y=TRUTH, z=TRUTH))
-    found = diagnose(fit, gold=gold_of(TRUTH), pairs=False, flags={"y": ["too fast"]})
-    assert advised(found) == {"x": "keep", "y": "watch", "z": "keep"}
-    assert found.judges["why"][1].as_py().startswith("too fast; right on ")
-
-
 def with_counts(counts: np.ndarray) -> Consensus:
     """A consensus whose judges have these expected counts (judge, truth, label)."""
     labels = tuple(str(label) for label in range(counts.shape[2]))
@@ -162,25 +154,3 @@ def test_with_one_truth_the_skill_is_zero() -> None:
     found = skill_of(with_counts(np.full((2, 1, 1), 9.0)))
     assert found.value.tolist() == [0.0, 0.0]
     assert found.p_chance.tolist() == [0.5, 0.5]
-
-
-def test_counts_and_draws_agree() -> None:
-    crowd = Crowd(
-        items=400,
-        population=Population.parse("skilled(8,2):12,spammer:4,lazy:2,adversary:2"),
-        scale=Scale.parse("0<1<2"),
-        per_item=6,
-    )
-    simulated = crowd.make(3)
-    counted = skill_of(HybridConfusion(method="em").fit(simulated.judgments))
-    sampled = HierarchicalConfusion(chains=2, warmup=300, draws=400, seed=1).fit(
-        simulated.judgments
-    )
-    drawn = skill_of(sampled)
-    assert drawn.p_chance == pytest.approx(sampled.judges["p_chance"].to_numpy(), abs=0.02)
-    assert counted.value == pytest.approx(drawn.value, abs=0.1)
-    # Both agree on who is at chance and who is not; in between, they may differ.
-    sure = (drawn.p_chance < 0.01) | (drawn.p_chance > 0.99)
-    assert sure.sum() >= 10
-    assert counted.p_chance[sure] == pytest.approx(drawn.p_chance[sure], abs=0.06)
-    assert counted.p_chance == pytest.approx(drawn.p_chance, abs=0.35)

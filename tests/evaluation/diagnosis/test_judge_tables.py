@@ -79,15 +79,6 @@ def test_bias_intervals_cover() -> None:
     assert ((low <= real) & (real <= high)).mean() == pytest.approx(0.9, abs=0.07)
 
 
-def test_bias_from_draws_and_from_counts() -> None:
-    judgments = demo().judgments
-    sampled = HybridConfusion(chains=2, warmup=100, draws=200, thin=1, seed=3).fit(judgments)
-    drawn, counted = _measure_bias(sampled), _measure_bias(EM.fit(judgments))
-    much = judgments.counts_per_judge >= 100
-    assert drawn[:, much] == pytest.approx(counted[:, much], abs=0.12)
-    assert drawn[0] == pytest.approx(sampled.judges["bias"].to_numpy(), abs=0.02)
-
-
 def test_the_table_has_what_was_promised() -> None:
     simulated = demo()
     consensus = EM.fit(simulated.judgments)

@@ -67,22 +67,6 @@ def test_chances_add_up_to_the_budget(sizes: list[float], budget: int) -> None:
         )
 
 
-@pytest.mark.parametrize("in_row", [False, True])
-def test_items_are_drawn_as_often_as_their_chances_say(in_row: bool) -> None:
-    chance = _share_out(np.arange(1.0, 21.0) ** 3, 6)
-    assert (chance == 1).any()
-    row = np.stack([np.arange(20) % 4, np.arange(20) // 3]) if in_row else None
-    counts, draws = np.zeros(20), sized(1500, full=4000)
-    for seed in range(draws):
-        taken, part = _draw(chance, seed, row)
-        open_ = np.bincount(part[chance[taken] < 1])[1:]
-        assert (open_ >= 2).all() if in_row else len(open_) == 1
-        assert len(taken) == len(set(taken.tolist())) == 6
-        counts[taken] += 1
-    error = np.sqrt(chance * (1 - chance) / draws)
-    assert (np.abs(counts / draws - chance) <= 4.5 * error).all()
-
-
 def test_the_same_places_of_all_topics_are_not_drawn_together() -> None:
     """Forty topics of twenty in the same order: even steps would give totals of 0 or of 800."""
     row = np.stack([np.repeat(np.arange(40.0), 20), np.tile(np.arange(20.0), 40)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from adjudge import Judgments, Run
+from adjudge import Run
 from adjudge.data.consensus import Consensus
 from adjudge.evaluation.estimation._rankings import RankingTarget, by_kind, levels_of
 from adjudge.evaluation.estimation._sampling import Sample, sample_of
@@ -70,22 +70,6 @@ def test_precision_is_a_sum_and_average_precision_is_not(panel: Panel) -> None:
     assert found.value == pytest.approx(float(relevant[precision.strata() == 1].sum()) / 5 / 12)
     average = ranked(panel, "AP", 1)
     assert average.expand(belief[average.item], None).rest > 0
-
-
-def test_judged_at_k_counts_unjudged_documents() -> None:
-    table = {
-        "topic": ["q"] * 3,
-        "document": ["a", "b", "c"],
-        "judge": ["x"] * 3,
-        "label": [1, 0, 1],
-    }
-    consensus = MajorityVote().fit(Judgments.from_table(table))
-    rows = {"topic": ["q"] * 4, "document": ["a", "u", "b", "v"], "score": [4.0, 3.0, 2.0, 1.0]}
-    run = Run.from_table(rows, name="r")
-    for way in ("not-relevant", "condensed"):
-        target = Plan(unjudged=way).target("P@2", consensus, [run])  # type: ignore[arg-type]
-        assert isinstance(target, RankingTarget)
-        assert target.judged == {"r": 0.5}
 
 
 TOPICS = 40

@@ -243,18 +243,6 @@ def test_gold_of_items_without_judgments() -> None:
     assert caught.value.expected == "gold of judged items"
 
 
-def test_the_rows_of_a_table_may_come_in_any_order() -> None:
-    table, gold = panel(5)
-    mixed = table.take(pa.array(np.random.default_rng(0).permutation(len(table))))
-    first, second = (audit(ModelAnswers.from_table(t), gold, resamples=0) for t in (table, mixed))
-    for one in first.judges:
-        other = second[one.judge]
-        assert (one.scores["accuracy"].value, one.cost) == pytest.approx(
-            (other.scores["accuracy"].value, other.cost), nan_ok=True
-        ) or one.samples > 1
-        assert one.items == other.items
-
-
 def test_texts_from_a_file_of_items() -> None:
     answers = ModelAnswers.from_table(
         pa.table({"item": ["a", "b"], "model": ["m", "m"], "label": [0, 1]})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from adjudge import DawidSkene, Gold, HierarchicalConfusion
+from adjudge import Gold, HierarchicalConfusion
 from adjudge.data.judgments import Judgments
 from adjudge.data.runs import Run
 from adjudge.data.scale import Scale
@@ -33,12 +33,6 @@ def test_doubt_about_pairs() -> None:
     assert doubt.mean[0] == pytest.approx(1, abs=0.02)
     assert doubt.sd[0] == pytest.approx(2, abs=0.02)
     assert doubt.bits == pytest.approx(bits(float(ndtr(0.5))), abs=0.01)
-
-
-def test_systems_that_are_alike_leave_no_doubt_to_take_away() -> None:
-    values = np.tile([[0.5, 0.5]], (10, 1))
-    doubt = Doubt.of(values)
-    assert (doubt.bits, doubt.first.size) == (0.0, 0)
 
 
 def test_the_gain_of_a_linear_measure_is_what_the_formula_says() -> None:
@@ -81,21 +75,6 @@ def test_the_gain_of_a_linear_measure_is_what_the_formula_says() -> None:
         expected = bits(float(ndtr(mean / np.sqrt(variance)))) - then
         assert gains[entry] == pytest.approx(expected, rel=0.05, abs=5e-4)
     assert gains.argmax() == 0
-
-
-def test_a_document_that_both_systems_rank_alike_gains_nothing() -> None:
-    rng = np.random.default_rng(1)
-    people = Population.parse("skilled:100", judges=6)
-    simulated = Crowd(items=60, population=people, topics=3, per_item=2).make(seed=1).judgments
-    first = system(simulated, np.zeros(60), 1.0, rng, name="a")
-    second = system(simulated, np.zeros(60), 1.0, rng, name="b", depth=10)
-    shared = Run.from_table(
-        {"topic": first.topics[:1], "document": first.documents[:1], "score": [1.0]}, name="c"
-    )
-    ranking = rank_systems(DawidSkene().fit(simulated), [first, second, shared], ["P@1"], draws=500)
-    # Only the first document of a topic bears on P@1, so no other is worth a judgment.
-    tops = {run.documents[int(at)].as_py() for run in (first, second) for at in run.offsets[:-1]}
-    assert set(ranking.next_items["document"].to_pylist()) <= tops
 
 
 def test_judging_what_is_suggested_takes_more_doubt_away_than_judging_what_is_doubtful() -> None:

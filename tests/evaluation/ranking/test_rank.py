@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from adjudge import DawidSkene, HierarchicalConfusion, HybridConfusion, ItemTypes, MajorityVote
+from adjudge import HierarchicalConfusion, HybridConfusion, ItemTypes, MajorityVote
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
 from adjudge.data.runs import Run
@@ -188,62 +188,6 @@ def test_draws_that_contradict_the_labels_count_as_a_tie() -> None:
     assert row["low"] <= row["difference"] <= row["high"]
 
 
-def test_intervals_hold_the_values_and_chances_agree_with_differences() -> None:
-    consensus = DawidSkene().fit(SIMULATED.judgments)
-    ranking = rank_systems(consensus, three_systems(), ["AP", "P@1", "RR"], draws=200)
-    for row in ranking.systems.to_pylist():
-        number = ranking.names.index(row["system"])
-        assert row["value"] == ranking.by_label[row["measure"]][number]
-        assert 0 <= row["low"] <= row["value"] <= row["high"] <= 1
-    for row in ranking.pairs.to_pylist():
-        first, second = (ranking.names.index(row[name]) for name in ("first", "second"))
-        values = ranking.by_label[row["measure"]]
-        assert row["difference"] == values[first] - values[second]
-        assert row["low"] <= row["difference"] <= row["high"]
-        assert row["p_better"] >= row["p_worse"] or row["difference"] == 0
-    two = rank_systems(consensus, three_systems()[1:], ["AP"], draws=200)
-    best, (pair,) = two.systems.to_pylist()[0], two.pairs.to_pylist()
-    assert best["p_best"] == pytest.approx(pair["p_better"] + pair["p_tied"] / 2)
-
-
-def test_values_under_the_labels_are_those_of_ir_measures_for_their_qrels() -> None:
-    consensus = DawidSkene().fit(SIMULATED.judgments)
-    names = ["nDCG@10", "AP", "P@5", "infAP"]
-    ranking = rank_systems(consensus, three_systems(), names, draws=4)
-    labels = consensus.labels.to_pylist()
-    qrels: dict[str, dict[str, int]] = {}
-    for row in labels:
-        qrels.setdefault(row["topic"], {})[row["document"]] = int(row["label"])
-    for number, run in enumerate(three_systems()):
-        right = ir_measures.calc_aggregate(
-            [ir_measures.parse_measure(name) for name in names], qrels, as_dicts(run)
-        )
-        for name in names:
-            expected = right[ir_measures.parse_measure(name)]
-            assert ranking.by_label[name][number] == pytest.approx(expected, rel=1e-13)
-
-
-def test_with_the_truth_of_all_items_known_there_is_no_doubt() -> None:
-    consensus = HybridConfusion(draws=20, warmup=50).fit(SIMULATED.judgments, SIMULATED.truth)
-    ranking = rank_systems(consensus, three_systems(), draws=30)
-    for measure in ("nDCG@10", "AP"):
-        assert np.ptp(ranking.values[measure], axis=0) == pytest.approx(0)
-        assert ranking.values[measure][0] == pytest.approx(ranking.by_label[measure])
-    assert len(ranking.next_items) == 0
-    assert {row["p_better"] for row in ranking.pairs.to_pylist()} <= {0.0, 1.0}
-
-
-def test_the_same_seed_gives_the_same_and_another_does_not() -> None:
-    consensus = HierarchicalConfusion(chains=2, warmup=50, draws=50).fit(SIMULATED.judgments)
-
-    def values(seed: int, draws: int = 100) -> np.ndarray:
-        return rank_systems(consensus, three_systems(), draws=draws, seed=seed).values["AP"]
-
-    assert np.array_equal(values(1), values(1))
-    assert np.array_equal(values(1)[:70], values(1, draws=70))
-    assert not np.array_equal(values(1), values(2))
-
-
 def test_tables_are_sorted_from_best_to_worst() -> None:
     consensus = HierarchicalConfusion(chains=2, warmup=50, draws=50).fit(SIMULATED.judgments)
     ranking = rank_systems(consensus, three_systems(), ["AP", "P@5"], draws=100, level=0.8)
@@ -273,20 +217,6 @@ def test_tables_are_sorted_from_best_to_worst() -> None:
     for row in pairs:
         assert row["p_better"] + row["p_tied"] + row["p_worse"] == pytest.approx(1)
     assert repr(ranking) == "Ranking(3 systems by AP, P@5)"
-
-
-def test_the_bootstrap_over_topics_is_that_of_the_topics() -> None:
-    """With the truth known, all spread is that of a mean of resampled topics: sd / sqrt(n)."""
-    consensus = DawidSkene().fit(SIMULATED.judgments, SIMULATED.truth)
-    run = three_systems()[1]
-    ranking = rank_systems(consensus, [run], ["AP"], draws=4000, over="topics")
-    qrels: dict[str, dict[str, int]] = {}
-    for row, truth in zip(consensus.labels.to_pylist(), TRUTH, strict=True):
-        qrels.setdefault(row["topic"], {})[row["document"]] = int(truth)
-    each = [found.value for found in ir_measures.iter_calc([ir_measures.AP], qrels, as_dicts(run))]
-    expected = np.std(each) / np.sqrt(len(each))
-    assert ranking.values["AP"].std() == pytest.approx(expected, rel=0.05)
-    assert ranking.values["AP"].mean() == pytest.approx(np.mean(each), abs=4 * expected / 60)
 
 
 def test_one_system_has_an_interval_and_no_pair() -> None:
