@@ -181,6 +181,16 @@ def test_every_page_is_in_the_navigation_and_in_the_index_for_models(name: str) 
     )
 
 
+def test_the_model_that_contributing_adds_passes_its_test(tmp_path: Path) -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    code, check = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[:2]
+    (tmp_path / "one_step.py").write_text(code)
+    (tmp_path / "check.py").write_text(f"import pytest\nfrom adjudge import Judgments\n\n{check}")
+    test = load(tmp_path / "check.py")
+    test.OneStep = load(tmp_path / "one_step.py").OneStep
+    test.test_two_items_by_hand()
+
+
 def test_the_docs_stay_short() -> None:
     pages = [path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")]
     assert sum(len(page.split()) for page in pages) <= 45_000
