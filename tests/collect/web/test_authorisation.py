@@ -42,7 +42,7 @@ API_HERE = f"{API}{HERE}"
 OWNERS = {("delete", API_HERE)}
 REVIEWERS = {
     ("post", f"{API_HERE}/{path}")
-    for path in ("contests/{contest}", "consensus", "plan", "item/adjudicate", "item/reopen")
+    for path in ("contests/{contest}", "consensus", "item/adjudicate", "item/reopen")
 }
 SECRETS = {f"{API_HERE}/invites"}
 

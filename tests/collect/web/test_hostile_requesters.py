@@ -190,12 +190,12 @@ def tell(site: Site) -> None:
 def test_other_spellings_of_addresses_inside_are_no_way_in(address: str) -> None:
     """Translated, tunnelled and old addresses, and numbers as only a resolver reads them."""
     with pytest.raises(Refused, match="not a public address"):
-        find_address(address, 80, private=False)
+        find_address(address, private=False)
 
 
 def test_public_addresses_are_reached_by_either_version() -> None:
     for address in ("93.184.216.34", "2606:2800:220:1::1", "64:ff9b::5db8:d822"):
-        assert find_address(address, 80, private=False) == address
+        assert find_address(address, private=False) == address
 
 
 def test_invalid_addresses_are_refused_when_they_are_set(site: Site) -> None:

@@ -266,8 +266,8 @@ def test_the_server_is_not_led_to_itself_or_its_neighbours(site: Site, hook: Hoo
     for host in ("127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.169.254", "::1", "fd00::1",
                  "::ffff:127.0.0.1", "0.0.0.0", "localhost", "224.0.0.1"):  # fmt: skip
         with pytest.raises(Refused, match="not a public address"):
-            find_address(host, 80, private=False)
-    assert find_address("93.184.216.34", 80, private=False) == "93.184.216.34"
+            find_address(host, private=False)
+    assert find_address("93.184.216.34", private=False) == "93.184.216.34"
     slug = site.open_project()
     site.services.notices.set(slug, webhook=hook.url, emails=(), events=("done",), server="")
     site.services.notices.test(slug)

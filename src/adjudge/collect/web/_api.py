@@ -111,7 +111,6 @@ def api_router(tag: str) -> APIRouter:
 _LEAST: dict[str, MemberRole] = {
     "/contests/{contest}": "reviewer",
     "/consensus": "reviewer",
-    "/plan": "reviewer",
     "/item/adjudicate": "reviewer",
     "/item/reopen": "reviewer",
 }

@@ -11,10 +11,9 @@ the very address that was checked. Redirections are not followed, and a slow ans
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
 import hashlib
 import hmac
-import http.client
 import ipaddress
 import json
 import os
@@ -33,6 +32,8 @@ from types import ModuleType
 from typing import IO, Any
 from urllib.parse import unquote, urlsplit
 
+import httpx
+
 from adjudge.collect.consensus import planner, refit, systems
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.notices import Parcel
@@ -47,7 +48,7 @@ _TICK = 0.5
 _KEPT = (0, 3)  # exit codes of a process that has stored its result, good or bad
 _FAILED = "messenger-failed"
 _SECONDS = 10.0  # for each step of a sending
-_TOTAL_SECONDS = 20.0  # for a webhook to take a message and answer, once it is connected
+_TOTAL_SECONDS = 20.0  # for a webhook to take a message and answer
 _GLOBAL_6 = ipaddress.IPv6Network("2000::/3")  # what is given out to the Internet
 _OF_PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")  # which Python takes for public in part
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")  # addresses of version 4, behind a translator
@@ -62,7 +63,7 @@ def _send(parcel: Parcel, settings: Settings) -> str:
         _mail(parcel, settings)
     except Refused as refusal:
         return str(refusal)
-    except (OSError, http.client.HTTPException, smtplib.SMTPException, ValueError) as fault:
+    except (OSError, httpx.HTTPError, smtplib.SMTPException, ValueError) as fault:
         return f"{type(fault).__name__}: {fault}"
     return ""
 
@@ -73,13 +74,11 @@ def _sign(secret: str, moment: str, body: bytes) -> str:
 
 
 def _post(parcel: Parcel, settings: Settings) -> str:
-    parts = urlsplit(parcel.target)
-    host, secure = parts.hostname or "", parts.scheme == "https"
-    port = parts.port or (443 if secure else 80)
+    url = httpx.URL(parcel.target)
     body = json.dumps({"id": parcel.delivery, **parcel.body}, ensure_ascii=False).encode()
     moment = str(int(time.time()))
     headers = {
-        "Host": parts.netloc,
+        "Host": url.netloc.decode(),
         "Content-Type": "application/json",
         "User-Agent": "adjudge",
         "X-Adjudge-Event": str(parcel.body.get("event", "")),
@@ -87,33 +86,26 @@ def _post(parcel: Parcel, settings: Settings) -> str:
         "X-Adjudge-Timestamp": moment,
         "X-Adjudge-Signature": f"sha256={_sign(parcel.secret, moment, body)}",
     }
-    at = find_address(host, port, private=settings.private_webhooks)
-    connection = http.client.HTTPConnection(host, port, timeout=_SECONDS)
-    line = socket.create_connection((at, port), timeout=_SECONDS)
-    if secure:  # the handshake later, when it is watched
-        line = ssl.create_default_context().wrap_socket(
-            line, server_hostname=host, do_handshake_on_connect=False
-        )
-    watch = threading.Timer(_TOTAL_SECONDS, _hang_up, [line])
-    watch.start()
-    try:
-        if isinstance(line, ssl.SSLSocket):
-            line.do_handshake()
-        connection.sock = line
-        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        connection.request("POST", path, body=body, headers=headers)
-        answer = connection.getresponse()
-        return "" if 200 <= answer.status < 300 else f"the webhook answered {answer.status}"
-    finally:
-        watch.cancel()
-        connection.close()
-        line.close()
+    at = find_address(url.host, private=settings.private_webhooks)
+    status = asyncio.run(_ask(url, at, body, headers))
+    return "" if 200 <= status < 300 else f"the webhook answered {status}"
 
 
-def _hang_up(line: socket.socket) -> None:
-    """End a connection under whoever waits for it."""
-    with contextlib.suppress(OSError):
-        line.shutdown(socket.SHUT_RDWR)
+async def _ask(url: httpx.URL, at: str, body: bytes, headers: dict[str, str]) -> int:
+    """Post to an address that was checked, and return the status; the answer is not read."""
+    context = ssl.create_default_context()
+    async with (
+        asyncio.timeout(_TOTAL_SECONDS),
+        httpx.AsyncClient(timeout=_SECONDS, verify=context, trust_env=False) as client,
+        client.stream(
+            "POST",
+            url.copy_with(host=at),
+            content=body,
+            headers=headers,
+            extensions={"sni_hostname": url.host},
+        ) as answer,
+    ):
+        return answer.status_code
 
 
 def _is_public(text: str) -> bool:
@@ -129,9 +121,9 @@ def _is_public(text: str) -> bool:
     return address.is_global and not address.is_multicast and address not in _OF_PROTOCOLS
 
 
-def find_address(host: str, port: int, *, private: bool) -> str:
+def find_address(host: str, *, private: bool) -> str:
     """The address of a host, if every address of it may be sent to. Refused: ``bad-target``."""
-    found = {str(one[4][0]) for one in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
+    found = {str(one[4][0]) for one in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
     for text in sorted(found):
         if not private and not _is_public(text):
             raise Refused(

@@ -155,3 +155,11 @@ def read_number(
 def read_grade(label: str, grade: str) -> float:
     """Return the grade of a label as a form has it."""
     return read_number("grade", grade, f"a number as the grade of {label}", least=-1e6)
+
+
+def number_or_text(text: str) -> int | float | str:
+    """Return what was typed, as a number where it is one; what it may be is declared elsewhere."""
+    number = as_number(text)
+    if number is None:
+        return text
+    return int(number) if number.is_integer() else number

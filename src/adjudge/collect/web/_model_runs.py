@@ -82,10 +82,9 @@ class ModelRuns:
         parts = urlsplit(run.endpoint)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadSetting("endpoint", run.endpoint, "an address such as https://host/v1")
-        port = parts.port or (443 if parts.scheme == "https" else 80)
         try:
             private = self._settings.private_webhooks
-            address = find_address(parts.hostname, port, private=private)
+            address = find_address(parts.hostname, private=private)
         except OSError as fault:
             raise BadSetting("endpoint", run.endpoint, f"a host that is known ({fault})") from None
         with self._lock:

@@ -10,8 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from adjudge.collect.rules.policy import Policy, settings_by_part
-from adjudge.collect.web._forms import Form
-from adjudge.data.scale import as_number
+from adjudge.collect.web._forms import Form, number_or_text
 
 _LONGEST_LINE = 2_000  # characters of a text that is shown on one line
 
@@ -141,14 +140,7 @@ def read(name: str, text: str) -> Any:
     kinds = _kinds(Policy.model_fields[name])
     if name.endswith("_mix") and ":" in text:
         parts = (part.rpartition(":") for part in text.split(","))
-        return {label.strip(): _number_or_text(share) for label, _, share in parts}
+        return {label.strip(): number_or_text(share) for label, _, share in parts}
     if NoneType in kinds and not text:
         return None
-    return _number_or_text(text) if int in kinds or float in kinds else text
-
-
-def _number_or_text(text: str) -> int | float | str:
-    number = as_number(text)
-    if number is None:
-        return text
-    return int(number) if number.is_integer() else number
+    return number_or_text(text) if int in kinds or float in kinds else text

@@ -116,6 +116,17 @@ def _new_id() -> str:
     return secrets.token_urlsafe(16)
 
 
+_KEYS = {  # of a cookie, which has room for 4 kB
+    "id": "i",
+    "requester": "r",
+    "stamp": "p",
+    "since": "t",
+    "judges": "j",
+    "read": "g",
+    "known": "k",
+}
+
+
 class Sessions:
     """Sessions as signed cookies: the browser keeps them, and cannot change them."""
 
@@ -134,30 +145,15 @@ class Sessions:
             held: dict[str, Any] = self._keys.open("session", text, self._days * _DAY)
         except Forged:
             return Session(id=_new_id(), changed=True)
-        session = Session(
-            id=held["i"],
-            requester=held.get("r", ""),
-            stamp=held.get("p", ""),
-            since=held.get("t", 0.0),
-            judges=held.get("j", {}),
-            read=held.get("g", []),
-            known=held.get("k", []),
-        )
+        session = Session(**{name: held[key] for name, key in _KEYS.items() if key in held})
         if session.requester and time.time() - session.since > self._hours * 3600:
             session.log_out()
         return session
 
     def cookie(self, session: Session, *, secure: bool) -> str:
         """The Set-Cookie line of a session."""
-        held: dict[str, Any] = {"i": session.id}
-        if session.requester:
-            held |= {"r": session.requester, "p": session.stamp, "t": session.since}
-        if session.judges:
-            held["j"] = session.judges
-        if session.read:
-            held["g"] = session.read
-        if session.known:
-            held["k"] = session.known
+        values = {key: getattr(session, name) for name, key in _KEYS.items()}
+        held = {key: value for key, value in values.items() if value}
         parts = [
             f"{COOKIE}={self._keys.sign('session', held)}",
             f"Path={self._path}",

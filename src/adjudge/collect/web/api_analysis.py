@@ -8,11 +8,9 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from pydantic import Field
 
-from adjudge.collect.consensus import planner, refit
-from adjudge.collect.consensus.planner import Asked, ProjectPlan, Wish
+from adjudge.collect.consensus import refit
 from adjudge.collect.rules.sent import ApiModel, ArmIn, QuestionIn, Shares, Short
 from adjudge.collect.services.arms import preset_arms, read_arms
-from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.arms import ArmReport
 from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.collect.web._api import Listed, PublicId, Services, Slug, api_router
@@ -45,28 +43,12 @@ class _ArmsIn(ApiModel):
     population: Shares | None = None
 
 
-class _WishIn(ApiModel):
-    """What a plan is for; pay and share of gold are the policy's if they are not given."""
-
-    accuracy: Annotated[float, Field(gt=0, lt=1)]
-    pay_per_page: Short | None = None
-    gold_share: Annotated[float, Field(ge=0, le=0.9)] | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class ArmsOut:
     """The arms, without what is as in the project, and what is wrong with them."""
 
     arms: list[dict[str, Any]]
     warnings: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class PlanOut:
-    """The plan that is waited for, and the last one that was made."""
-
-    asked: Asked | None
-    plan: ProjectPlan | None
 
 
 @router.get("/projects/{project}/questions")
@@ -144,23 +126,3 @@ def _read_arm_report(
 ) -> ArmReport:
     """Funnel, judges and majority vote by arm, against the project's gold."""
     return services.arms.report(project, resamples=resamples, seed=seed)
-
-
-@router.get("/projects/{project}/plan")
-def _read_plan(services: Services, project: Slug) -> PlanOut:
-    """The last plan that was made, and the one that is being made."""
-    return _plan(services, project)
-
-
-@router.post("/projects/{project}/plan", status_code=202)
-def _ask_for_plan(services: Services, project: Slug, body: _WishIn) -> PlanOut:
-    """Ask for a plan of judgments, golds and money; it is made in the background."""
-    policy, _ = services.projects.get_policy(project)
-    pay = policy.pay_per_page if body.pay_per_page is None else body.pay_per_page
-    share = policy.screening_share if body.gold_share is None else body.gold_share
-    planner.ask(services, project, Wish.checked(body.accuracy, pay, share))
-    return _plan(services, project)
-
-
-def _plan(services: RequesterServices, project: str) -> PlanOut:
-    return PlanOut(planner.read_asked(services, project), planner.read_plan(services, project))

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import Field
 
-from adjudge.collect.consensus import refit
 from adjudge.collect.rules.sent import (
     ApiModel,
     Comment,
@@ -20,8 +19,8 @@ from adjudge.collect.rules.sent import (
     Short,
 )
 from adjudge.collect.services.items import FILTERS
-from adjudge.collect.values.gold import Contest, GoldForecast, GoldRow, Regrade, SuggestedGold
-from adjudge.collect.values.requesting import Imported, ItemDetail, ListedItem
+from adjudge.collect.values.gold import Contest, GoldRow, Regrade
+from adjudge.collect.values.requesting import ItemDetail, ListedItem
 from adjudge.collect.web._api import Listed, Services, Slug, api_router
 
 router = api_router("items")
@@ -65,14 +64,6 @@ class _SettleIn(ApiModel):
 
     upheld: bool
     answer: Comment = ""
-
-
-class _ApproveIn(_ItemNameIn):
-    """An item that becomes gold, by a person's word."""
-
-    accepted: list[Name] = Field(min_length=1, max_length=100)
-    reason: Reason = ""
-    role: GoldRole = "screening"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,28 +151,3 @@ def _settle_contest(
 ) -> Contest:
     """Answer a judge who disagreed."""
     return services.gold.settle(project, contest, upheld=body.upheld, answer=body.answer)
-
-
-@router.get("/projects/{project}/gold-forecast")
-def _read_forecast(
-    services: Services,
-    project: Slug,
-    judges: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
-) -> GoldForecast:
-    """How much gold is needed, by label, and what is wrong with it."""
-    return services.gold.forecast(project, judges=judges)
-
-
-@router.get("/projects/{project}/gold-suggestions")
-def _list_suggestions(
-    services: Services, project: Slug, limit: Annotated[int, Query(ge=1, le=200)] = 20
-) -> Listed[SuggestedGold]:
-    """Items that could become gold: what the consensus in the background is surest of."""
-    _, sure = refit.find_sure(services, project)
-    return Listed(services.gold.describe_suggested(project, sure, limit))
-
-
-@router.post("/projects/{project}/gold-suggestions")
-def _approve_gold(services: Services, project: Slug, body: _ApproveIn) -> Imported:
-    """Make gold of an item that was work."""
-    return services.gold.approve(project, **dict(body))

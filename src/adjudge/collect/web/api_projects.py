@@ -74,26 +74,12 @@ class _GuidelinesIn(ApiModel):
     guidelines: Guide
 
 
-class _PanelIn(ApiModel):
-    """A panel by its name, and settings of one's own that go with it."""
-
-    panel: Literal["prolific"]
-    settings: dict[str, Any] = Field(default_factory=dict)
-
-
 @dataclass(frozen=True, slots=True)
 class PolicyOut:
     """A policy, every setting of it, and its version."""
 
     version: int
     policy: Policy
-
-
-@dataclass(frozen=True, slots=True)
-class PanelOut(PolicyOut):
-    """A policy for a panel, and what is still missing."""
-
-    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +159,6 @@ def _set_policy(services: Services, project: Slug, body: dict[str, Any]) -> Poli
     """Change some settings of the policy."""
     policy, version = services.projects.set_policy(project, body)
     return PolicyOut(version, policy)
-
-
-@router.put("/projects/{project}/panel")
-def _use_panel(services: Services, project: Slug, body: _PanelIn) -> PanelOut:
-    """Set what a panel asks for, such as Prolific's codes and tries; warnings say what is left."""
-    policy, version = services.projects.use_panel(project, body.panel, body.settings)
-    warnings = services.projects.get_progress(project).warnings
-    return PanelOut(version, policy, tuple(warnings))
 
 
 @router.post("/projects/{project}/import")

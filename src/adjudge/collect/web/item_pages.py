@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote, urlencode
 
 from fastapi import Request
@@ -10,9 +9,10 @@ from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.services.items import FILTERS, SORTS, UNSURE
-from adjudge.collect.values.project import ROLES, Mix
+from adjudge.collect.values.project import ROLES
 from adjudge.collect.values.requesting import may
-from adjudge.collect.web._forms import PROVEN, Form, SentForm, asked_number, asked_word, read_number
+from adjudge.collect.web import _policy_form
+from adjudge.collect.web._forms import PROVEN, Form, SentForm, asked_number, asked_word
 from adjudge.collect.web._login import LoggedIn, Who, page_router
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 from adjudge.models.registry import DEFAULT
@@ -22,7 +22,6 @@ _SIZE = 50
 _MOST_GOLDS = 500  # shown: the most doubtful
 _MOST_JUDGES = 1_000_000
 _SUGGESTIONS = 20  # on a page
-_MIXES = ("uniform", "any", "stated")
 _ABOUT = {
     "all": "All",
     "open": "Open",
@@ -249,8 +248,7 @@ def _design(request: Request, project: str, who: Who) -> Response:
         project,
         forecast=who.services.gold.forecast(project, judges=judges),
         stated=judges is not None,
-        given={"training": policy.training_pairs, "mix": "uniform", "shares": {}, "seed": 0},
-        mixes=_MIXES,
+        given={"training": policy.training_pairs, "mix": "uniform", "seed": 0},
         preview=None,
     )
 
@@ -258,19 +256,15 @@ def _design(request: Request, project: str, who: Who) -> Response:
 @router.post("/settings/gold/design")
 def _split(project: str, form: SentForm, who: Who) -> Response | str:
     """Split the gold into training and screening, or show what that would give."""
-    labels = who.services.projects.get_head(project).labels
-    given: dict[str, Any] = {
-        "training": form.text("training", most=7),
-        "mix": form.text("mix", most=20),
-        "seed": form.text("seed", most=9),
-        "shares": {label: form.text(f"share-{n}", most=12) for n, label in enumerate(labels)},
-    }
+    given = {name: form.text(name, most=2_000) for name in ("training", "mix", "seed")}
     store = form.text("do", most=20) == "split"
+    policy, _ = who.services.projects.get_policy(project)
     try:
+        mix = _policy_form.read("training_mix", given["mix"])
         made = who.services.gold.design(
             project,
             training=form.number("training"),
-            training_mix=_mix(given["mix"], given["shares"]),
+            training_mix=policy.changed({"training_mix": mix}).training_mix,
             seed=form.number("seed"),
             store=store,
         )
@@ -279,18 +273,6 @@ def _split(project: str, form: SentForm, who: Who) -> Response | str:
     if store:
         return f"/projects/{project}/settings/gold/design?done=designed"
     return _design(who.request, project, who.showing(given=given, preview=made))
-
-
-def _mix(chosen: str, shares: dict[str, str]) -> Mix:
-    """Return the mix of a form: a word, or the shares that were stated."""
-    if chosen not in _MIXES:
-        raise BadSetting("mix", chosen, ", ".join(_MIXES))
-    if chosen != "stated":
-        return chosen
-    mix = {label: read_number(f"share of {label}", text or "0") for label, text in shares.items()}
-    if not sum(mix.values()):
-        raise BadSetting("mix", "stated", "at least one share above 0")
-    return mix
 
 
 @router.get("/settings/gold/suggestions")

@@ -265,20 +265,7 @@ def _projects(who: Who) -> Response:
             for one in projects[:_SHOWN]
             if one.judges
         },
-        tour=who.services.settings.get(_toured(who)) is None,
     )
-
-
-def _toured(who: LoggedIn) -> str:
-    """The setting that says that a requester has left the tour."""
-    return f"toured:{who.requester.requester}"
-
-
-@router.post("/account/tour", dependencies=[PROVEN])
-def _leave_tour(who: Who) -> str:
-    """Show the tour no more."""
-    who.services.settings.keep(_toured(who), True)
-    return "/projects"
 
 
 @router.post("/projects/starter", dependencies=[PROVEN])

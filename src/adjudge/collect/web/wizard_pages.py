@@ -13,14 +13,14 @@ from adjudge.collect.rules.golds import for_screening, for_training
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.judging import AskedQuestion
 from adjudge.collect.values.project import COLOURS, GoldEntry, Item, Project
-from adjudge.collect.values.questions import FurtherQuestion
+from adjudge.collect.values.questions import FurtherQuestion, read_questions
 from adjudge.collect.values.sides import PAIR_SCALE, PAIR_SCALE_WITHOUT_TIES, in_words, is_of_pairs
 from adjudge.collect.web import _uploading
-from adjudge.collect.web._forms import Form, SentForm, read_grade
+from adjudge.collect.web._forms import Form, SentForm, number_or_text, read_grade
 from adjudge.collect.web._login import LoggedIn, Who, page_router
 from adjudge.collect.web._state import state_of
 from adjudge.data.labels import likely_order
-from adjudge.data.scale import Scale, as_number, canonical
+from adjudge.data.scale import Scale, canonical
 from adjudge.errors import AdjudgeError, BadSetting, Refused
 
 if TYPE_CHECKING:
@@ -113,27 +113,15 @@ def _read_colours(form: Form) -> dict[str, str]:
     return {label: colour for label, colour in rows if label and colour}
 
 
-def _read_questions(form: Form) -> list[FurtherQuestion]:
+def _read_questions(form: Form) -> Sequence[FurtherQuestion]:
     """Return the further questions of a form; one without a name is left out."""
-    made: list[FurtherQuestion] = []
+    made = []
     for row in form.rows("q-name", "q-text", "q-kind", "q-labels", "q-share", "q-required"):
         name, text, kind, labels, share, required = map(str.strip, row.values())
-        number = as_number(share)
-        if name and number is None:
-            raise BadSetting(f"share of {name}", share, "a number, such as 1 or 0.2")
-        if name and number is not None:
-            labels = "" if kind == "words" else labels
-            made.append(
-                FurtherQuestion(
-                    name=name,
-                    text=text,
-                    kind=kind,  # type: ignore[arg-type]  # it is checked there
-                    labels=labels,
-                    required=required != "no",
-                    share=number,
-                )
-            )
-    return made
+        given = {"name": name, "text": text, "kind": kind, "required": required != "no"}
+        labels = "" if kind == "words" else labels
+        made += [{**given, "labels": labels, "share": number_or_text(share)}] if name else []
+    return read_questions(made)
 
 
 def _some_of(items: Sequence[Item]) -> list[Item]:
