@@ -213,7 +213,8 @@ def check_counters(bench: Bench) -> None:
     policy = bench.services.projects.get_policy(bench.slug)[0]
     limit = policy.set_aside_after
     for item in bench.items():
-        assert item.leased == leased.get(item.id, 0), item.name
+        pending = counts.get((item.id, "pending"), 0)
+        assert item.leased == leased.get(item.id, 0) + pending, item.name
         assert item.trusted == counts.get((item.id, "trusted"), 0), item.name
         assert item.surplus == counts.get((item.id, "surplus"), 0), item.name
         assert item.broken == broken.get(item.id, 0), item.name
@@ -281,7 +282,7 @@ def check_quotas(bench: Bench) -> int:
     taken: dict[tuple[int, str], int] = {}
     surplus: set[tuple[int, str]] = set()
     for item, arm, standing in bench.rows(sa.union_all(judged, leased)):
-        if standing in {"trusted", "open"}:
+        if standing in {"trusted", "open", "pending"}:
             taken[item, arm] = taken.get((item, arm), 0) + 1
         elif standing == "surplus":
             surplus.add((item, arm))
@@ -300,7 +301,7 @@ def check_needs(bench: Bench) -> None:
     for row in bench.rows(
         sa.select(given).where(
             given.c.project == bench.project, given.c.kind == "work", given.c.gold.is_(None),
-            ~given.c.other, given.c.standing != "untrusted",
+            ~given.c.other, given.c.standing.in_(("trusted", "surplus")),
         )
     ):  # fmt: skip
         answers.setdefault(row.item, []).append((row.judge, LABELS.index(row.label)))

@@ -131,7 +131,7 @@ def test_the_export_is_read_back_and_ranks_the_engines(database: Database, tmp_p
 
 @sqlite_first
 def test_a_fit_keeps_the_ranking_and_its_report(database: Database) -> None:
-    bench = Bench(database, paired_project())
+    bench = Bench(database, paired_project(gold_before_closing=False))
     for key in ("anna", "ben"):
         work(bench, key)
     assert read_ranking(bench.services, bench.slug) is None

@@ -50,8 +50,9 @@ def test_also_where_the_end_is_not_their_own_wish(database: Database) -> None:
 
 
 def test_who_leaves_below_the_line_is_ended_when_a_page_would_be_over(database: Database) -> None:
-    """One page each and leave: what thirty accounts closed is open again, and nobody trusts it."""
-    bench = Bench(database, topics=4, judgments_per_item=1, training=False, least_golds=5)
+    """Where items do not wait for gold, what was closed is open again, and nobody trusts it."""
+    bench = Bench(database, topics=4, judgments_per_item=1, training=False, least_golds=5,
+                  gold_before_closing=False)  # fmt: skip
     left, late = bench.arrive("left").judge, bench.arrive("late").judge
     bench.turn(left, right=False)
     page = bench.page(late)

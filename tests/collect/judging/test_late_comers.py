@@ -81,7 +81,7 @@ def test_no_training_begins_while_the_rest_is_leased_to_others(database: Databas
 def test_pages_left_are_those_a_judge_could_do(database: Database) -> None:
     made = {"topics": 8, "golds": 40, "queries_per_page": 1, "results_per_query": 5}
     bench = Bench(database, **made, judgments_per_item=1, training_pairs=4, screening_golds=1,
-                  screening_pairs=4)  # fmt: skip
+                  screening_pairs=4, gold_before_closing=False)  # fmt: skip
     judge = bench.trained()
     assert bench.judging.count_pages_left(judge) == 10, "40 items, 4 of them a page"
     bench.turn(judge)

@@ -86,6 +86,7 @@ def test_many_are_trusted_again_as_one_after_the_other(sqlite: Database, tmp_pat
     bench = Bench(
         sqlite, topics=6, golds=12, training=False, screening_golds=2, screening_pairs=8,
         queries_per_page=2, results_per_query=5, judgments_per_item=3, least_golds=50,
+        gold_before_closing=False,
     )  # fmt: skip
     judges = [bench.arrive(f"j{number}").judge for number in range(9)]
     for judge in judges[:6]:

@@ -83,11 +83,12 @@ def test_missing_golds_warns_then_blocks_and_reopens_items(database: Database) -
     assert (outcome.judge.stage, outcome.judge.warned) == ("warned", True)
     assert len(outcome.feedback) == 5
     assert all(not one.right and one.reason for one in outcome.feedback)
-    assert sum(item.trusted for item in bench.items()) == 20
+    assert {item.trusted for item in bench.items()} == {0}, "below the line nothing counts yet"
+    assert sum(item.leased for item in bench.items()) == 20
     outcome = bench.turn(judge, right=False)
     assert (outcome.judge.stage, outcome.judge.completion_code) == ("blocked", "STOP")
     assert outcome.judge.pay == Decimal("0.40")
-    assert sum(item.trusted for item in bench.items()) == 0
+    assert {item.trusted + item.leased for item in bench.items()} == {0}
     assert bench.judging.page(judge) is None
     events = [entry.event for entry in bench.services.projects.get_log(bench.slug, judge=judge)]
     assert events == [

@@ -154,7 +154,8 @@ def test_an_expired_page_comes_back_as_it_was(database: Database) -> None:
 
 
 def test_a_page_comes_back_complete_while_any_of_its_work_is_needed(database: Database) -> None:
-    bench = Bench(database, topics=8, role="screening", judgments_per_item=1)
+    bench = Bench(database, topics=8, role="screening", judgments_per_item=1,
+                  gold_before_closing=False)  # fmt: skip
     anna, berta = bench.arrive("anna").judge, bench.arrive("berta").judge
     bench.turn(anna)
     page = bench.page(anna)

@@ -102,6 +102,7 @@ def test_how_each_participant_ended_and_what_she_is_due(database: Database) -> N
         queries_per_page=1, results_per_query=4, screening_golds=1, screening_pairs=3,
         pay_per_page="0.20", pay_failed="0.05", code_finished="DONE", code_failed="OUT",
         code_blocked="STOP", code_nothing_left="LATE", return_link=BACK,
+        gold_before_closing=False,
     )  # fmt: skip
 
     def come(key: str, session: str) -> str:

@@ -93,7 +93,7 @@ def test_states_of_a_project(database: Database) -> None:
 def test_progress_cost_and_why_items_are_open(database: Database) -> None:
     bench = Bench(
         database, topics=4, results=5, golds=60, judgments_per_item=2, pay_per_page="0.20",
-        results_per_query=4, screening_golds=4, screening_pairs=16,
+        results_per_query=4, screening_golds=4, screening_pairs=16, gold_before_closing=False,
     )  # fmt: skip
     progress = bench.services.projects.get_progress(bench.slug)
     assert (progress.items, progress.open, progress.closed, progress.needed) == (20, 20, 0, 40)

@@ -34,6 +34,7 @@ from adjudge.collect.store.schema import (
     COUNTED,
     ITEM_HAS_ROOM,
     TRUSTED_WORK,
+    UNCOUNTED,
     items,
     judges,
     judgments,
@@ -209,19 +210,26 @@ def preferred(
 
 
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
-_UNTRUSTED = (
-    select(judgments.c.id, judgments.c.item, judgments.c.judge, judges.c.arm)
+_STANDINGS: BindParameter[Any] = bindparam("standings", expanding=True)
+_GIVEN_AS = (
+    select(judgments.c.id, judgments.c.item, judgments.c.judge, judgments.c.standing, judges.c.arm)
     .join(judges, judges.c.id == judgments.c.judge)
-    .where(judgments.c.judge.in_(_IDS), COUNTED, judgments.c.standing == "untrusted")
+    .where(judgments.c.judge.in_(_IDS), COUNTED, judgments.c.standing.in_(_STANDINGS))
     .order_by(judgments.c.judge, judgments.c.id)
 )
+_NOT_COUNTED = ("pending", "released")
 _ROOM = select(items.c.id, (items.c.needed - items.c.leased - items.c.trusted)).where(
     items.c.id.in_(_IDS)
 )
 _TRUST = (
     update(judgments)
-    .where(judgments.c.judge.in_(_IDS), judgments.c.standing == "untrusted")
+    .where(judgments.c.judge.in_(_IDS), judgments.c.standing.in_(_STANDINGS))
     .values(standing="trusted")
+)
+_RELEASE = (
+    update(judgments)
+    .where(judgments.c.judge.in_(_IDS), judgments.c.standing == "pending", UNCOUNTED)
+    .values(standing="released")
 )
 _SURPLUS = update(judgments).where(judgments.c.id.in_(_IDS)).values(standing="surplus")
 
@@ -250,10 +258,13 @@ def untrust(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
     lock_items(on, touched)
     # Only now: until the items are locked, another's block may let a surplus judgment count.
     lost = on.execute(select(judgments.c.item, judgments.c.standing).where(*given)).all()
-    trusted = [row.item for row in lost if row.standing == "trusted"]
-    surplus = [row.item for row in lost if row.standing == "surplus"]
-    add_counts(on, trusted, snapshot.policy, trusted=-1)
-    add_counts(on, surplus, snapshot.policy, surplus=-1)
+    for standing, counter in (
+        ("trusted", "trusted"),
+        ("surplus", "surplus"),
+        ("pending", "leased"),
+    ):
+        of_standing = [row.item for row in lost if row.standing == standing]
+        add_counts(on, of_standing, snapshot.policy, **{counter: -1})
     on.execute(update(judgments).where(judgments.c.judge == judge).values(standing="untrusted"))
     promote(on, touched)
     renew_needs(on, snapshot, touched)
@@ -262,8 +273,44 @@ def untrust(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
     return len(lost)
 
 
-def restore_trust(on: Connection, ids: Sequence[int], snapshot: ProjectSnapshot) -> int:
-    """Give the trust back to every judgment of these judges; how many count or are surplus.
+def uncounted_items(on: Connection, judge: int) -> list[int]:
+    """The items of a judge's judgments that do not count yet."""
+    statement = select(judgments.c.item).where(judgments.c.judge == judge, UNCOUNTED)
+    return list(on.execute(statement).scalars())
+
+
+def count_checked(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
+    """Let the judgments of a judge who is checked now count; how many there were."""
+    return restore_trust(on, [judge], snapshot, standings=_NOT_COUNTED)
+
+
+def release_places(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
+    """Give the places of a judge's pending judgments to others; how many there were."""
+    given = on.execute(_GIVEN_AS, {"ids": [judge], "standings": ["pending"]}).all()
+    held = [row.item for row in given]
+    lock_items(on, held)
+    _release(on, given, snapshot.policy)
+    promote(on, held)
+    renew_needs(on, snapshot, held)
+    return len(held)
+
+
+def _release(on: Connection, given: Sequence[StoredRow], policy: Policy) -> None:
+    """Take the places of those of some judgments that are pending; their items are locked."""
+    held: Counter[int] = Counter(row.item for row in given if row.standing == "pending")
+    if held:
+        for part in batches({row.judge for row in given}):
+            on.execute(_RELEASE, {"ids": part})
+        add_counts(on, held, policy, leased=-1)
+
+
+def restore_trust(
+    on: Connection,
+    ids: Sequence[int],
+    snapshot: ProjectSnapshot,
+    standings: Sequence[str] = ("untrusted",),
+) -> int:
+    """Give trust to every judgment of these judges; how many count or are surplus.
 
     Many judges at once, in a few statements, as if one after the other: judges in order of id, the
     judgments of each in order of time. Where an item, and the judge's arm on it, has room the
@@ -272,14 +319,15 @@ def restore_trust(on: Connection, ids: Sequence[int], snapshot: ProjectSnapshot)
     """
     given: list[StoredRow] = []
     for part in batches(ids):
-        given += on.execute(_UNTRUSTED, {"ids": part}).all()
+        given += on.execute(_GIVEN_AS, {"ids": part, "standings": standings}).all()
     touched = sorted({row.item for row in given})
     lock_items(on, touched)
+    _release(on, given, snapshot.policy)
     beyond = _beyond(on, given, touched, snapshot)
     for part in batches(beyond):  # first, so that no row is written twice
         on.execute(_SURPLUS, {"ids": part})
     for part in batches(ids):
-        on.execute(_TRUST, {"ids": part})
+        on.execute(_TRUST, {"ids": part, "standings": standings})
     _count_restored(on, given, beyond, snapshot.policy)
     renew_needs(on, snapshot, touched)
     if given:

@@ -1,8 +1,9 @@
 """The counters of items, and the state that follows from them: every change of either is here.
 
-``leased`` are the open pages of work that an item is on, ``trusted`` and ``surplus`` its
-judgments of that standing, ``broken`` the answers that could not judge it, and ``needed`` the
-trusted judgments that close it. ``leased + trusted <= needed`` holds at every commit.
+``leased`` are the open pages of work that an item is on and its pending judgments, ``trusted`` and
+``surplus`` its judgments of that standing, ``broken`` the answers that could not judge it, and
+``needed`` the trusted judgments that close it. ``leased + trusted <= needed`` holds at every
+commit.
 
 With ``judgments_by_arm`` an item needs ``judgments_per_item`` trusted judgments in each arm. What
 an arm has is counted from page rows and judgments each time, so that no second set of counters can
@@ -211,22 +212,26 @@ def _promotable(on: Connection, item: StoredRow, limit: int | None) -> list[int]
 
 # In the words of the index ix_judgments_counted, so that it is used.
 _COUNTS = text("judgments.gold IS NULL AND NOT judgments.other AND judgments.standing = 'trusted'")
+_PENDING = text("judgments.standing = 'pending'")
 _LEASED = text("page_rows.gold IS NULL AND pages.state = 'open'")
-_TRUSTED_BY = judgments.join(judges, judges.c.id == judgments.c.judge)
+_JUDGED_BY = judgments.join(judges, judges.c.id == judgments.c.judge)
 _LEASED_BY = page_rows.join(pages, pages.c.id == page_rows.c.page).join(
     judges, judges.c.id == page_rows.c.judge
 )
 _TAKEN = union_all(
     select(judges.c.arm, judgments.c.item)
-    .select_from(_TRUSTED_BY)
+    .select_from(_JUDGED_BY)
     .where(judgments.c.item.in_(_IDS), _COUNTS),
+    select(judges.c.arm, judgments.c.item)
+    .select_from(_JUDGED_BY)
+    .where(judgments.c.item.in_(_IDS), _PENDING),
     select(judges.c.arm, page_rows.c.item)
     .select_from(_LEASED_BY)
     .where(page_rows.c.item.in_(_IDS), _LEASED),
 )
 _TRUSTED_HERE = (
     select(func.count())
-    .select_from(_TRUSTED_BY)
+    .select_from(_JUDGED_BY)
     .where(judgments.c.item == items.c.id, _COUNTS, judges.c.arm == bindparam("arm"))
     .correlate(items)
     .scalar_subquery()
@@ -238,10 +243,18 @@ _LEASED_HERE = (
     .correlate(items)
     .scalar_subquery()
 )
+_PENDING_HERE = (
+    select(func.count())
+    .select_from(_JUDGED_BY)
+    .where(judgments.c.item == items.c.id, _PENDING, judges.c.arm == bindparam("arm"))
+    .correlate(items)
+    .scalar_subquery()
+)
 # An item with fewer than an arm's number over all arms has room in each: nothing to be counted.
 arm_room = or_(
     items.c.leased + items.c.trusted < bindparam("limit"),
-    _TRUSTED_HERE + case((items.c.leased > 0, _LEASED_HERE), else_=0) < bindparam("limit"),
+    _TRUSTED_HERE + case((items.c.leased > 0, _LEASED_HERE + _PENDING_HERE), else_=0)
+    < bindparam("limit"),
 )
 # Whether the arm lacks trusted judgments on an item, some of them perhaps in judges' hands.
 arm_lacks = or_(items.c.trusted < bindparam("limit"), bindparam("limit") > _TRUSTED_HERE)

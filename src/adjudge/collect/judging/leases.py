@@ -15,16 +15,24 @@ from typing import Any
 from sqlalchemy import BindParameter, bindparam, exists, func, select, text, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.closing import renew_needs, untrust
+from adjudge.collect.items.closing import (
+    count_checked,
+    release_places,
+    renew_needs,
+    untrust,
+)
 from adjudge.collect.items.counters import lease, lock_items, promote, release, with_arm_room
-from adjudge.collect.judging.views import view_judge
-from adjudge.collect.rules.decisions import at_finish, resume
+from adjudge.collect.judging.budget import rows_left
+from adjudge.collect.judging.screening import Screening
+from adjudge.collect.judging.views import any_open, view_judge
+from adjudge.collect.rules.decisions import at_finish, is_checked, resume
 from adjudge.collect.rules.endings import CAME_LATE, LEFT, NOTHING_LEFT, OWN_WISH
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, columns_of, record_of, write_log
 from adjudge.collect.store.schema import (
     ITEM_HAS_ROOM,
+    UNCOUNTED,
     items,
     judges,
     judgments,
@@ -209,6 +217,7 @@ def finish(request: JudgeRequest) -> None:
     end_way(request, reason, actor="judge")
 
 
+_OF_UNCOUNTED = select(judgments.c.judge, judgments.c.standing).where(UNCOUNTED).distinct()
 _IDLE = (
     select(judges, projects.c.version)
     .join(projects, projects.c.id == judges.c.project)
@@ -217,34 +226,68 @@ _IDLE = (
         projects.c.state.in_(("open", "paused")),
         judges.c.stage.in_(("working", "warned")),
         judges.c.kind != DRY_RUN,
-        (judges.c.right < judges.c.seen) | (judges.c.training_right < judges.c.training_seen),
+        (judges.c.right < judges.c.seen)
+        | (judges.c.training_right < judges.c.training_seen)
+        | judges.c.id.in_(select(judgments.c.judge).where(UNCOUNTED)),
         func.coalesce(pages.c.state, "") != "open",
     )
     .order_by(judges.c.id)
 )
 
 
-def find_idle(on: Connection, snapshots: SnapshotCache, now: float) -> list[str]:
-    """The judges at work who left below the blocking line: idle for as long as a page lasts."""
+def find_unsettled(on: Connection, snapshots: SnapshotCache, now: float) -> list[str]:
+    """The judges at work about whom ``settle`` has something to do.
+
+    Those who left below the blocking line, those who left with pending judgments, and those whose
+    judgments count by now, since gold or policy changed.
+    """
+    uncounted: dict[int, set[str]] = {}
+    for judge, standing in on.execute(_OF_UNCOUNTED):
+        uncounted.setdefault(judge, set()).add(standing)
     found = []
     for row in on.execute(_IDLE):
         project = snapshots.get(on, row.project, row.version)
-        if _has_left(row, project.policy_of(row.arm), now):
+        policy, held = project.policy_of(row.arm), uncounted.get(row.id, set())
+        record, idle = record_of(row), _is_idle(row, policy, now)
+        low = at_finish(record, policy).stage == "blocked"
+        counts = bool(held) and is_checked(record, policy, len(project.screening))
+        if counts or (idle and (low or "pending" in held)):
             found.append(row.public)
     return found
 
 
-def end_idle(request: JudgeRequest) -> bool:
-    """End a judge who left below the blocking line, as at the finish; whether they still are."""
-    if not _has_left(request.judge, request.policy, request.now):
-        return False
-    end_way(request, LEFT)
-    return True
+def settle(request: JudgeRequest) -> int:
+    """Decide on a judge at work, and on their judgments that do not count yet; how many do now.
+
+    Who left below the blocking line ends as at the finish. Who left before they were checked keeps
+    their judgments, whose places go to others. They count if nothing is open for the judge: else
+    the last judges of a project would wait for each other.
+    """
+    policy, judge, project = request.policy, request.judge, request.project
+    if judge.stage not in ("working", "warned"):
+        return 0
+    record, idle = record_of(judge), _is_idle(judge, policy, request.now)
+    if idle and at_finish(record, policy).stage == "blocked":
+        end_way(request, LEFT)
+    elif is_checked(record, policy, len(project.screening), over=_is_over(request)):
+        return count_checked(request.on, judge.id, project)
+    elif idle:
+        released = release_places(request.on, judge.id, project)
+        request.log("judgments-released", judge=judge.id, judgments=released)
+    return 0
 
 
-def _has_left(judge: StoredRow, policy: Policy, now: float) -> bool:
-    idle = judge.last is not None and judge.last + 60 * policy.lease_minutes <= now
-    return idle and at_finish(record_of(judge), policy).stage == "blocked"
+def _is_idle(judge: StoredRow, policy: Policy, now: float) -> bool:
+    """Whether a judge has done nothing for as long as a page lasts."""
+    return judge.last is not None and judge.last + 60 * policy.lease_minutes <= now
+
+
+def _is_over(request: JudgeRequest) -> bool:
+    """Whether a judge can meet no more gold now: there is no further page, or no further gold."""
+    most, screening = request.policy.max_pages, Screening.of(request)
+    if (most is not None and request.judge.pages >= most) or not any_open(request):
+        return True
+    return screening is None or screening.has_run_out or rows_left(request) == 0
 
 
 def end_way(request: JudgeRequest, reason: str, *, actor: str = "system") -> None:
@@ -254,10 +297,15 @@ def end_way(request: JudgeRequest, reason: str, *, actor: str = "system") -> Non
     """
     if request.judge.stage == "finished":
         return
-    decision = at_finish(record_of(request.judge), request.policy)
+    record, golds = record_of(request.judge), len(request.project.screening)
+    decision = at_finish(record, request.policy)
     request.set_judge(**columns_of(decision.record), reason=reason, page=None, last=request.now)
     if decision.stage == "blocked":
         untrust(request.on, request.judge.id, request.project)
+    elif is_checked(record, request.policy, golds, over=reason != OWN_WISH or record.seen > 0):
+        count_checked(request.on, request.judge.id, request.project)
+    else:
+        release_places(request.on, request.judge.id, request.project)
     for name in decision.events or ("finished",):
         figures = {**decision.record.figures, "reason": reason}
         request.log(name, judge=request.judge.id, actor=actor, **figures)

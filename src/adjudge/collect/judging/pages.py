@@ -26,7 +26,7 @@ from adjudge.collect.judging.leases import (
 from adjudge.collect.judging.refreshers import REFRESHER_PAGES, is_refresher
 from adjudge.collect.judging.screening import Screening, golds_met
 from adjudge.collect.judging.views import any_left, any_open
-from adjudge.collect.rules.decisions import training_left
+from adjudge.collect.rules.decisions import golds_lacking, training_left
 from adjudge.collect.rules.endings import (
     BUDGET_SPENT,
     CAME_LATE,
@@ -45,7 +45,7 @@ from adjudge.collect.rules.golds import (
     why,
 )
 from adjudge.collect.rules.policy import FULL_PAGE, Policy
-from adjudge.collect.rules.routing import Plan, Slot, compose
+from adjudge.collect.rules.routing import EARLY_GOLDS, Plan, Slot, compose, count_early_golds
 from adjudge.collect.store.database import to_time
 from adjudge.collect.store.request import JudgeRequest, Request
 from adjudge.collect.store.schema import OPEN_TO_JUDGE, items, judgments, page_rows, pages
@@ -261,6 +261,9 @@ def _lease(
     scans = _scans(request, window, left)
     lost = given_before(request)
     golds = [] if screening is None else screening.draw(rng)
+    gold_count = min(EARLY_GOLDS, len(request.project.screening))
+    lacking = golds_lacking(request.judge, policy, gold_count)
+    early = 0 if lacking else count_early_golds(policy, gold_count, (request.project.seed,))
     uncertain_first = policy.closing == "adaptive"
     candidates = _CANDIDATES.where(arm_room) if request.in_arm else _CANDIDATES
     theirs = {"project": request.judge.project, "judge": request.judge.id}
@@ -278,7 +281,8 @@ def _lease(
             policy,
             rng,
             shown=request.judge.shown,
-            golds_shown=request.judge.golds_shown,
+            golds_shown=request.judge.golds_shown - early,
+            lacking=lacking,
             seed=(request.project.seed,),
             arrange=None if screening is None else screening.arrange,
         )

@@ -9,7 +9,13 @@ from typing import Any
 
 from sqlalchemy import select, update
 
-from adjudge.collect.items.closing import counted_items, renew_needs, untrust
+from adjudge.collect.items.closing import (
+    count_checked,
+    counted_items,
+    renew_needs,
+    uncounted_items,
+    untrust,
+)
 from adjudge.collect.items.counters import (
     add_counts,
     lease,
@@ -34,7 +40,8 @@ from adjudge.collect.judging.answering import (
 from adjudge.collect.judging.budget import rows_left
 from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.refreshers import is_refresher
-from adjudge.collect.rules.decisions import Decision, after_page, after_training
+from adjudge.collect.judging.views import any_open
+from adjudge.collect.rules.decisions import Decision, after_page, after_training, is_checked
 from adjudge.collect.rules.endings import pay_of_page, to_money
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
@@ -100,28 +107,38 @@ def _submit_work(
     work = [row for row in rows if row.gold is None]
     decision = _decide(request, rows, given)
     touched = [row.item for row in work]
+    dry = request.judge.kind == DRY_RUN
+    known = len(request.project.screening)
+    checked = dry or is_checked(decision.record, policy, known)
     if decision.stage == "blocked":  # every item at once, in order, since two such may meet
         touched += counted_items(request.on, request.judge.id)
+    newly = checked and not dry and not is_checked(record_of(request.judge), policy, known)
+    if newly:
+        touched += uncounted_items(request.on, request.judge.id)
     lock_items(request.on, touched)
-    dry = request.judge.kind == DRY_RUN
     if dry and page.state == "open":  # their items go back as they were
         end_pages(request.on, [page.id], "returned")
     late = _take_late(request, work, given) if page.state == "expired" and not dry else set()
+    with_place, without = ("trusted", "surplus") if checked else ("pending", "released")
+    standings = {
+        row.row: without if row.item in late else with_place
+        for row in work
+        if given[row.row].label not in OTHERS
+    }
     made = [
-        make_judgment(
-            request, page, row, given[row.row], "surplus" if row.item in late else "trusted"
-        )
+        make_judgment(request, page, row, given[row.row], standings.get(row.row, "trusted"))
         for row in rows
     ]
     request.on.execute(ADD, made)
     if not dry:
-        _count(
-            request, [one for one in made if one["gold"] is None and one["item"] not in late], late
-        )
+        _count(request, [one for one in made if one["gold"] is None])
     golds = [one for one in made if one["gold"] is not None]
     paid = pay_of_page(policy, len(rows))
     missed = [one["row"] for one in golds if one["right"] is False] if policy.feedback else []
     request.on.execute(CLOSE, {"page": page.id, "now": request.now, "result": {"told": missed}})
+    over = not checked and is_checked(decision.record, policy, known, over=True)
+    if newly or (over and not any_open(request)):  # nor will more gold come, where work is over
+        count_checked(request.on, request.judge.id, request.project)
     request.set_judge(
         **columns_of(decision.record),
         page=None,
@@ -185,17 +202,19 @@ def _check_late(request: JudgeRequest, rows: int) -> None:
         )
 
 
-def _count(request: JudgeRequest, made: Sequence[dict[str, Any]], late: set[int]) -> None:
+def _count(request: JudgeRequest, made: Sequence[dict[str, Any]]) -> None:
     """Count judgments on their items, and answers that could not judge."""
-    labelled = sorted(one["item"] for one in made if not one["other"])
-    other = sorted(one["item"] for one in made if one["other"])
+    by_standing: dict[str, list[int]] = {}
+    for one in sorted(made, key=lambda one: one["item"]):
+        by_standing.setdefault("other" if one["other"] else one["standing"], []).append(one["item"])
+    other = by_standing.get("other", [])
     policy = request.project.policy
-    add_counts(request.on, labelled, policy, leased=-1, trusted=1)
+    add_counts(request.on, by_standing.get("trusted", ()), policy, leased=-1, trusted=1)
     add_counts(request.on, other, policy, leased=-1, broken=1)
     promote(request.on, other)
-    add_counts(request.on, late, policy, surplus=1)
+    add_counts(request.on, by_standing.get("surplus", ()), policy, surplus=1)
     if policy.closing == "adaptive":
-        renew_needs(request.on, request.project, [*labelled, *other, *late])
+        renew_needs(request.on, request.project, [one["item"] for one in made])
 
 
 def keep_draft(request: JudgeRequest, public: str, answers: Sequence[Answer]) -> int:

@@ -183,6 +183,29 @@ def at_finish(record: Record, policy: Policy) -> Decision:
     return Decision(record=replace(record, stage="finished"))
 
 
+def golds_lacking(record: Any, policy: Policy, golds: int) -> int:
+    """How many golds a judge has still to meet before their judgments close items.
+
+    ``golds`` is how many there are to be met.
+    """
+    if not policy.gold_before_closing or policy.screening_share == 0:
+        return 0
+    seen = record.seen + (record.training_seen if policy.trust_training else 0)
+    return max(0, min(policy.least_golds, golds) - int(seen))
+
+
+def is_checked(record: Record, policy: Policy, golds: int, *, over: bool = False) -> bool:
+    """Whether the judgments of a judge close items.
+
+    They do once the judge has met ``least_golds`` and is not below the blocking line. ``over``:
+    the judge can meet no further gold, and what they met has to do.
+    """
+    if not policy.gold_before_closing or policy.screening_share == 0 or golds == 0:
+        return True
+    enough = over or golds_lacking(record, policy, golds) == 0
+    return enough and not _below(record, policy, policy.block_below, least=1)
+
+
 def after_regrade(record: Record, policy: Policy, *, passed: bool = False) -> Decision:
     """The decision after gold was edited and the record's tallies were counted again.
 

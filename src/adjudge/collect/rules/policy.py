@@ -25,6 +25,8 @@ from adjudge.collect.rules.settings import (
 from adjudge.collect.values.judging import CHANNELS
 from adjudge.errors import BadSetting, UnknownName
 
+# What was done before there was a setting for it.
+_EARLIER: dict[str, Any] = {"short_pages": "full", "gold_before_closing": False}
 FULL_PAGE = 0.85  # of a page's usual rows: six groups of four are as good as five of five
 
 
@@ -102,7 +104,7 @@ class Policy(
     @classmethod
     def from_stored(cls, settings: Mapping[str, Any]) -> Policy:
         """A stored policy, with the rules of its time where a setting is later or refused now."""
-        held = {"short_pages": "full", **settings}  # earlier versions paid every page alike
+        held = {**_EARLIER, **settings}
         for name in ("training_mix", "screening_mix"):
             try:
                 cls(**{name: held.get(name, "any")})

@@ -26,6 +26,7 @@ from adjudge.collect.rules.policy import FULL_PAGE, Policy
 
 _Key = TypeVar("_Key", bound=Hashable)
 _ItemState = Literal["open", "closed", "set aside", "withdrawn", "final", "skipped"]
+EARLY_GOLDS = 5  # at most, which judges meet on their first rows
 STICKY = ("withdrawn", "final", "skipped")  # states that counters do not change
 # The first state whose counter has reached its bound; else an item is open.
 STATE_RULE: tuple[tuple[_ItemState, str, str], ...] = (
@@ -70,6 +71,18 @@ def _count_scheduled_golds(rows: int, policy: Policy, seed: Sequence[int]) -> in
     return golds * block + int(np.count_nonzero(places < rest))
 
 
+def count_early_golds(policy: Policy, golds: int, seed: Sequence[int]) -> int:
+    """How many golds the first pages have beyond the schedule, so that judges are checked early.
+
+    Later pages keep the usual share: else who met gold early would know that none comes next.
+    """
+    if not policy.gold_before_closing or policy.trust_training:
+        return 0
+    least = min(policy.least_golds, golds)
+    pages = math.ceil(2 * least / policy.pairs_per_page)
+    return max(0, least - _count_scheduled_golds(pages * policy.pairs_per_page, policy, seed))
+
+
 def compose(
     work: Sequence[tuple[_Key, Hashable]],
     golds: Sequence[GoldCard[_Key]],
@@ -78,6 +91,7 @@ def compose(
     *,
     shown: int = 0,
     golds_shown: int = 0,
+    lacking: int = 0,
     seed: Sequence[int] = (0,),
     arrange: _Arrange[_Key] | None = None,
 ) -> Plan[_Key]:
@@ -87,7 +101,8 @@ def compose(
 
     ``work`` are items they may be given with their topics, the first to be judged first; ``golds``
     the golds they may be given, the most needed first. ``shown`` and ``golds_shown`` count the rows
-    and golds they have been shown in work pages so far. ``seed`` says when gold is due.
+    and golds they have been shown in work pages so far. ``seed`` says when gold is due. A judge who
+    lacks golds before their judgments count gets them earlier, on at most half of the rows.
 
     When two accounts compare their pages, these should differ no more in work than in gold:
     ``arrange`` puts golds into the order that fits the work that there would be. It is
@@ -102,10 +117,13 @@ def compose(
         return []
 
     def due(rows: int) -> int:
-        return _count_scheduled_golds(shown + rows, policy, seed) - golds_shown
+        scheduled = _count_scheduled_golds(shown + rows, policy, seed) - golds_shown
+        return max(scheduled, min(lacking, rows // 2))
 
     pile = _Pile(by_topic, golds, rng, salt)
     share = policy.screening_share if golds else 0.0
+    if share and lacking:
+        share = max(share, min(0.5, lacking / (lacking + len(work))))
     if share == 0.0:
         plan = _without_gold(pile, policy)
     else:

@@ -280,6 +280,12 @@ class Trust(_Part):
     golds_after_warning: _Pairs = _setting(
         1, "Gold items between warning and block", "Answered after the warning."
     )
+    gold_before_closing: bool = _setting(
+        True,
+        "Close items only by judges checked on gold",
+        "Judgments wait until their judge has met the gold items before a decision and is not "
+        "below the blocking line. When the judge leaves, their items go to others.",
+    )
 
 
 class Refreshers(_Part):

@@ -20,7 +20,7 @@ from adjudge.collect.judging.arriving import (
     take_in,
     unsigned_dry_run,
 )
-from adjudge.collect.judging.leases import end_idle, expire_pages, find_idle, finish
+from adjudge.collect.judging.leases import expire_pages, find_unsettled, finish, settle
 from adjudge.collect.judging.pages import next_page, show_page
 from adjudge.collect.judging.submitting import answer_row, keep_draft, submit
 from adjudge.collect.judging.views import any_work_left, count_pages_left, view_judge, view_project
@@ -187,7 +187,10 @@ class JudgingService:
             held = next_page(self._open(on, judge, lock=False))
         if held is not None:
             return held
-        return self._database.write(lambda on: next_page(self._open(on, judge)))
+        made = self._database.write(lambda on: next_page(self._open(on, judge)))
+        if made is None and self._settle(judge):
+            made = self._database.write(lambda on: next_page(self._open(on, judge)))
+        return made
 
     @_writes
     def save(self, request: JudgeRequest, page: str, answers: Sequence[Answer]) -> int:
@@ -257,17 +260,18 @@ class JudgingService:
     def sweep(self) -> int:
         """Give expired pages back to the pool, as making pages also does; how many there were.
 
-        Judges who left below the blocking line are ended as if they had finished.
+        Judges who left below the blocking line are ended as if they had finished, and judgments
+        that wait for gold are counted or released.
         """
         expired = self._database.write(lambda on: expire_pages(on, self._now()))
         with self._database.read() as on:
-            idle = find_idle(on, self._snapshots, self._now())
-        for judge in idle:
-            self._end_idle(judge)
+            unsettled = find_unsettled(on, self._snapshots, self._now())
+        for judge in unsettled:
+            self._settle(judge)
         return expired
 
-    def _end_idle(self, judge: str) -> None:
-        self._database.write(lambda on: end_idle(self._request(on, judge, lock=True)))
+    def _settle(self, judge: str) -> int:
+        return self._database.write(lambda on: settle(self._request(on, judge, lock=True)))
 
     def _now(self) -> float:
         return self._clock().timestamp()

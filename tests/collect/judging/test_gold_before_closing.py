@@ -1,0 +1,250 @@
+"""Items are closed only by judges who have met enough gold, and honest judges close them all."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge.collect.rules.decisions import Record, golds_lacking, is_checked
+from adjudge.collect.rules.golds import GoldCard
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.rules.routing import compose, count_early_golds
+from adjudge.collect.store.database import Database
+from adjudge.collect.store.schema import judgments
+from adjudge.collect.values.judging import OTHERS, Answer
+from collecting import Bench, sqlite_first
+from stores import new_store
+
+# Few results per page, so that one page does not hold the golds before a decision.
+SMALL: dict[str, Any] = {
+    "training": False, "queries_per_page": 2, "results_per_query": 3, "judgments_per_item": 1,
+}  # fmt: skip
+
+
+def standings(bench: Bench) -> dict[str, int]:
+    """How many judgments of work there are of each standing."""
+    ours = judgments.c.project == bench.project
+    work = (ours, judgments.c.kind == "work", judgments.c.gold.is_(None))
+    found = sa.select(judgments.c.standing, sa.func.count()).where(*work)
+    return {row.standing: row[1] for row in bench.rows(found.group_by(judgments.c.standing))}
+
+
+def count_closed(bench: Bench) -> int:
+    """How many items are closed."""
+    return sum(item.state == "closed" for item in bench.items())
+
+
+def can_finish(bench: Bench, judge: str) -> bool:
+    """Whether a judge has done a page and is still at work."""
+    view = bench.judging.state(judge)
+    return view.pages > 0 and view.stage in ("working", "warned")
+
+
+@given(
+    seen=st.integers(0, 12), missed=st.integers(0, 12), least=st.integers(1, 10),
+    golds=st.integers(0, 12), over=st.booleans(),
+)  # fmt: skip
+def test_a_judge_is_checked_by_enough_gold_above_the_line(
+    seen: int, missed: int, least: int, golds: int, over: bool
+) -> None:
+    policy = Policy(least_golds=least)
+    record = Record(stage="working", seen=seen, right=max(0, seen - missed))
+    checked = is_checked(record, policy, golds, over=over)
+    lacking = golds_lacking(record, policy, golds)
+    low = seen > 0 and record.right < policy.block_below * seen
+    assert checked == (golds == 0 or ((over or lacking == 0) and not low))
+    assert 0 <= lacking <= min(least, golds)
+    off = policy.changed({"gold_before_closing": False})
+    assert is_checked(record, off, golds)
+    assert golds_lacking(record, off, golds) == 0
+    better = Record(stage="working", seen=seen + 1, right=record.right + 1)
+    assert is_checked(better, policy, golds, over=over) >= checked, "a right answer never harms"
+
+
+def test_a_stored_policy_from_before_closes_as_it_did() -> None:
+    stored = Policy().to_dict()
+    assert stored.pop("gold_before_closing") is True
+    assert Policy.from_stored(stored).gold_before_closing is False
+
+
+@given(
+    size=st.integers(1, 30), least=st.integers(1, 8), work=st.integers(1, 60),
+    seed=st.integers(0, 99),
+)  # fmt: skip
+def test_gold_comes_early_and_never_on_most_rows(
+    size: int, least: int, work: int, seed: int
+) -> None:
+    policy = Policy(queries_per_page=size, results_per_query=1, least_golds=least)
+    rng = np.random.default_rng(seed)
+    golds = [GoldCard(f"g{n}", f"gold {n}", "a") for n in range(40)]
+    items = [(f"i{n}", f"topic {n}") for n in range(work)]
+    plan = compose(items, golds, policy, rng, lacking=min(least, 5), seed=(seed,))
+    slots = [slot for group in plan for slot in group]
+    count, usual = sum(slot.gold for slot in slots), policy.screening_golds
+    assert count >= min(least, 5, len(slots) // 2) or work < len(slots) - count
+    assert count <= max(usual, (len(slots) + 1) // 2)
+    early = count_early_golds(policy, 5, (seed,))
+    assert 0 <= early <= min(least, 5)
+    assert Policy().pairs_per_page == 25
+    assert count_early_golds(Policy(), 5, (seed,)) == 0, "a usual page has enough anyway"
+
+
+def test_thirty_one_page_accounts_close_next_to_nothing(database: Database) -> None:
+    """Line 7 of issue 35: guesses of accounts that leave after one page."""
+    closed_by = {}
+    for gold_before_closing in (False, True):
+        bench = Bench(
+            database, topics=40, results=5, golds=60, training=False, judgments_per_item=2,
+            gold_before_closing=gold_before_closing,
+        )  # fmt: skip
+        for number in range(30):
+            judge = bench.arrive(f"account {number}").judge
+            page = bench.judging.page(judge)
+            if page is None:
+                break
+            truths = sorted(bench.truths(page))
+            known = truths[: round(0.42 * len(truths))]  # the share that was right in the trial
+            wrong, right = bench.answers(page, right=False), bench.answers(page)
+            answers = [
+                good if good.row in known else bad for good, bad in zip(right, wrong, strict=True)
+            ]
+            bench.judging.submit(judge, page.page, page.key, answers)
+        closed_by[gold_before_closing] = count_closed(bench)
+        bench.check()
+    assert closed_by == {False: 200, True: 0}
+    bench.clock.forward(minutes=61)
+    bench.judging.sweep()
+    assert (count_closed(bench), {item.leased for item in bench.items()}) == (0, {0})
+    assert "trusted" not in standings(bench)
+    bench.check()
+
+
+def test_places_are_kept_until_the_judge_has_left_and_answers_longer(database: Database) -> None:
+    bench = Bench(database, topics=6, golds=30, **SMALL)
+    anna, berta = bench.arrive("anna").judge, bench.arrive("berta").judge
+    bench.turn(anna)
+    first = standings(bench)
+    assert set(first) == {"pending"}, "three golds are not five"
+    assert (count_closed(bench), sum(item.leased for item in bench.items())) == (
+        0,
+        first["pending"],
+    )
+    bench.check()
+    bench.clock.forward(minutes=61)
+    bench.judging.sweep()
+    assert standings(bench) == {"released": first["pending"]}
+    assert sum(item.leased for item in bench.items()) == 0, "others may have the items"
+    (entry,) = bench.services.projects.get_log(bench.slug, event="judgments-released")
+    assert (entry.judge, entry.figures["judgments"]) == (anna, first["pending"])
+    bench.judging.sweep()
+    assert len(bench.services.projects.get_log(bench.slug, event="judgments-released")) == 1
+    bench.check()
+    while bench.judging.state(berta).open_items:
+        bench.turn(berta)
+    bench.check()
+    assert count_closed(bench) == 30
+    bench.services.projects.set_policy(bench.slug, {"judgments_per_item": 2})
+    bench.turn(anna)  # they come back, meet the gold, and what they gave first counts too
+    assert standings(bench).keys() == {"trusted"}
+    bench.check()
+
+
+def test_finishing_counts_and_going_without_any_gold_does_not(database: Database) -> None:
+    bench = Bench(database, topics=6, golds=30, **SMALL)
+    anna = bench.arrive("anna").judge
+    bench.turn(anna)
+    assert bench.judging.finish(anna).stage == "finished"
+    assert set(standings(bench)) == {"trusted"}
+    bench.check()
+    wrong = bench.arrive("wrong").judge
+    bench.turn(wrong, right=False)
+    assert bench.judging.finish(wrong).stage == "blocked"
+    assert set(standings(bench)) == {"trusted", "untrusted"}
+    bench.check()
+
+
+@sqlite_first
+def test_a_changed_policy_counts_what_waited(database: Database) -> None:
+    bench = Bench(database, topics=6, golds=30, **SMALL)
+    bench.turn(bench.arrive("anna").judge)
+    assert set(standings(bench)) == {"pending"}
+    bench.services.projects.set_policy(bench.slug, {"gold_before_closing": False})
+    bench.judging.sweep()
+    assert set(standings(bench)) == {"trusted"}
+    bench.check()
+
+
+@pytest.mark.parametrize(
+    ("how", "pages", "leaves", "size"),
+    [
+        ("fixed", 1, "stays away", (5, 5)),
+        ("fixed", 5, "stays away", (5, 5)),
+        ("adaptive", 1, "stays away", (5, 5)),
+        ("fixed", 2, "stays away", (2, 3)),
+        ("fixed", 1, "finishes", (2, 3)),
+    ],
+)
+def test_every_project_with_enough_honest_judges_closes(
+    sqlite: Database, how: str, pages: int, leaves: str, size: tuple[int, int]
+) -> None:
+    """Also the last items, whose judges come late and find little to judge: no deadlock."""
+    bench = Bench(
+        sqlite, topics=4, golds=40, training=False, judgments_per_item=2, closing=how,
+        queries_per_page=size[0], results_per_query=size[1],
+    )  # fmt: skip
+    for number in range(15):  # three at a time, who hold the last items between them
+        judges = [bench.arrive(f"honest {number} {one}").judge for one in range(3)]
+        for _ in range(pages):
+            waiting = [judge for judge in judges if bench.judging.page(judge) is not None]
+            for judge in waiting:
+                bench.turn(judge)
+        if leaves == "finishes":
+            for judge in judges:
+                if can_finish(bench, judge):
+                    bench.judging.finish(judge)
+        bench.clock.forward(minutes=61)
+        bench.judging.sweep()
+        if not any(item.state == "open" and not item.gold for item in bench.items()):
+            break
+    assert {item.state for item in bench.items() if not item.gold} == {"closed"}
+    bench.check()
+
+
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_counters_hold_whatever_judges_do(data: st.DataObject) -> None:
+    """Judges of any care come, go, finish, are blocked and come back; nothing is lost."""
+    with tempfile.TemporaryDirectory() as folder, closing(new_store(Path(folder) / "db")) as store:
+        bench = Bench(store, topics=4, results=3, golds=12, **SMALL)
+        judges = [bench.arrive(f"j{number}").judge for number in range(4)]
+        for _ in range(data.draw(st.integers(1, 14))):
+            judge = data.draw(st.sampled_from(judges))
+            match data.draw(st.sampled_from(["page", "wrong", "other", "finish", "away", "block"])):
+                case "page" | "wrong" | "other" as how:
+                    page = bench.judging.page(judge)
+                    if page is not None:
+                        answers = bench.answers(page, right=how != "wrong")
+                        if how == "other":
+                            answers[0] = Answer(row=answers[0].row, label=OTHERS[0])
+                        bench.judging.submit(judge, page.page, page.key, answers)
+                case "finish" if can_finish(bench, judge):
+                    bench.judging.finish(judge)
+                case "away":
+                    bench.clock.forward(minutes=61)
+                    bench.judging.sweep()
+                case "block":
+                    blocked = bench.judging.state(judge).stage == "blocked"
+                    (bench.services.judges.unblock if blocked else bench.services.judges.block)(
+                        bench.slug, judge
+                    )
+                case _:
+                    pass
+            bench.check()
