@@ -174,7 +174,7 @@ def test_a_consensus_and_its_table_score_alike(judged: tuple[Judgments, Gold]) -
     direct = evaluate(consensus, gold, resamples=50)
     read = evaluate(consensus.labels, gold, GRADES, resamples=50)
     assert direct.to_table().equals(read.to_table())
-    assert (direct.in_fit, direct.unjudged, read.in_fit, read.unjudged) == (None, 0, None, 0)
+    assert (direct.in_fit, direct.unjudged, read.in_fit, read.unjudged) == (None, 0, None, None)
     truth = [int(text) for text in gold.texts()]
     by_name = dict(
         zip(judgments.items.to_pylist(), consensus.labels["label"].to_pylist(), strict=True)

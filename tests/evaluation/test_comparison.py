@@ -8,7 +8,7 @@ import pytest
 
 from adjudge import Consensus, DawidSkene, Gold, Judgments, model
 from adjudge.evaluation import compare_models, compare_with_vote, cross_validate, entrants
-from adjudge.evaluation.comparison import _UNKNOWN, Entrant, _ModelResult, _pick
+from adjudge.evaluation.comparison import _UNKNOWN, Entrant
 from adjudge.evaluation.crossvalidation import held_out_score
 from adjudge.models.calibrated import with_calibration
 from adjudge.models.model import Model, Step
@@ -135,13 +135,3 @@ def test_a_model_that_fails_is_named_and_the_others_go_on() -> None:
     ]
     assert compared.to_table()["accuracy"].to_pylist()[1:] == [None, None]
     assert compared.recommendation.startswith("Take majority-vote: log loss")
-
-
-def test_a_model_that_does_as_well_in_far_less_time_is_taken() -> None:
-    def row(name: str, seconds: float) -> _ModelResult:
-        return _ModelResult(name=name, scores={}, seconds=seconds)
-
-    slow, quick, tiny = row("slow", 20.0), row("quick", 1.9), row("tiny", 0.5)
-    assert _pick(["slow", "quick"], [slow, quick]) == (quick, slow)
-    assert _pick(["slow"], [slow, quick]) == (slow, None)
-    assert _pick(["quick", "tiny"], [quick, tiny]) == (quick, None)

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -12,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 
 from adjudge import DawidSkene, HybridConfusion, MajorityVote, Pmf, SingleConfusion, Vote
-from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names
@@ -36,50 +32,6 @@ def crowd() -> tuple[Judgments, Gold]:
     people = Population.parse("skilled(5,5):100", judges=8)
     simulated = Crowd(items=90, population=people, scale=GRADES, per_item=5, gold=0.5).make(seed=0)
     return simulated.judgments, simulated.gold
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parrot:
-    """A model that repeats the gold it was given, and its most common label for all else."""
-
-    name: ClassVar[str] = "parrot"
-
-    def fit(
-        self,
-        judgments: Judgments,
-        gold: Gold | None = None,
-        *,
-        engine: Any = None,
-        progress: Any = None,
-    ) -> Consensus:
-        assert gold is not None
-        known = gold.align(judgments)
-        commonest = np.bincount(gold.codes(judgments.scale)).argmax()
-        choice = np.where(known >= 0, known, commonest).astype(np.int16)
-        return Consensus(
-            model=self.name,
-            settings={},
-            judgments=judgments,
-            posterior=np.eye(len(judgments.scale.truths))[choice],
-            choice=choice,
-            prevalence=np.full((1, 3), 1 / 3),
-            confusion=np.zeros((judgments.judge_count, 3, 3)),
-            counts=np.zeros((judgments.judge_count, 3, 3)),
-            known=known,
-            fallback=known < 0,
-        )
-
-
-def test_gold_is_held_out() -> None:
-    judgments, gold = crowd()
-    found = cross_validate(Parrot(), judgments, gold, folds=5)
-    # A parrot that had been given the gold would always be right.
-    truth = np.array([int(text) for text in gold.texts()])
-    assert found.pooled["accuracy"].value == pytest.approx(np.bincount(truth).max() / len(truth))
-    assert [fold.in_fit for fold in found.folds] == [0] * 5
-    assert found.pooled.in_fit == 0
-    assert found.pooled.fallback == len(gold)
-    assert found.model == "parrot"
 
 
 def test_pooled_and_folds_rest_on_the_same_labels() -> None:

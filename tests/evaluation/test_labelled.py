@@ -37,26 +37,6 @@ def test_probabilities_go_to_their_truth_in_any_order_of_columns() -> None:
     assert found.posterior.tolist() == [[0.3, 0.0, 0.7]]
 
 
-def test_judgments_and_fallback_are_read() -> None:
-    table = pa.table(
-        {
-            "item": ["a", "b"],
-            "label": ["0", "1"],
-            "judgments": ["0", "3"],
-            "fallback": ["False", "true"],
-        }
-    )
-    found = read_labels(table, GRADES, NONE)
-    assert found.judged is not None
-    assert found.judged.tolist() == [False, True]
-    assert found.fallback is not None
-    assert found.fallback.tolist() == [False, True]
-    as_flags = table.set_column(3, "fallback", pa.array([False, True]))
-    again = read_labels(as_flags, GRADES, NONE).fallback
-    assert again is not None
-    assert again.tolist() == [False, True]
-
-
 def test_the_scale_is_inferred_from_labels_columns_and_gold() -> None:
     table = pa.table({"item": ["a"], "label": ["1"], "p_0": [0.2], "p_1": [0.8]})
     found = read_labels(table, None, Gold.of({"a": 3}))
@@ -97,7 +77,6 @@ A = {"item": ["a"], "label": ["0"]}
         (A | {"p_0": ["much"]}, 1, "p_0"),
         (AB | {"label": ["0", ""], "p_0": ["1", "much"]}, 2, "p_0"),
         (A | {"p_0": [["1"]]}, None, "p_0"),
-        (AB | {"judgments": ["3", "few"]}, 2, "judgments"),
     ],
 )
 def test_bad_tables(columns: dict[str, Any], row: int | None, column: str | None) -> None:

@@ -162,19 +162,6 @@ def test_judged_at_k_by_hand() -> None:
     assert shares == [1.0, 0.5, pytest.approx(2 / 3), 0.5, 0.5]
 
 
-def test_documents_are_filled_in_by_others_of_their_ranks() -> None:
-    judgments, run = panel(judged=0.5)
-    consensus = MajorityVote().fit(judgments)
-    pool = build_pool(judgments, judgments.counts_per_item > 0, [run], "filled")
-    lift = lift_by_place(pool, consensus.posterior)
-    extra = np.flatnonzero(pool.item < 0)
-    height = pool.fused()[extra]
-    assert len(lift) == len(extra) > 0
-    top, bottom = height > np.quantile(height, 0.7), height < np.quantile(height, 0.3)
-    assert (lift[top, 1] > 1.4).all()
-    assert (lift[bottom, 1] < 0.6).all()
-
-
 def test_filled_lists_come_nearest_to_the_values_of_complete_judgments() -> None:
     full, run = panel(judged=1.0)
     complete = MajorityVote().fit(full)

@@ -136,7 +136,7 @@ def _show_features(table: Any, count: int) -> Any:
     """The features of the busiest judges for people: the values, without counts and bounds."""
     from adjudge.models.weighting import FEATURES, PAPER, TYPICAL
 
-    heads = [column for column in table.column_names if column in (*FEATURES, "bits")]
+    heads = [column for column in table.column_names if column in FEATURES]
     short = {**PAPER, TYPICAL: "typ."}
     columns = ["judge", "judgments as n", *(f"{one}:.2f as {short.get(one, one)}" for one in heads)]
     legend = ", ".join(f"{PAPER[column]} {column}" for column in heads if column in PAPER)

@@ -89,21 +89,7 @@ def _of_table(table: Any, scale: Scale, source: str) -> Labelled:
     _check_items(items, source)
     choice = _choice(table[columns["label"]], columns["label"], scale, source)
     posterior = _posterior(table, scale, choice >= 0, source)
-    judged = fallback = None
-    if "judgments" in table.column_names:
-        counts = numbers(table["judgments"], Source(source), "judgments", strict=True)
-        judged = ~(counts == 0)
-    if "fallback" in table.column_names:
-        marks = pc.utf8_lower(as_names(as_text(table["fallback"])))
-        fallback = np.asarray(pc.is_in(marks, pa.array(["1", "true"], pa.large_string())))
-    return Labelled(
-        scale=scale,
-        items=items,
-        choice=choice,
-        posterior=posterior,
-        judged=judged,
-        fallback=fallback,
-    )
+    return Labelled(scale=scale, items=items, choice=choice, posterior=posterior)
 
 
 def _columns(table: Any, source: str) -> dict[str, str]:

@@ -37,8 +37,6 @@ from adjudge.models.model import Model, Progress, Step
 from adjudge.models.registry import MODELS, model
 
 _FEW = 30  # items of a first fit, so that no clock measures the compiler
-_SLOW = 1.0  # seconds of a fit that are worth sparing
-_MUCH = 10.0  # times faster that a model has to be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,19 +234,19 @@ def _by_gold(
         }
         seconds = found[place.method].seconds
         results.append(_ModelResult(name=place.method, scores=values, seconds=seconds))
-    alike = [row for row in results if row.scores["rank"] == 1]
-    close = rank_methods({row.name: correct[row.name] for row in alike}, level=level)
+    alike = [row.name for row in results if row.scores["rank"] == 1]
+    close = rank_methods({name: correct[name] for name in alike}, level=level)
     accurate = {place.method for place in close if place.rank == 1}
-    chosen, spared = _pick([row.name for row in alike if row.name in accurate], results)
-    scores = pooled[chosen.name]
+    chosen = next(name for name in alike if name in accurate)
+    scores = pooled[chosen]
     vote = compare_with_vote(scores, judgments)
     notes = [
         f"cross-validated by {folds} folds over {count_of(len(gold), 'gold item')}, "
         f"ranked by log loss; {_describe_ranks(level)}",
         _describe_calibration(calibrated, list(found)),
     ]
-    text = f"Take {chosen.name}: log loss {scores['log_loss'].value:.3f}, {scores['accuracy']}"
-    text += f"{_compare_others(chosen, spared, alike, results)}."
+    text = f"Take {chosen}: log loss {scores['log_loss'].value:.3f}, {scores['accuracy']}"
+    text += f"{_compare_others(chosen, alike, results)}."
     if vote is not None:
         notes.append(
             "the plain vote share, half a judgment added to each label, has a log loss of "
@@ -258,7 +256,7 @@ def _by_gold(
     return Comparison(
         by="gold",
         results=(*results, *failed),
-        chosen=chosen.name,
+        chosen=chosen,
         recommendation=text,
         notes=tuple(notes),
         calibrated=tuple(calibrated),
@@ -286,31 +284,9 @@ def _losses(crossed: CrossValidation) -> NDArray[np.float64]:  # (gold,)
     return np.asarray(-np.log(np.clip(given, CLIP, 1 - CLIP)))
 
 
-def _pick(
-    names: Sequence[str], results: Sequence[_ModelResult]
-) -> tuple[_ModelResult, _ModelResult | None]:
-    """Return the first of the names, or one that takes far less time, and then the first too."""
-    by_name = {row.name: row for row in results}
-    best = by_name[names[0]]
-    quick = min((by_name[name] for name in names), key=lambda row: row.seconds)
-    if best.seconds > _SLOW and best.seconds > _MUCH * quick.seconds:
-        return quick, best
-    return best, None
-
-
-def _compare_others(
-    chosen: _ModelResult,
-    spared: _ModelResult | None,
-    alike: Sequence[_ModelResult],
-    results: Sequence[_ModelResult],
-) -> str:
+def _compare_others(chosen: str, alike: Sequence[str], results: Sequence[_ModelResult]) -> str:
     """Say how the other models compare with the chosen one."""
-    others = ", ".join(row.name for row in alike if row is not chosen)
-    if spared is not None:
-        return (
-            f"; {spared.name} is not significantly better and takes {spared.seconds:.1f} s per fit "
-            f"instead of {chosen.seconds:.2f} s"
-        )
+    others = ", ".join(name for name in alike if name != chosen)
     if others:
         return f"; not significantly different: {others}"
     return "; significantly better than every other model" if len(results) > 1 else ""
@@ -338,16 +314,16 @@ def _by_judgments(
         )
         for place in ranked
     ]
-    alike = [row for row in results if row.scores["rank"] == 1]
-    chosen, spared = _pick([row.name for row in alike], results)
-    held = found[chosen.name]
+    alike = [row.name for row in results if row.scores["rank"] == 1]
+    chosen = alike[0]
+    held = found[chosen]
     return Comparison(
         by="judgments",
         results=(*results, *failed),
-        chosen=chosen.name,
+        chosen=chosen,
         recommendation=(
-            f"{chosen.name} predicts judgments held out best: a log score of {held.mean:.4f} "
-            f"(s.e. {held.error:.4f}){_compare_others(chosen, spared, alike, results)}. {_UNKNOWN}"
+            f"{chosen} predicts judgments held out best: a log score of {held.mean:.4f} "
+            f"(s.e. {held.error:.4f}){_compare_others(chosen, alike, results)}. {_UNKNOWN}"
         ),
         notes=(
             f"log score per judgment (nats, nearer to 0 is better) by {folds} folds of "

@@ -303,12 +303,6 @@ class Cells:
         twice = 2 * self.true_positive
         return ratio(twice, twice + self.false_positive + self.false_negative)
 
-    @property
-    def accuracy(self) -> Value:
-        """The share of responses that are right."""
-        right = self.true_positive + self.true_negative
-        return ratio(right, right + self.false_positive + self.false_negative)
-
 
 _LACKING = {
     "collapse": "the scale has no binary collapse: which labels are relevant is not known",

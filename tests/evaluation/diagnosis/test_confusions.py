@@ -72,12 +72,6 @@ def test_population_is_the_mean_over_judges_with_enough(by_hand: Consensus) -> N
     assert full.mean == pytest.approx(found.mean.mean(axis=0))
     assert full.sd == pytest.approx(found.mean.std(axis=0))
     assert average_judges(by_hand, found, least=10).judges == 3  # none has: all are taken
-    simulated = demo()
-    consensus = HybridConfusion(method="em").fit(simulated.judgments)
-    enough = simulated.judgments.counts_per_judge >= 100
-    some = average_judges(consensus, measure_confusions(consensus), least=100)
-    assert some.judges == enough.sum() < 40
-    assert some.mean == pytest.approx(measure_confusions(consensus).mean[enough].mean(axis=0))
 
 
 def test_from_draws_they_are_quantiles() -> None:

@@ -6,16 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from adjudge import Gold, HierarchicalConfusion
 from adjudge.data.judgments import Judgments
 from adjudge.data.runs import Run
 from adjudge.data.scale import Scale
 from adjudge.evaluation._pool import build_pool
 from adjudge.evaluation._retrieval import parse_measures
 from adjudge.evaluation.ranking._draws import Doubt, Influence
-from adjudge.evaluation.ranking.rank import rank_systems
-from adjudge.simulation import Crowd, Population
-from rankings import system
 
 
 def bits(p: float) -> float:
@@ -75,34 +71,3 @@ def test_the_gain_of_a_linear_measure_is_what_the_formula_says() -> None:
         expected = bits(float(ndtr(mean / np.sqrt(variance)))) - then
         assert gains[entry] == pytest.approx(expected, rel=0.05, abs=5e-4)
     assert gains.argmax() == 0
-
-
-def test_judging_what_is_suggested_takes_more_doubt_away_than_judging_what_is_doubtful() -> None:
-    """Truths of 15 documents are revealed: those suggested, the least certain, or any."""
-    people = Population.parse("dirichlet:100", judges=15)
-    crowd = Crowd(
-        items=300, population=people, prevalence=(0.6, 0.4), topics=10, concentration=5, per_item=3
-    )
-    drop = np.zeros(3)
-    for seed in range(8):
-        simulated = crowd.make(seed=seed)
-        judged, truth = simulated.judgments, simulated.truth.codes(simulated.judgments.scale)
-        rng = np.random.default_rng(seed)
-        runs = [system(judged, truth, q, rng, name=f"s{q}") for q in (0.5, 0.6, 0.7)]
-        model = HierarchicalConfusion(chains=2, warmup=150, draws=250, seed=seed)
-        consensus = model.fit(judged)
-        before = rank_systems(consensus, runs, ["nDCG@10"], draws=500, next_items=15)
-        documents = judged.documents.to_pylist()  # type: ignore[union-attr]
-        ways = (
-            [documents.index(name) for name in before.next_items["document"].to_pylist()],
-            np.argsort(-consensus.entropy)[:15],
-            rng.choice(300, 15, replace=False),
-        )
-        for way, chosen in enumerate(ways):
-            gold = Gold.of({judged.items[int(i)].as_py(): int(truth[i]) for i in chosen})
-            known = model.fit(judged, gold)
-            after = rank_systems(known, runs, ["nDCG@10"], draws=500, next_items=0)
-            drop[way] += Doubt.of(before.values["nDCG@10"]).bits
-            drop[way] -= Doubt.of(after.values["nDCG@10"]).bits
-    assert drop[0] > 1.5 * drop[1]
-    assert drop[0] > 2 * drop[2]

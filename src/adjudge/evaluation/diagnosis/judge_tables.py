@@ -1,7 +1,6 @@
 """The table of judges with the advice on each, and the table of their features.
 
-The features are those of ``adjudge.models.weighting``, which votes use. Here they get intervals,
-and further measures: shares of labels, kappa with the majority, seconds, and bits per judgment.
+The features are those of ``adjudge.models.weighting``, which votes use. Here they get intervals.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from scipy.special import betainc, ndtri
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
-from adjudge.data.judges import LEVEL, information
+from adjudge.data.judges import LEVEL
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.data.source import count_of
@@ -33,14 +32,11 @@ from adjudge.evaluation.diagnosis._confusions import (
 from adjudge.evaluation.diagnosis._evidence import (
     GoldEvidence,
     Skill,
-    count_known,
     measure_skill,
     weigh_gold,
 )
 from adjudge.evaluation.diagnosis.advice import Limits
 from adjudge.evaluation.scores import interval_columns, jeffreys, name_codes, reals
-from adjudge.models.hybrid_confusion import HybridConfusion
-from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.weighting import available, measure_features
 
 _ONE_LABEL = Limits().single
@@ -348,7 +344,7 @@ def feature_table(
     priors: tuple[float, ...] | None = None,
     seed: int = 0,
 ) -> Any:
-    """Return one row per judge: the features named (by default all possible ones), and more.
+    """Return one row per judge: the features named, by default all possible ones.
 
     Shares have 90% intervals under Jeffreys' prior, in columns ``<feature>_low`` and ``_high``, and
     the number of judgments behind them in ``<feature>_count``.
@@ -362,35 +358,4 @@ def feature_table(
         columns[f"{name}_count"] = pa.array(count.astype(np.int64))
         if "accuracy" in name:
             columns |= interval_columns(name, (value, *jeffreys(value * count, count, LEVEL)))
-    columns |= _beyond(judgments, gold, seed)
     return pa.table(columns)
-
-
-def _beyond(judgments: Judgments, gold: Gold | None, seed: int) -> dict[str, Any]:
-    """Return further features: kappa with the majority, bits, label shares, seconds."""
-    vote = MajorityVote(seed=seed).fit(judgments)
-    against = count_known(vote, vote.choice)  # (judge, truth, label)
-    columns: dict[str, Any] = {"kappa-majority": _kappa(judgments, against)}
-    fit = HybridConfusion(method="em", seed=seed).fit(judgments, gold)
-    kept = fit.counts[: judgments.judge_count]
-    columns["bits"] = pa.array(information(kept, fit.overall_prevalence))
-    total = judgments.counts_per_judge
-    labels = against.sum(axis=1)  # (judge, label)
-    for code, label in enumerate(judgments.scale.labels):
-        shares = labels[:, code] / np.maximum(total, 1)
-        columns[f"share_{label}"] = pa.array(shares, mask=total == 0)
-    if judgments.seconds is not None:
-        columns["median-seconds"] = median_seconds(judgments)
-    return columns
-
-
-def _kappa(judgments: Judgments, counts: NDArray[np.float64]) -> Any:
-    """Return Cohen's kappa of each judge with the majority; null where chance alone agrees."""
-    own = counts @ judgments.scale.stands.T
-    total = own.sum(axis=(1, 2))
-    safe = np.where(total > 0, total, 1.0)
-    agree = np.einsum("jkk->j", own) / safe
-    chance = (own.sum(axis=1) * own.sum(axis=2)).sum(axis=1) / safe**2
-    unknown = (total == 0) | (chance >= 1 - 1e-12)
-    kappa = (agree - chance) / np.where(unknown, 1.0, 1.0 - chance)
-    return pa.array(kappa, mask=unknown)

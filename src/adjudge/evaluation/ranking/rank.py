@@ -229,12 +229,11 @@ def rank_systems(
         influence = Influence(pool, len(scale.truths), quick.name)
     values = _draw_values(truths, chosen, runs, over, influence, progress)
     warnings = [*pool.notes, *_list_doubts(consensus, covers)]
-    notes = [*warnings, *_about(consensus, pool, chosen, covers, truths.count)]
+    notes = [*warnings, *_about(pool, chosen, covers, truths.count)]
     table = no_items()
     if influence is not None:
         doubt = Doubt.of(values[influence.measure])
         table = next_table(consensus, influence, doubt, next_items)
-        notes.append(_describe_doubt(influence.measure, doubt, len(runs), table))
     return Ranking(
         names=pool.systems,
         values=values,
@@ -332,7 +331,6 @@ def _weigh_topics(truths: TruthDraws, draw: int, over: _Over) -> NDArray[np.floa
 
 
 def _about(
-    consensus: Consensus,
     pool: Pool,
     measures: Sequence[RetrievalMeasure],
     covers: tuple[str, ...],
@@ -354,7 +352,10 @@ def _about(
             + ("" if "topics" in covers else f" on {these}; other topics would add to it")
         )
     if "judgments" in covers:
-        notes += _about_judges(consensus)
+        notes.append(
+            "use the values to compare systems: errors in the labels make them too low on average; "
+            "an estimate from gold labels gives the level"
+        )
     slow = [measure.name for measure in measures if not measure.quick]
     if slow and draws > _SLOW_DRAWS:
         notes.append(f"{', '.join(slow)}: {_SLOW_DRAWS} draws, since ir-measures takes them singly")
@@ -374,29 +375,3 @@ def _list_doubts(consensus: Consensus, covers: tuple[str, ...]) -> list[str]:
             "too narrow; a sampled model's are wider"
         ]
     return []
-
-
-def _about_judges(consensus: Consensus) -> list[str]:
-    """What to know about the values and the draws of a model."""
-    notes = [
-        "use the values to compare systems: errors in the labels make them too low on average; "
-        "an estimate from gold labels gives the level"
-    ]
-    if consensus.effective is not None:
-        judged = consensus.judgments.counts_per_item > 0
-        notes.append(
-            f"a judged document has {consensus.judgments.counts_per_item[judged].mean():.1f} "
-            "judgments, which carry the information of about "
-            f"{consensus.effective[judged].mean():.1f} independent ones (n_eff)"
-        )
-    return notes
-
-
-def _describe_doubt(measure: str, doubt: Doubt, systems: int, table: Any) -> str:
-    """Say how much doubt there is, and what a judgment would take away."""
-    pairs = count_of(systems * (systems - 1) // 2, "pair")
-    text = f"doubt about the ranking by {measure}: {doubt.bits:.2f} bits over {pairs}"
-    if len(table):
-        gain = table["gain"][0].as_py()
-        text += f"; one more judgment of the best document takes away {gain:.4f}"
-    return text
