@@ -7,16 +7,13 @@ import sys
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from arviz_stats.base import array_stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge import HierarchicalRelevance
+from adjudge import HierarchicalRelevance, MajorityVote
 from adjudge.data.draws import rank_r_hat
-from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
 from adjudge.errors import BadSetting
 from adjudge.simulation import Crowd, Population
 
@@ -102,44 +99,8 @@ def test_arviz_summarises_every_variable() -> None:
     assert data["posterior"].sizes["draw"] == 10
 
 
-@pytest.mark.filterwarnings("ignore::FutureWarning")
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # R-hat of what never changes
-def test_arviz_takes_truths_of_items_thinned() -> None:
-    import arviz
-
-    crowd = Crowd(items=40, population=Population.parse("two-coin:9"), topics=2).make(seed=1)
-    gold = Gold.of({crowd.judgments.items[0].as_py(): 1})
-    model = HierarchicalRelevance(chains=2, warmup=50, draws=1000, weigh_copies=False)
-    fitted = model.fit(crowd.judgments, gold)
-    data = fitted.to_arviz(truths=400)
-    group = data["posterior_truths"]
-    assert dict(group.sizes) == {"chain": 2, "draw": 400, "item": 40}
-    assert group["item"].values.tolist() == crowd.judgments.items.to_pylist()
-    assert set(np.unique(group["truth"].values)) == {0, 1}
-    assert (group["truth"].values[:, :, 0] == 1).all()
-    share = group["truth"].values.mean(axis=(0, 1))
-    expected = fitted.posterior[:, 1]
-    assert (np.minimum(expected, 1 - expected) > 0.05).sum() > 3  # items in doubt
-    # Over 800 draws, of which some are alike: six standard errors of as many as 200.
-    assert np.all(np.abs(share - expected) <= 6 * np.sqrt(expected * (1 - expected) / 200) + 0.01)
-    table = arviz.summary(data, group="posterior_truths", var_names=["truth"])
-    assert len(table) == 40
-    assert np.allclose(table["mean"].astype(float), share, atol=0.006)
-    assert data["posterior"].sizes["draw"] == 1000
-    again = fitted.to_arviz(truths=400)["posterior_truths"]
-    assert (again["truth"].values == group["truth"].values).all()
-    with pytest.raises(BadSetting, match="truths = 1001: expected a number from 1 to 1,000"):
-        fitted.to_arviz(truths=1001)
-    with pytest.raises(BadSetting, match="draws is missing: expected a model that draws"):
-        replace(fitted, draws=None).to_arviz()
-
-
-def test_truths_are_not_drawn_where_copies_count_once() -> None:
-    crowd = Crowd(items=40, population=Population.parse("two-coin:9")).make(seed=1)
-    doubled = crowd.judgments.to_table()
-    twice = Judgments.from_table(
-        pa.concat_tables([doubled, doubled]), scale=crowd.judgments.scale, repeats=True
-    )
-    fitted = HierarchicalRelevance(chains=1, warmup=5, draws=10).fit(twice)
-    with pytest.raises(BadSetting, match="weigh_copies=False"):
-        fitted.to_arviz(truths=5)
+def test_a_model_that_does_not_draw_has_nothing_for_arviz() -> None:
+    crowd = Crowd(items=4, population=Population.parse("two-coin:3")).make(seed=1)
+    fitted = MajorityVote().fit(crowd.judgments)
+    with pytest.raises(BadSetting, check=lambda fault: fault.setting == "draws"):
+        fitted.to_arviz()

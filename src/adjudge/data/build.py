@@ -280,13 +280,13 @@ def _sorted_by_item(
 
 def load_judgments(table: Any, options: Options, source: Source) -> tuple[Judgments, Gold | None]:
     """Judgments and gold of a program's table: columns as it names them, categories in order."""
-    rows, scale, shape = take_in(table, source), options.scale, options.shape
+    rows, scale = take_in(table, source), options.scale
     named = named_columns(options.columns, rows.column_names, source.name)
     rows = join_item(rows, named, source)
     roles = roles_of(rows.column_names, named=named)
     cells = first_texts(rows)
-    if shape or (not {"judge", "label"} <= roles.keys() and is_wide(cells)):
-        rows, roles = settle_shape(rows, shape, cells, source, named)
+    if options.are_wide or (not {"judge", "label"} <= roles.keys() and is_wide(cells)):
+        rows, roles = settle_shape(rows, options, cells, source, named)
         return load_table(rows, scale=scale, source=source, roles=roles)
     if scale is None and "label" in roles:
         scale = _ordered_scale(rows[roles["label"]])

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.draws import Draws, truths_for_arviz
+from adjudge.data.draws import Draws
 from adjudge.data.judges import Judges, share_held_against, tabulate_judges, tabulate_topics
 from adjudge.data.judgments import Judgments, take_judgments
 from adjudge.data.names import as_names, look_up, restore
@@ -162,19 +162,11 @@ class Consensus(Result, Saved):
         bars = list(zip(self.scale.truths, self.overall_prevalence.tolist(), strict=True))
         return show("Consensus", self.facts, bars, self.labels, len(self.choice))
 
-    def to_arviz(self, *, truths: int = 0, seed: int = 0) -> Any:
-        """The draws of a sampled model as ArviZ takes them, on request with truths of items.
-
-        ``truths`` is how many draws per chain has of them, evenly over those whose prevalence and
-        confusion were kept: the group ``posterior_truths`` has ``truth``, by its place on the
-        scale, for every chain, draw and item.
-        """
+    def to_arviz(self) -> Any:
+        """The draws of a sampled model as ArviZ takes them."""
         if self.draws is None:
             raise BadSetting("draws", None, "a model that draws, such as hierarchical-relevance")
-        if not truths:
-            return self.draws.to_arviz()
-        drawn = truths_for_arviz(self, self.draws, truths, seed)
-        return self.draws.to_arviz({"posterior_truths": drawn})
+        return self.draws.to_arviz()
 
     @property
     def scale(self) -> Scale:

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from adjudge.data.names import Names
 from adjudge.data.scale import Scale
-from adjudge.errors import BadSetting
 from adjudge.lazy import load
 
 if TYPE_CHECKING:
-    from adjudge.data.consensus import Consensus
+    pass
 
 HIGHEST = 1.01  # R-hat above this is worth a warning
 _TAILS = (0.05, 0.95)  # quantiles behind the tail effective sample size
@@ -37,13 +36,13 @@ class _Posterior:
         """The groups of inference data."""
         return {"posterior": self.to_dataset()}
 
-    def to_arviz(self, more: Mapping[str, Any] | None = None) -> Any:
+    def to_arviz(self) -> Any:
         """The draws as ArviZ takes them: inference data with the group posterior.
 
         Where not all draws of prevalence and confusion were kept, the group ``posterior_hyper`` has
-        the hyper-parameters of all. ``more`` are further groups.
+        the hyper-parameters of all.
         """
-        groups = self._groups() | dict(more or {})
+        groups = self._groups()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of ArviZ itself, and of a group of our own
             arviz = load("arviz")
@@ -297,61 +296,3 @@ def _diagnosed(name: str, values: NDArray[Any]) -> dict[str, Any]:
         tail = stats.ess(moving, method="tail", prob=_TAILS, chain_axis=0, draw_axis=1)
         row["ess_bulk"], row["ess_tail"] = float(np.nanmin(bulk)), float(np.nanmin(tail))
     return row
-
-
-_SMALLEST = 1e-300
-
-
-def truths_for_arviz(consensus: Consensus, draws: Draws, truths: int, seed: int) -> Any:
-    """So many draws per chain of the truth of every item, evenly over those kept, for ArviZ."""
-    have = draws.prevalence.shape[1]
-    if not 0 < truths <= have:
-        raise BadSetting("truths", truths, f"a number from 1 to {have:,}, the draws kept")
-    kept = np.arange(truths) * have // truths
-    drawn = _draw_truths(consensus, draws, kept, seed)
-    coords = {
-        "chain": np.arange(len(drawn)),
-        "draw": kept * draws.stride,
-        "item": consensus.judgments.items.to_pylist(),
-    }
-    variables = {"truth": (("chain", "draw", "item"), drawn)}
-    return _make_dataset(variables, coords, {"truths": list(consensus.scale.truths)})
-
-
-def _draw_truths(
-    consensus: Consensus, draws: Draws, kept: NDArray[np.int64], seed: int
-) -> NDArray[np.int16]:  # (chain, kept draw, item)
-    """The truth of every item in each of the draws ``kept``, of those of which there are rates.
-
-    Given a draw of prevalence and confusion the truths of items are independent, and drawn from
-    what their judgments say; gold is as it is known.
-    """
-    judgments = consensus.judgments
-    pairs = judgments.item.astype(np.int64) * judgments.judge_count + judgments.judge
-    repeats = len(np.unique(pairs)) < len(pairs)
-    if consensus.families is not None and (consensus.families.any or repeats):
-        raise BadSetting(
-            "truths",
-            len(kept),
-            "a fit in which every judgment counts fully (weigh_copies=False): here copies or "
-            "repeats count as one judge",
-        )
-    rng, item = np.random.default_rng(seed), judgments.item
-    topic = np.zeros(judgments.item_count, dtype=np.int64)
-    if draws.topics is not None and judgments.topic is not None:
-        topic = judgments.topic.astype(np.int64)
-    out = np.empty((draws.chains, len(kept), judgments.item_count), dtype=np.int16)
-    for chain in range(draws.chains):
-        for at, draw in enumerate(kept.tolist()):
-            base = np.log(np.maximum(draws.prevalence[chain, draw].astype(np.float64), _SMALLEST))
-            rates = np.log(np.maximum(draws.confusion[chain, draw].astype(np.float64), _SMALLEST))
-            log_rates = rates[judgments.judge, :, judgments.label]  # (judgment, truth)
-            score = base[topic]
-            for truth, logs in enumerate(log_rates.T):
-                score[:, truth] += np.bincount(item, logs, minlength=judgments.item_count)
-            # The largest of scores with Gumbel noise is a draw in proportion to their exponentials.
-            out[chain, at] = np.argmax(score + rng.gumbel(size=score.shape), axis=1)
-    if consensus.known is not None:
-        gold = consensus.known >= 0
-        out[:, :, gold] = consensus.known[gold]
-    return out

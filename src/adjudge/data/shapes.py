@@ -2,17 +2,16 @@
 
 Only names that say so make columns judges (``annotator_1``, ``rater B``): five columns that share
 their values may as well be the scores of five documents, five criteria, or counts. What the names
-leave open is asked, and ``Shape`` is the answer.
+leave open is asked, and ``Options`` have the answer.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +24,9 @@ from adjudge.data.scale import as_number
 from adjudge.data.source import Source
 from adjudge.data.synonyms import NO_QUESTION, SYNONYMS
 from adjudge.errors import BadData, Remedy, name_columns, shown
+
+if TYPE_CHECKING:
+    from adjudge.data.formats.format import Options
 
 NONE = ("", "na", "nan", "null", "none", "-", "?")  # cells that hold no judgment
 MOST_LABELS = 12  # different values that columns of one kind may have
@@ -52,24 +54,6 @@ _STEM = re.compile(
 )
 _NUMBERED = re.compile(r"(?P<word>.*?)[\s_.#-]*(?P<id>\d+)(?P<after>\D*)")
 Cells = Mapping[str, Sequence[str]]  # the first cells of each column
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """How a person says that a wide table is to be read; nothing where they do not."""
-
-    judges: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
-    transpose: bool = False
-    counts: bool = False
-
-    def __bool__(self) -> bool:
-        return bool(self.judges or self.questions or self.transpose or self.counts)
-
-
-def as_columns(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Return names of columns as a tuple; a text has them separated by commas."""
-    return tuple(given.split(",")) if isinstance(given, str) else tuple(given)
 
 
 def is_judgment_table(cells: Cells) -> bool:
@@ -190,7 +174,7 @@ def ask_shape(cells: Cells, place: Source) -> BadData:
 
 
 def settle_shape(
-    table: Any, shape: Shape, cells: Cells, place: Source, named: Mapping[str, str]
+    table: Any, options: Options, cells: Cells, place: Source, named: Mapping[str, str]
 ) -> tuple[Any, dict[str, str]]:
     """Return a wide table with one row per judgment, and the column of each role.
 
@@ -200,14 +184,16 @@ def settle_shape(
     roles = roles_of(columns, named=dict(named))
     if place.row_of is None:
         place.every = lambda: (table, None)
-    if shape.transpose:
-        return _transposed(table, _chosen(shape.questions, columns, place), roles, place)
-    if shape.questions:
-        return _by_question(table, _chosen(shape.questions, columns, place), roles, place)
-    votes = None if shape.judges else find_votes(cells)
-    if shape.counts or votes is not None:
+    questions = _chosen(options.questions_are, columns, place)
+    if options.transpose:
+        return _transposed(table, questions, roles, place)
+    if questions:
+        return _by_question(table, questions, roles, place)
+    judges = _chosen(options.judges_are, columns, place)
+    votes = None if judges else find_votes(cells)
+    if options.counts or votes is not None:
         return _by_vote(table, votes, cells, roles, place)
-    judges = _chosen(shape.judges, columns, place) or find_judges(cells)
+    judges = judges or find_judges(cells)
     if not judges:
         raise ask_shape(cells, place)
     return _by_judge(table, judges, roles, place)
@@ -389,10 +375,10 @@ def _item_names(table: Any, where: dict[str, str]) -> Any:
     return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, slash)
 
 
-def _chosen(given: Iterable[str], columns: list[str], place: Source) -> list[str]:
-    """Return the columns that are named, a pattern for each that it fits."""
+def _chosen(given: str | Sequence[str], columns: list[str], place: Source) -> list[str]:
+    """Return the columns that are named, a pattern for each that it fits; a text has commas."""
     found: list[str] = []
-    for name in given:
+    for name in filter(None, given.split(",") if isinstance(given, str) else given):
         own = [c for c in columns if c in (name, f"column {name}")]
         own = own or [c for c in columns if fnmatchcase(c.casefold(), name.strip().casefold())]
         if not own:

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.data.formats import Content, read, write
-from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
+from adjudge.data.formats import read
 from adjudge.data.scale import Scale
 from reading import complaint, gold_in, judged, judgments_in
 
@@ -179,48 +172,3 @@ ids = letters.filter(lambda text: text.strip() != "") | st.integers(0, 10**18).m
 cells = st.lists(
     st.tuples(ids, ids, st.sampled_from(["yes", "no", "a, b"])), min_size=1, max_size=12
 )
-
-
-@given(cells, st.dictionaries(ids, st.sampled_from(["yes", "no", "a, b"]), max_size=4))
-def test_round_trip(rows: list[tuple[str, str, str]], truths: dict[str, str]) -> None:
-    items, judges, labels = (pa.array(part, pa.string()) for part in zip(*rows, strict=True))
-    judgments = Judgments.from_table(pa.table({"item": items, "judge": judges, "label": labels}))
-    truths = truths | {judgments.items[0].as_py(): "yes"}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "export.json"
-        write(Content(judgments=judgments, gold=Gold.of(truths)), path, format="label-studio")
-        content = read(path)
-    assert content.format == "label-studio"
-    back = judgments_in(content)
-    columns = ["item", "judge", "label"]
-    assert sorted(map(str, back.to_table().select(columns).to_pylist())) == sorted(
-        map(str, judgments.to_table().to_pylist())
-    )
-    assert (
-        dict(zip(gold_in(content).items.to_pylist(), gold_in(content).texts(), strict=True))
-        == truths
-    )
-
-
-def test_round_trip_of_topics_times_and_fields(tmp_path: Path) -> None:
-    table = pa.table(
-        {
-            "topic": ["q1", "q1", "q2"],
-            "document": ["d1", "d1", "d2"],
-            "judge": ["7", "b@x.org", "7"],
-            "label": ["1", "0", "1"],
-            "time": ["2016-01-28T19:02:18.25Z", None, "2016-01-28T19:02:18Z"],
-            "seconds": [18.5, None, 2.0],
-        }
-    )
-    judgments = Judgments.from_table(table)
-    judgments = replace(judgments, fields=pa.table({"title": ["T1", None]}))
-    path = tmp_path / "export.json"
-    write(Content(judgments=judgments), path, format="label-studio")
-    tasks = json.loads(path.read_text())
-    assert tasks[0]["data"] == {"title": "T1", "topic": "q1", "document": "d1"}
-    assert [entry["completed_by"] for entry in tasks[0]["annotations"]] == [7, {"email": "b@x.org"}]
-    back = judgments_in(read(path))
-    assert back.to_table().to_pylist() == judgments.to_table().to_pylist()
-    assert back.fields["title"].to_pylist() == ["T1", None]
-    assert np.isnan(back.seconds[1])

@@ -5,8 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -162,35 +160,3 @@ def test_a_folder_is_not_written_over_a_file(tmp_path: Path) -> None:
     with pytest.raises(BadData) as raised, written_folder(tmp_path / "a"):
         pass
     assert fault_of(raised.value) == f"{tmp_path}/a: not-a-folder"
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from adjudge.data.formats.writing import written_folder, written_whole
-with {how}(Path(sys.argv[1])) as made:
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-@pytest.mark.parametrize("how", ["written_whole", "written_folder"])
-def test_what_a_killed_write_left_is_removed_by_the_next(tmp_path: Path, how: str) -> None:
-    path = tmp_path / "out"
-    subprocess.run([sys.executable, "-c", KILLED.format(how=how), str(path)], check=False)
-    (left,) = tmp_path.iterdir()
-    assert left.name.endswith(".part")
-    mine = tmp_path / ".other.name.part"  # of no write to this file
-    mine.touch()
-    if how == "written_whole":
-        with written_whole(path) as file:
-            (left_over,) = set(tmp_path.iterdir()) - {mine}
-            with written_whole(path) as other:  # of a process that lives
-                other.write(b"first")
-            file.write(b"second")
-        assert path.read_bytes() == b"second"
-    else:
-        with written_folder(path) as folder:
-            (left_over,) = set(tmp_path.iterdir()) - {mine}
-            (folder / "x").touch()
-    assert left_over != left
-    assert set(tmp_path.iterdir()) == {path, mine}

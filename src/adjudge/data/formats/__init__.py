@@ -236,10 +236,10 @@ def _detect(file: File, options: Options) -> Format:
     try:
         found = detect(file)
         shaped = found.name in (*_PLAIN, "nested") and not file.is_folder
-        wide = options.shape and shaped
+        wide = options.are_wide and shaped
         return named("wide") if wide else found
     except BadData:
-        if options.shape and not file.is_folder:
+        if options.are_wide and not file.is_folder:
             return named("wide")
         if {"judge", "label"} <= options.columns.keys() and not file.is_folder:
             return _plain_format(file)

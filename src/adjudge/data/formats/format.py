@@ -16,7 +16,6 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import pair_names
 from adjudge.data.scale import Scale, canonical
-from adjudge.data.shapes import Shape, as_columns
 from adjudge.data.source import BadRow, Source
 from adjudge.errors import BadData
 
@@ -108,14 +107,9 @@ class Options:
     notes: list[str] = field(default_factory=list)  # what readers remark on the way
 
     @property
-    def shape(self) -> Shape:
-        """How a wide table is to be read."""
-        return Shape(
-            judges=as_columns(self.judges_are),
-            questions=as_columns(self.questions_are),
-            transpose=self.transpose,
-            counts=self.counts,
-        )
+    def are_wide(self) -> bool:
+        """Whether a person says how a wide table is to be read."""
+        return bool(self.judges_are or self.questions_are or self.transpose or self.counts)
 
     def source(self, name: str, **more: Any) -> Source:
         """Return the source of a file's rows, which are treated as the options say."""

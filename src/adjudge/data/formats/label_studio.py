@@ -1,4 +1,4 @@
-"""Label Studio: the JSON export of tasks with their annotations, read and written.
+"""Label Studio: the JSON export of tasks with their annotations.
 
 The task is the item; the label is the answer to the one ``from_name`` that is a choice, a rating or
 a number, or to the one named. An annotation marked as ground truth is gold and no judgment. A model
@@ -6,24 +6,16 @@ is a judge like any other: a prediction is its judgment, under the name of its `
 Left out and counted in the notes are cancelled annotations, those without an answer to the
 question, and predictions of a model without a name. The ``data`` of a task that fit into a cell are
 carried along; topic and document are those so named.
-
-Written labels are choices; a judge whose name is not a number is written as an e-mail address,
-since Label Studio identifies people by one or the other.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from typing import IO, Any
-
-import numpy as np
+from typing import Any
 
 from adjudge.data.formats._unknown import unknown
-from adjudge.data.formats.format import Content, Format
+from adjudge.data.formats.format import Format
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.ratings import written_items
 from adjudge.data.formats.records import (
     Fault,
     LeftOut,
@@ -36,7 +28,6 @@ from adjudge.data.formats.records import (
     inputs_of,
     read_records,
 )
-from adjudge.data.judgments import Judgments
 from adjudge.errors import shown
 
 _KINDS = ("choices", "rating", "number")
@@ -120,70 +111,14 @@ def _answered(entry: Row, kind: str, question: str, row: Row) -> Row | Fault:
     return row | {"judge": person, "label": label} | times
 
 
-def _write(content: Content, file: IO[bytes]) -> None:
-    """The judgments as annotations of their tasks, and the gold as ground truth."""
-    content.first("label-studio", "judgments", "gold")
-    judgments, gold = content.judgments, content.gold
-    tasks: dict[str, dict[str, Any]] = {}
-    number = iter(range(1, 1 << 62))
-    if gold is not None:
-        for row, truth in zip(gold.to_table().to_pylist(), gold.texts(), strict=True):
-            data = {name: row[name] for name in ("topic", "document") if row.get(name) is not None}
-            entry = {"id": next(number), "result": _result(truth), "ground_truth": True}
-            entry["was_cancelled"] = False
-            tasks[row["item"]] = _task(row["item"], data, [entry])
-    if judgments is not None:
-        for names, fields, places in written_items(judgments):
-            item = names.pop("item")
-            task = tasks.setdefault(item, _task(item, {}, []))
-            task["data"] = fields | names or task["data"]
-            entries = (_annotation(judgments, place) for place in places)
-            task["annotations"] += [{"id": next(number)} | entry for entry in entries]
-    file.write((json.dumps(list(tasks.values()), ensure_ascii=False) + "\n").encode())
-
-
-def _task(item: str, data: dict[str, Any], entries: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"id": _id(item), "data": data or {"item": item}, "annotations": entries}
-
-
-def _id(name: str) -> int | str:
-    """A name as Label Studio's own whole number, where it is one."""
-    return int(name) if name.isascii() and name.isdigit() and str(int(name)) == name else name
-
-
-def _result(label: str) -> list[dict[str, Any]]:
-    value = {"choices": [label]}
-    return [{"from_name": "label", "to_name": "document", "type": "choices", "value": value}]
-
-
-def _annotation(judgments: Judgments, place: int) -> dict[str, Any]:
-    """Return one judgment as an annotation."""
-    judge = judgments.judges[judgments.judge[place]].as_py()
-    known = _id(judge)
-    entry: dict[str, Any] = {
-        "result": _result(judgments.scale.labels[judgments.label[place]]),
-        "was_cancelled": False,
-        "ground_truth": False,
-        "completed_by": known if isinstance(known, int) else {"email": judge},
-    }
-    if judgments.time is not None and not np.isnan(judgments.time[place]):
-        time = datetime.fromtimestamp(float(judgments.time[place]), UTC)
-        entry["created_at"] = time.isoformat().replace("+00:00", "Z")
-    if judgments.seconds is not None and not np.isnan(judgments.seconds[place]):
-        entry["lead_time"] = float(judgments.seconds[place])
-    return entry
-
-
 FORMATS = (
     Format(
         name="label-studio",
         title="Label Studio JSON: tasks with annotations (and predictions) of choices or ratings",
         asks=True,
         reads=("judgments", "gold"),
-        writes=("judgments", "gold"),
         extension=".json",
         fits=_fits,
         read=Records(levels=(Level("task"),), rows=_rows, questions=_questions, load=_tasks).read,
-        write=_write,
     ),
 )

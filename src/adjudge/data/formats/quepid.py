@@ -11,7 +11,6 @@ off again, as is our own apostrophe.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import IO, Any
 
@@ -24,7 +23,7 @@ from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats.delimited import Delimited, ragged, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.ratings import need_pairs, queries, ratings, written_items
+from adjudge.data.formats.ratings import need_pairs, queries, ratings
 from adjudge.data.formats.recognition import fields, letters
 from adjudge.data.formats.records import Level, RecordRows, Records, as_object, read_json
 from adjudge.data.formats.tables import (
@@ -230,36 +229,6 @@ def _scale_of(book: dict[str, Any]) -> Scale | None:
     return Scale.parse("<".join(sorted(texts, key=float))) if len(texts) > 1 else None
 
 
-def _write_book_json(content: Content, file: IO[bytes]) -> None:
-    """Write the judgments as a book in JSON."""
-    judgments, topics, _ = _pairs(content, "quepid-book-json")
-    labels = pa.array(judgments.scale.labels, pa.large_string())
-    given = ratings(labels, judgments.scale, "quepid-book-json").to_pylist()
-    numbers = [int(number) if number.is_integer() else number for number in given]
-    judges = judgments.judges.to_pylist()
-    items = zip(topics.to_pylist(), written_items(judgments), strict=True)
-    pairs = [
-        {
-            "query_text": topic,
-            "doc_id": names["document"],
-            "position": None,
-            "document_fields": fields,
-            "judgements": [
-                {
-                    "rating": numbers[judgments.label[place]],
-                    "unrateable": False,
-                    "user_email": judges[judgments.judge[place]],
-                    "explanation": None,
-                }
-                for place in places
-            ],
-        }
-        for topic, (names, fields, places) in items
-    ]
-    book = {"name": "adjudge", "scale": numbers, "query_doc_pairs": pairs}
-    file.write((json.dumps(book, ensure_ascii=False) + "\n").encode())
-
-
 FORMATS = (
     Format(
         name="quepid-case",
@@ -283,10 +252,8 @@ FORMATS = (
         name="quepid-book-json",
         title="Quepid book in JSON: query_doc_pairs with their judgements",
         reads=("judgments",),
-        writes=("judgments",),
         extension=".json",
         fits=fields("query_doc_pairs"),
         read=_read_book_json,
-        write=_write_book_json,
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from adjudge.data.formats.format import Content
-from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, encode, look_up
 from adjudge.data.scale import Scale, as_number
 from adjudge.errors import BadData, Remedy, shown
@@ -57,17 +56,6 @@ def queries(topics: Any, texts: Any) -> Any:
     where = look_up(topics, as_names(known["topic"]))
     found = as_names(known["query"]).take(pa.array(where, mask=where < 0))
     return pc.coalesce(found, as_names(topics))
-
-
-def written_items(judgments: Judgments) -> Iterator[tuple[dict[str, Any], dict[str, Any], range]]:
-    """Return the names of each item, what describes it, and the places of its judgments."""
-    names = judgments.item_columns
-    fields = judgments.fields
-    described = [{}] * judgments.item_count if fields is None else fields.to_pylist()
-    starts = judgments.offsets.tolist()
-    for at, (row, given) in enumerate(zip(pa.table(names).to_pylist(), described, strict=True)):
-        known = {name: value for name, value in given.items() if value is not None}
-        yield row, known, range(starts[at], starts[at + 1])
 
 
 def graded(content: Content, format_name: str) -> Any:

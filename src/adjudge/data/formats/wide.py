@@ -67,7 +67,7 @@ def _read_wide(file: File, options: Options) -> Content:
 
     table, source = read_every(file, options)
     named = named_columns(options.columns, table.column_names, source.name)
-    table, roles = settle_shape(table, options.shape, first_cells(file), source, named)
+    table, roles = settle_shape(table, options, first_cells(file), source, named)
     return judged_content(table, source, roles, options)
 
 
@@ -75,8 +75,7 @@ def _read_matrix(file: File, options: Options) -> Content:
     """Read the judgments of a matrix without names."""
     names = number_columns(len(file.cells(file.delimiter)))
     table, source = read_delimited(file, options, delimiter=file.delimiter, names=tuple(names))
-    shape = options.shape
-    if not shape and len(table) < len(names):
+    if not options.are_wide and len(table) < len(names):
         raise source.error(
             None,
             f"{len(table)} rows and {len(names)} columns without a header: it is not clear whether "
@@ -85,7 +84,7 @@ def _read_matrix(file: File, options: Options) -> Content:
             code="unclear-columns",
             remedies=[Remedy("transpose"), Remedy("judges-are", "*")],
         )
-    if not shape.transpose:
+    if not options.transpose:
         table = table.rename_columns([str(place) for place in range(1, len(names) + 1)])
         items = pa.array([str(row) for row in range(1, len(table) + 1)], pa.large_string())
         named = table.append_column("item", items)
@@ -94,7 +93,7 @@ def _read_matrix(file: File, options: Options) -> Content:
         )
         table, roles = read_by_judge(named, table.column_names, {"item": "item"}, source)
     else:
-        table, roles = settle_shape(table, shape, {}, source, {})
+        table, roles = settle_shape(table, options, {}, source, {})
     return judged_content(table, source, roles, options)
 
 

@@ -8,7 +8,6 @@ import io
 import json
 import os
 import shutil
-import socket
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -162,11 +161,8 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
             yield file
         return
     _check_parent(path)
-    _remove_leftovers(path)
     with writing(path):
-        handle, name = tempfile.mkstemp(
-            prefix=f".{path.name}.{_owner()}.", suffix=".part", dir=path.parent
-        )
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     _unfinished.add(name)
     try:
         with writing(path), os.fdopen(handle, "wb") as file:
@@ -206,9 +202,8 @@ def written_folder(path: Path, *, replaces: frozenset[str] = frozenset()) -> Ite
         if held - replaces:
             problem = f"there is {min(held - replaces)!r} in this folder; expected an empty one"
             raise BadData.at(path, "folder-not-empty", problem)
-    _remove_leftovers(path)
     with writing(path):
-        name = tempfile.mkdtemp(prefix=f".{path.name}.{_owner()}.", suffix=".part", dir=path.parent)
+        name = tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     made = Path(name)
     try:
         with writing(path):
@@ -221,47 +216,6 @@ def written_folder(path: Path, *, replaces: frozenset[str] = frozenset()) -> Ite
         if (made / "old").is_dir() and not path.exists():
             (made / "old").rename(path)
         shutil.rmtree(made, ignore_errors=True)
-
-
-def _owner() -> str:
-    """Who writes, in the name of a file that is not complete: host and process."""
-    host = "".join(c for c in socket.gethostname() if c.isalnum() or c == "-")[:40]
-    return f"{host}.{os.getpid()}"
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Remove what a process left that was killed while it wrote the same file.
-
-    What a process that lives is writing stays, and so does what another machine may be writing.
-    """
-    host = _owner().rpartition(".")[0]
-    start = f".{path.name}.{host}."
-    with contextlib.suppress(OSError):
-        for neighbour in path.parent.iterdir():
-            if not (neighbour.name.startswith(start) and neighbour.name.endswith(".part")):
-                continue
-            process, _, _ = neighbour.name.removeprefix(start).partition(".")
-            if not process.isdecimal() or _lives(int(process)):
-                continue
-            if neighbour.is_dir():
-                if (neighbour / "old").is_dir() and not path.exists():
-                    (neighbour / "old").rename(path)  # killed between two renames: nothing is lost
-                shutil.rmtree(neighbour, ignore_errors=True)
-            else:
-                neighbour.unlink(missing_ok=True)
-
-
-def _lives(process: int) -> bool:
-    """Whether a process is there; where that is unknown, it is."""
-    if os.name != "posix":
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _check_parent(path: Path) -> None:
