@@ -114,14 +114,6 @@ def contested(site: Site, slug: str) -> None:
     judge.post(f"/j/{slug}/pages/{page}/contest", row=row[1], text="No.", expect=303)
 
 
-def log_in(site: Site, name: str) -> Browser:
-    browser = site.browser()
-    browser.get("/login")
-    browser.post("/login", name=name, password=PASSWORD)
-    browser.get("/projects")
-    return browser
-
-
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with served(tmp_path_factory.mktemp("holders"), login_attempts=1000) as site:
@@ -168,9 +160,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         shown = world.call("judge", "POST", f"{API}/judges/{world.ticket}/page")
         world.page = shown.json()["page"]["page"]
         world.browsers = {
-            "owner": log_in(site, "olga"),
-            **{name: log_in(site, name) for name in MEMBERS},
-            "other requester": log_in(site, "otto"),
+            "owner": site.log_in("olga"),
+            **{name: site.log_in(name) for name in MEMBERS},
+            "other requester": site.log_in("otto"),
             "judge": site.browser().join(slug),
             "stranger": site.browser(),
         }

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from adjudge.collect.rules.policy import Policy
-from sites import Browser, Site, served
+from sites import Api, Browser, Site, served
 
 
 @pytest.fixture
@@ -180,46 +180,44 @@ def test_metrics_and_the_api_want_their_token(site: Site, path: str) -> None:
         assert site.browser(**headers).client.get(at).status_code == 401
 
 
-def test_error_messages_of_requests_are_short(site: Site) -> None:
-    ada = Caller(site.set_up(), site)
+class Caller(Api):
+    """A client with a token of everything, which sends what no library would."""
+
+    def send(self, method: str, path: str, body: Any) -> httpx.Response:
+        kind = {"content-type": "application/json"}
+        return self.client.request(method, path, content=json.dumps(body), headers=kind)
+
+
+@pytest.fixture
+def caller(site: Site) -> Caller:
+    site.set_up()
+    return Caller(site, site.make_token())
+
+
+def test_error_messages_of_requests_are_short(caller: Caller) -> None:
     for body in (
         {"name": "x", "items": [1] * 100_000},
         {"name": "x" * 500_000},
         {"x" * 900_000: 1},
     ):
-        assert len(ada.post("/projects", body).content) < 10_000
-    slug = ada.post("/projects", {"name": "x", "labels": "a,b"}).json()["slug"]
+        assert len(caller.send("POST", "/projects", body).content) < 10_000
+    slug = caller.send("POST", "/projects", {"name": "x", "labels": "a,b"}).json()["slug"]
     for setting in ({"closing": "x" * 900_000}, {"y" * 900_000: 1}, {"channels": [["x"] * 90_000]}):
-        response = ada.patch(f"/projects/{slug}/policy", setting)
+        response = caller.send("PATCH", f"/projects/{slug}/policy", setting)
         assert (response.status_code, len(response.content) < 10_000) == (422, True)
 
 
-def test_no_setting_of_a_policy_is_a_fault_of_the_server(site: Site) -> None:
-    ada = Caller(site.set_up(), site)
-    slug = ada.post("/projects", {"name": "x", "labels": "a,b"}).json()["slug"]
+def test_no_setting_of_a_policy_is_a_fault_of_the_server(caller: Caller) -> None:
+    slug = caller.send("POST", "/projects", {"name": "x", "labels": "a,b"}).json()["slug"]
     odd = [1, "1", [[]], [["a"]], {"a": [1]}, float("inf"), {"a": float("inf")}, "\ud800", "\0"]
     odd += [{"a": 1e308, "b": 1e308}, 10**400, None, True, -1, {"\0": 1}, "Infinity", "1e999999"]
     for name in Policy.model_fields:
         for value in odd:
-            status = ada.patch(f"/projects/{slug}/policy", {name: value}).status_code
+            status = caller.send("PATCH", f"/projects/{slug}/policy", {name: value}).status_code
             assert status in (200, 422), (name, value)
     for body in (1, "1", [[1]], float("inf"), None):
-        assert ada.patch(f"/projects/{slug}/policy", body).status_code == 422
-    assert ada.client.get(f"/api/v1/projects/{slug}/policy").status_code == 200
-
-
-class Caller:
-    """A client with a token of everything, which sends what no library would."""
-
-    def __init__(self, _: Browser, site: Site) -> None:
-        kind = {"content-type": "application/json"}
-        self.client = site.browser(Authorization=f"Bearer {site.make_token()}", **kind).client
-
-    def post(self, path: str, body: Any) -> httpx.Response:
-        return self.client.post(f"/api/v1{path}", content=json.dumps(body))
-
-    def patch(self, path: str, body: Any) -> httpx.Response:
-        return self.client.patch(f"/api/v1{path}", content=json.dumps(body))
+        assert caller.send("PATCH", f"/projects/{slug}/policy", body).status_code == 422
+    assert caller.client.get(f"/projects/{slug}/policy").status_code == 200
 
 
 def test_a_fault_of_ours_has_a_page_and_a_line_in_the_log(

@@ -18,7 +18,7 @@ from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.errors import Unavailable
 from collecting import made_project
-from sites import PASSWORD, Browser, Site, served, small_project
+from sites import Browser, Site, served
 from waiting import OwnClock, wait_until
 
 WAIT = 2.0
@@ -106,10 +106,8 @@ def test_readiness_fails_on_a_full_disk_until_there_is_room(running: Site) -> No
 def test_waits_for_a_locked_database_do_not_add_up(running: Site, tmp_path: Path) -> None:
     """Sixty at once, more than there are threads: each gets an answer, and health never waits."""
     running.set_up()
-    ada = running.services.acting_for(running.services.accounts.log_in("ada", PASSWORD))
-    slug = ada.projects.create(small_project(channels=["api"])).slug
-    ada.projects.set_state(slug, "open")
-    token = ada.accounts.make_token("t", scope="judge", project=slug)[1]
+    slug = running.open_project(channels=["api"])
+    token = running.make_token(scope="judge", project=slug)
     headers = {"Authorization": f"Bearer {token}"}
     url = f"{running.url}/api/v1/projects/{slug}"
     with (

@@ -23,17 +23,13 @@ def test_logging_out_ends_the_session_for_every_copy_of_its_cookie(site: Site) -
     ada = site.set_up()
     thief = copy_of(site, ada)
     thief.get("/projects")
-    other = site.browser()
-    other.get("/login")
-    other.post("/login", name="ada", password=PASSWORD)
+    other = site.log_in("ada")
     thief = copy_of(site, ada)
     ada.get("/projects")
     ada.post("/logout")
     assert thief.get("/projects", expect=303).headers["location"].startswith("/login")
     other.get("/projects")  # logged in elsewhere, and not logged out there
-    ada.get("/login")
-    ada.post("/login", name="ada", password=PASSWORD)
-    ada.get("/projects")
+    site.log_in("ada")
 
 
 def test_ended_sessions_are_forgotten_when_their_cookie_would_be(

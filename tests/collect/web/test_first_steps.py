@@ -83,31 +83,6 @@ def archive_with(archive: bytes, old: bytes, new: bytes) -> bytes:
     return out.getvalue()
 
 
-def test_files_that_are_not_tables_of_items_say_what_is_expected(site: Site) -> None:
-    ada = site.set_up()
-    book = io.BytesIO()
-    with zipfile.ZipFile(book, "w") as made:
-        made.writestr("[Content_Types].xml", "<Types/>")
-        made.writestr("xl/workbook.xml", "<workbook/>")
-    for name, body, words in (
-        ("header.csv", b"query,title\n", "header.csv, line 1: there is no row below the header"),
-        ("sides.csv", b"query,left,right\n", "sides.csv, line 1: there is no row below the header"),
-        ("odd.csv", b"foo,bar\n1,2\n", "odd.csv, line 1: the columns are foo, bar; expected "
-         "'query' and one of title, text, url, image; or, of gold alone, 'item' and 'gold'"),
-        ("book.xlsx", book.getvalue(), "book.xlsx: is a spreadsheet or a document of an office; "
-         "expected it saved as CSV UTF-8"),
-        ("old.xls", b"\xd0\xcf\x11\xe0\0\0", "old.xls: is no text in UTF-8"),
-        ("latin.csv", "query,title\ncafé,x\n".encode("latin-1"), "latin.csv, line 2: byte 0xe9 is "
-         "not UTF-8"),
-    ):  # fmt: skip
-        ada.get("/projects/new")
-        ada.post("/projects/upload", files={"files": (name, body)}, expect=422)
-        assert words in ada.words, (name, ada.words)
-        assert ("Your files are kept" in ada.words) == (name in ("odd.csv", "header.csv",
-                                                                "sides.csv")), name  # fmt: skip
-    assert not site.services.projects.get_all()
-
-
 def test_gold_of_words_with_an_order_begins_a_project_with_it(site: Site) -> None:
     """The order that words suggest is in the form, to be seen and changed."""
     ada = site.set_up()

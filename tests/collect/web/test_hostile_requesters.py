@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import os
 import re
-import socket
+import socketserver
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -216,53 +216,29 @@ def test_invalid_addresses_are_refused_when_they_are_set(site: Site) -> None:
             site.services.notices.set(slug, webhook="", emails=[mail], events=(), server="")
 
 
-class Dripping:
+class Dripping(socketserver.ThreadingTCPServer):
     """A webhook that answers by and by, and never to the end."""
 
-    def __init__(self) -> None:
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.came = 0
-        self._ended = threading.Event()
-        self._threads: list[threading.Thread] = []
-        self._start(self._serve)
+    daemon_threads = True
+    came = 0
 
-    def _start(self, work: Callable[..., None], *given: socket.socket) -> None:
-        self._threads.append(threading.Thread(target=work, args=given, daemon=True))
-        self._threads[-1].start()
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            assert isinstance(self.server, Dripping)
+            self.server.came += 1
+            self.request.recv(65_536)
+            with suppress(OSError):
+                while True:
+                    self.request.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+                    time.sleep(0.05)
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), self.Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.listener.getsockname()[1]}/"
-
-    def _serve(self) -> None:
-        while not self._ended.is_set():
-            try:
-                line, _ = self.listener.accept()
-            except OSError:
-                return
-            self.came += 1
-            self._start(self._drip, line)
-
-    def _drip(self, line: socket.socket) -> None:
-        try:
-            line.recv(65_536)
-            line.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-            while not self._ended.wait(0.05):
-                line.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        except OSError:
-            pass
-        finally:
-            line.close()
-
-    def close(self) -> None:
-        """Hang up on everybody; nothing of it goes on."""
-        self._ended.set()
-        with suppress(OSError):
-            self.listener.shutdown(socket.SHUT_RDWR)  # wakes who waits for somebody to come
-        for thread in self._threads:
-            thread.join(timeout=300)
-            assert not thread.is_alive()
-        self.listener.close()
+        return f"http://127.0.0.1:{self.server_address[1]}/"
 
 
 def test_a_webhook_that_never_ends_its_answer_is_hung_up_on(
@@ -283,7 +259,8 @@ def test_a_webhook_that_never_ends_its_answer_is_hung_up_on(
         states = [one.state for one in site.services.notices.get_deliveries(slug)]
         assert states == ["waiting"] * 3
         assert all(one.problem for one in site.services.notices.get_deliveries(slug))
-    drip.close()
+    drip.shutdown()
+    drip.server_close()
 
 
 def test_one_project_does_not_fill_the_outbox_of_others(site: Site) -> None:
@@ -361,11 +338,7 @@ def test_kept_files_of_another_are_not_there(site: Site) -> None:
     ada.get("/projects/new")
     ada.post("/projects/upload", files={"files": ("a.csv", b"was\n1\n")}, expect=422)
     kept = ada.text.partition('name="kept" value="')[2].partition('"')[0]
-    site.services.accounts.add("eve", PASSWORD)
-    eve = site.browser()
-    eve.get("/login")
-    eve.post("/login", name="eve", password=PASSWORD)
-    eve.get("/projects/new")
+    eve = site.log_in("eve")
     eve.post("/projects/upload", kept=kept, expect=422)
     assert "No file was sent" in eve.words
 

@@ -21,7 +21,7 @@ from adjudge.collect.importing import Upload
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from crowds import ServerProcess, prepare
-from sites import PASSWORD, served, small_project
+from sites import Api, served, small_project
 from sizes import sized
 from stores import new_store
 from waiting import wait_until
@@ -256,23 +256,17 @@ def test_errors_are_reported_like_those_of_small_files(tmp_path: Path) -> None:
     assert len(files["items.csv"]) > 1_000_000 > len(packed)
     with served(tmp_path) as site:
         site.set_up()
-        acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
-        acting.projects.create(small_project())
-        token = acting.accounts.make_token("large", scope="requester")[1]
-        scale, known, topics = acting.projects.get_known("lamps")
+        site.open_project()
+        api = Api(site, site.make_token()).client
+        scale, known, topics = site.services.projects.get_known("lamps")
         here = importing.read(
             [Upload(name=name, body=body) for name, body in files.items()],
             scale=scale, known=known, topics=topics,
         )  # fmt: skip
         assert len(here.errors) == 23
         for items in (("items.csv", files["items.csv"]), ("items.csv", packed)):
-            answer = httpx.post(
-                f"{site.url}/api/v1/projects/lamps/import",
-                headers={"Authorization": f"Bearer {token}"},
-                files=[("files", items), ("files", ("gold.csv", files["gold.csv"]))],
-                timeout=300,
-                verify=False,
-            )
+            sent = [("files", items), ("files", ("gold.csv", files["gold.csv"]))]
+            answer = api.post("/projects/lamps/import", files=sent)
             assert answer.status_code == 422
             said = answer.json()["error"]
             assert said["message"] == str(here.errors[0])

@@ -19,7 +19,7 @@ from adjudge.collect.web import (
     api_projects,
 )
 from adjudge.collect.web.app import API
-from sites import PASSWORD, Site, served, small_project
+from sites import Site, served
 from sizes import sized
 
 pytestmark = pytest.mark.slow
@@ -99,10 +99,8 @@ def schema(running: Site) -> Any:
 @pytest.fixture(scope="module")
 def token(running: Site) -> str:
     running.set_up()
-    acting = running.services.acting_for(running.services.accounts.log_in("ada", PASSWORD))
-    made = acting.projects.create(small_project())
-    acting.projects.set_state(made.slug, "open")
-    return acting.accounts.make_token("schema", scope="requester")[1]
+    running.open_project()
+    return running.make_token()
 
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)

@@ -6,9 +6,7 @@ import io
 import json
 import logging
 import re
-import stat
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -18,45 +16,21 @@ from collecting import refused
 from sites import PASSWORD, Browser, Site, page_routes, served
 
 
-def log_in(site: Site, name: str, password: str, *, expect: int = 303) -> Browser:
-    browser = site.browser()
-    browser.get("/login")
-    browser.post("/login", name=name, password=password, expect=expect)
-    return browser
-
-
-def test_sessions_are_signed_httponly_samesite_cookies(site: Site) -> None:
-    response = site.browser().get("/login")
-    cookie = response.headers["set-cookie"]
-    assert "HttpOnly" in cookie
-    assert "SameSite=Lax" in cookie
-    assert "Secure" not in cookie
-
-
 def test_cookies_are_secure_behind_https(site: Site) -> None:
     response = site.browser(**{"X-Forwarded-Proto": "https"}).get("/login")
     assert "Secure" in response.headers["set-cookie"]
     assert response.headers["strict-transport-security"].startswith("max-age=")
 
 
-def test_a_session_that_was_changed_is_not_accepted(site: Site) -> None:
-    ada = site.set_up()
-    value = ada.client.cookies["adjudge_session"]
-    ada.client.cookies.clear()
-    changed = value[:10] + ("A" if value[10] != "A" else "B") + value[11:]
-    ada.client.cookies.set("adjudge_session", changed)
-    assert ada.get("/projects", expect=303).headers["location"].startswith("/login")
-
-
 def test_a_new_password_ends_other_sessions(site: Site) -> None:
-    here, there = site.set_up(), log_in(site, "ada", PASSWORD)
+    here, there = site.set_up(), site.log_in("ada")
     here.get("/account")
     new = "another good password"
     here.post("/account/password", old=PASSWORD, password=new, again=new)
     here.get("/account")
     there.get("/projects", expect=303)
-    log_in(site, "ada", PASSWORD, expect=401)
-    log_in(site, "ada", new)
+    site.log_in("ada", expect=401)
+    site.log_in("ada", new)
 
 
 def routes_that_change(site: Site) -> list[str]:
@@ -129,11 +103,11 @@ def test_logging_in_allows_no_more_guesses_at_other_accounts(tmp_path: Path) -> 
 def test_a_disabled_account_is_out_at_once(site: Site) -> None:
     ada = site.set_up()
     otto = site.services.accounts.add("otto", PASSWORD)
-    browser = log_in(site, "otto", PASSWORD)
+    browser = site.log_in("otto")
     secret = site.services.acting_for(otto).accounts.make_token("t", scope="requester")[1]
     site.services.accounts.set_disabled(otto.requester, True)
     browser.get("/projects", expect=303)
-    log_in(site, "otto", PASSWORD, expect=401)
+    site.log_in("otto", expect=401)
     with refused("bad-token"):
         site.services.accounts.check_token(secret)
     ada.get("/projects")
@@ -142,7 +116,7 @@ def test_a_disabled_account_is_out_at_once(site: Site) -> None:
 def test_a_wrong_name_and_a_wrong_password_look_the_same(site: Site) -> None:
     site.set_up()
     answers = {
-        log_in(site, name, "wrong", expect=401).words.replace(name, "") for name in ("ada", "eve")
+        site.log_in(name, "wrong", expect=401).words.replace(name, "") for name in ("ada", "eve")
     }
     assert len(answers) == 1
 
@@ -278,22 +252,6 @@ def test_uploads_are_limited_in_rows(tmp_path: Path) -> None:
         )
         assert "there are more than 10 items" in ada.words
         assert not site.services.projects.get_all()
-
-
-def test_a_zip_bomb_is_refused(site: Site) -> None:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("items.csv", b"0" * 200_000_000)
-    assert len(packed.getvalue()) < 1_000_000
-    ada = site.set_up()
-    ada.get("/projects/new")
-    files = {"files": ("x.zip", packed.getvalue())}
-    ada.post("/projects/upload", name="x", labels="a,b", files=files, expect=422)
-    assert "unpacks to more than 20,000,000 bytes" in ada.words
-
-
-def test_the_secret_is_for_its_owner_alone(site: Site) -> None:
-    assert stat.S_IMODE(site.settings.secret_path.stat().st_mode) == 0o600
 
 
 def test_the_setup_link_works_once(site: Site) -> None:
