@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 from adjudge import Gold, Judgments, MajorityVote
-from adjudge.data.scale import Scale
 from adjudge.evaluation import compare_with_vote, evaluate
 from adjudge.evaluation.against_gold import MoreGold, _smoothed_vote_share
 from adjudge.evaluation.scores import wilson
@@ -30,13 +29,6 @@ def test_the_share_has_half_a_judgment_for_each_label() -> None:
     expected = np.array([[1.5, 2.5, 0.5], [1.5, 0.5, 0.5], [0.5, 0.5, 1.5]])
     expected /= expected.sum(axis=1, keepdims=True)
     assert _smoothed_vote_share(judgments) == pytest.approx(expected)
-
-
-def test_labels_count_for_their_truths() -> None:
-    scale = Scale(labels=("x", "0", "1", "2"), truths=("0", "1"), truth_of=(-1, 0, 1, 1))
-    table = pa.table({"item": ["a"] * 4, "judge": list("abcd"), "label": ["x", "0", "1", "2"]})
-    judgments = Judgments.from_table(table, scale=scale)
-    assert _smoothed_vote_share(judgments)[0] == pytest.approx([1.5 / 4, 2.5 / 4])
 
 
 def test_a_model_is_next_to_the_vote_on_the_same_items() -> None:

@@ -48,12 +48,6 @@ def test_a_name_includes_all_its_ways() -> None:
     assert chosen[1].model == model("hybrid-confusion", method="em", seed=3)
 
 
-def test_the_vote_is_weighted_by_what_there_is() -> None:
-    for gold, feature in ((True, "graded-accuracy-gold"), (False, "graded-accuracy-majority")):
-        (vote,) = entrants(gold=gold, names=["vote"])
-        assert str(vote.model.weight) == feature  # type: ignore[attr-defined]
-
-
 @pytest.mark.slow
 def test_scores_by_gold_are_those_of_cross_validation() -> None:
     steps: list[Step] = []

@@ -87,15 +87,6 @@ def test_gold_without_judgments_counts_as_not_labelled() -> None:
     assert np.isnan(found.posterior[at]).all()
 
 
-def test_one_class_in_a_fold_is_no_accident() -> None:
-    judgments, gold = crowd()
-    few = gold.select(np.arange(len(gold)) < 4)
-    found = cross_validate(MajorityVote(), judgments, few, folds=4)
-    assert all(fold["auc"].reason == "gold has one class only" for fold in found.folds)
-    assert np.isnan(found.mean("auc"))
-    assert np.isnan(found.sd("auc"))
-
-
 def test_what_cannot_be_cross_validated() -> None:
     judgments, gold = crowd()
     with pytest.raises(BadData) as nothing:

@@ -53,28 +53,6 @@ def test_the_best_labels_have_the_best_score(measure: Measure) -> None:
     assert worse < best if measure.higher_is_better else worse > best
 
 
-def test_graded_and_binary_accuracy_part_by_the_collapse() -> None:
-    truth = np.array([0, 1, 2, 1], np.int16)
-    choice = np.array([0, 2, 1, 0], np.int16)
-    sample = ScoredItems(GRADES, truth, choice)
-    by_name = {measure.name: measure for measure in MEASURES}
-    assert by_name["graded_accuracy"].of(sample, None) == 0.25
-    assert by_name["binary_accuracy"].of(sample, None) == 0.75
-    other = ScoredItems(GRADES.with_relevant(["2"]), truth, choice)
-    assert by_name["binary_accuracy"].of(other, None) == 0.5
-
-
-def test_order_by_chance_changes_no_score() -> None:
-    sample = drawn(3)
-    ranked = sample.by_chance()
-    assert ranked.chance is not None
-    assert (np.diff(ranked.chance) >= 0).all()
-    for measure in MEASURES:
-        assert measure.of(ranked, None) == pytest.approx(measure.of(sample, None))
-    only = ScoredItems(GRADES, sample.truth, sample.choice)
-    assert only.by_chance() is only
-
-
 Arrays = tuple[NDArray[np.int16], NDArray[np.int16], NDArray[np.float64]]
 
 

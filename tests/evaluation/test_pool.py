@@ -8,7 +8,6 @@ import pytest
 from adjudge import Judgments, Run
 from adjudge.errors import BadData
 from adjudge.evaluation._pool import Pool, Unjudged, build_pool, judged_at
-from adjudge.evaluation.ranking._draws import lift_by_place
 from adjudge.evaluation.ranking.rank import rank_systems
 from adjudge.models.majority_vote import MajorityVote
 
@@ -96,13 +95,6 @@ def test_a_run_that_lacks_a_topic_of_another_returns_nothing_there() -> None:
     assert "short.run: 1 of 2 topics is not in this run: it returns nothing there" in pool.notes
 
 
-def test_an_item_without_judgments_is_unjudged() -> None:
-    judged = np.array([True, False, True, True, True])
-    pool = build_pool(JUDGMENTS, judged, [run_of([("7", "b"), ("7", "a")])])
-    assert pool.documents.to_pylist() == ["a", "c"]
-    assert ranking(pool, 0, "7") == [("a", 2)]
-
-
 def test_items_are_used_as_documents_where_there_are_none() -> None:
     simulated = Judgments.from_table(
         {"item": ["i", "j"], "topic": ["7", "7"], "judge": ["x", "x"], "label": [0, 1]}
@@ -182,12 +174,3 @@ def test_filled_lists_come_nearest_to_the_values_of_complete_judgments() -> None
             )
             apart[way] = abs(found.by_label[measure][0] - expected)
         assert apart["filled"] < min(apart["prevalence"], apart["not-relevant"])
-
-
-def test_without_judged_documents_in_the_runs_nothing_is_lifted() -> None:
-    table = {"topic": ["q"] * 2, "document": ["a", "b"], "judge": ["x"] * 2, "label": [1, 0]}
-    judgments = Judgments.from_table(table)
-    run = Run.from_table({"topic": ["q"] * 2, "document": ["a", "z"], "score": [2.0, 1.0]})
-    pool = build_pool(judgments, np.ones(2, dtype=np.bool_), [run], "filled")
-    consensus = MajorityVote().fit(judgments)
-    assert lift_by_place(pool, consensus.posterior).tolist() == [[1.0, 1.0]]

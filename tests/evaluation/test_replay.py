@@ -19,7 +19,7 @@ from adjudge.evaluation.replay import (
     accuracy_by_ratings,
     replays,
 )
-from adjudge.evaluation.stopping import Stopping, gain_of
+from adjudge.evaluation.stopping import Stopping
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.simulation import Crowd, Population
 from sizes import sized
@@ -47,16 +47,6 @@ def test_the_queue_has_the_least_judged_first_and_then_the_most_doubtful() -> No
 def test_rules_that_cannot_be(setting: dict[str, float]) -> None:
     with pytest.raises(BadSetting):
         Stopping(**setting)  # type: ignore[arg-type]
-
-
-def test_gain_of_pairs_is_the_gain_of_items_where_judges_are_alike() -> None:
-    rng = np.random.default_rng(1)
-    posterior = rng.dirichlet(np.ones(3), size=50)
-    confusion = rng.dirichlet(np.ones(4), size=3)
-    same = np.repeat(confusion[None], 50, axis=0)
-    assert gain_of(posterior, same) == pytest.approx(gain_of(posterior, confusion))
-    useless = np.full((50, 3, 4), 0.25)
-    assert gain_of(posterior, useless) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_it_never_asks_for_more_than_there_is_or_the_budget_allows() -> None:

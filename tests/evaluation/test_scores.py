@@ -79,12 +79,6 @@ def test_pattern_weights_are_item_weights_summed_by_pattern() -> None:
     assert np.cov(weights.T) == pytest.approx(np.cov(items.T), abs=0.8)
 
 
-def test_nothing_to_draw_draws_nothing() -> None:
-    assert list(item_weights(0, 10, 0)) == []
-    assert list(item_weights(10, 0, 0)) == []
-    assert list(pattern_weights(np.zeros(0, dtype=np.int64), 10, 0)) == []
-
-
 def test_intervals_leave_out_resamples_without_a_value() -> None:
     values = np.append(np.arange(101.0), [np.nan] * 50)
     assert percentile_interval(values, 0.9) == pytest.approx((5.0, 95.0))

@@ -134,17 +134,6 @@ def test_intervals_of_judges_cover_their_accuracy_on_gold(shared_data: Path) -> 
     assert 0.85 <= pooled.mean() <= 0.97
 
 
-def test_accuracy_is_shown_for_nearly_all_judges(shared_data: Path) -> None:
-    """Not for judges who share no item with anybody, as many of five in a large crowd."""
-    for how, least in ((COMPLETE, 1.0), (BUSIEST, 0.8)):
-        shown = [
-            (case.data.family, 1 - case.consensus.judges["accuracy"].null_count / judges)
-            for case in cases(shared_data)
-            if (judges := case.data.judgments.judge_count) and case.how == how
-        ]
-        assert mean_of_families(shown) >= least
-
-
 def test_gold_narrows_intervals_that_still_hold(shared_data: Path) -> None:
     """Fifty gold items; the accuracy on all other gold items is within the intervals."""
     covered, widths = [], []

@@ -105,25 +105,6 @@ def test_no_times_and_too_few() -> None:
     assert "22 have fewer than 20 judgments" in notes[0]
 
 
-def test_judgments_of_one_time_have_no_order() -> None:
-    given, _ = spoilt(crowd_of(1), 3, 1)
-    assert given.time is not None
-    coarse = replace(given, time=np.floor(given.time / 300) * 300)
-    order = np.random.default_rng(0).permutation(given.item_count)
-    place = np.argsort(np.repeat(np.argsort(order), given.counts_per_item), kind="stable")
-    moved = replace(
-        coarse,
-        items=coarse.items.take(order),
-        offsets=np.append(0, np.cumsum(coarse.counts_per_item[order])),
-        judge=coarse.judge[place],
-        label=coarse.label[place],
-        time=coarse.time[place],
-        seconds=None,
-    )
-    one, two = (find_drift(EM.fit(table))[0].sort_by("judge") for table in (coarse, moved))
-    assert one["p"].to_numpy() == pytest.approx(two["p"].to_numpy(), abs=1e-9)
-
-
 def test_a_run_of_harder_truths_is_no_drift() -> None:
     # A judge who is right 95% of the time on truth 0 and 55% on truth 1, and sees the 0s first.
     rng = np.random.default_rng(4)

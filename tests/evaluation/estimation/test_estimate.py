@@ -142,16 +142,6 @@ def test_topics_and_populations_widen_the_interval(panel: Panel) -> None:
     assert topics.estimate == pytest.approx(plain.estimate)
 
 
-def test_a_measure_of_rankings_is_clustered_by_drawing_topics_again(
-    panel: Panel, runs: list[Run]
-) -> None:
-    gold = drawn(panel[1], 200, 3)
-    found = estimate_from(panel[2], gold, "AP", runs[:1], Plan(over="topics"))
-    assert found.method == "prediction-powered, clustered by topic, bootstrap"
-    assert found.estimate == estimate_from(panel[2], gold, "AP", runs[:1], Plan()).estimate
-    assert found.low < found.estimate < found.high
-
-
 def test_the_labels_saved_follow_from_the_widths(panel: Panel) -> None:
     found = estimate_from(panel[2], drawn(panel[1], 100, 3), "share:2", [], Plan(strata="topic"))
     assert (found.gold, found.items) == (100, 600)

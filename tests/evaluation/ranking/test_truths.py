@@ -109,13 +109,6 @@ def test_unjudged_documents_are_as_relevant_as_their_topic() -> None:
             assert abs(block[:, there & extra].mean() - judged) < 0.06
 
 
-def test_labels_instead_of_draws() -> None:
-    consensus = DawidSkene().fit(SIMULATED.judgments)
-    draws = draws_of(consensus)
-    fixed = TruthDraws(consensus, draws.pool, draws=3, labels=consensus.choice)
-    assert np.array_equal(fixed.block(0, 3), np.tile(consensus.choice[draws.pool.item], (3, 1)))
-
-
 def few(labels: list[str], judges: list[str], items: str) -> Judgments:
     scale = Scale(labels=("0", "1", "2", "?"), truths=("0", "1", "2"), truth_of=(0, 1, 2, -1))
     table = {"topic": ["7"] * len(labels), "document": list(items), "judge": judges}
