@@ -21,7 +21,7 @@ from adjudge import (
 from adjudge.cli import _repeat_options, _spread, argument, flag, option
 from adjudge.cli._fitting import _parse_value, build_model
 from adjudge.cli._options import Fitting
-from adjudge.cli._pairs import build_pair_model
+from adjudge.cli.rank_pairs import build_pair_model
 from adjudge.errors import UnknownName
 from adjudge.models.item_types import ItemTypes
 from commands import Run

@@ -103,36 +103,6 @@ def test_what_is_written_is_the_same(
     assert made[0] == made[1]
 
 
-@pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """Comparisons in a file, and its address."""
-    folder = tmp_path_factory.mktemp("pairs")
-    rng = np.random.default_rng(4)
-    rows = [f"{a},{b},j{n % 5},{a if rng.random() < 0.7 else b}" for n in range(60)
-            for a, b in [sorted(rng.choice(list("abcd"), 2, replace=False))]]  # fmt: skip
-    _write(folder / "pairs.csv", "left,right,worker,label", rows)
-    with serving_files(folder) as address:
-        yield folder / "pairs.csv", f"{address}/pairs.csv"
-
-
-@pytest.mark.parametrize("command", ["judges", "next", "report"])
-def test_comparisons_may_come_from_elsewhere(
-    adjudge: Run, pairs: tuple[Path, str], tmp_path: Path, command: str
-) -> None:
-    made = []
-    for place in pairs:
-        name = tmp_path / "out.html"
-        more = ("-o", name) if command == "report" else ()
-        ended = adjudge(command, place, *more, "--json")
-        assert ended.code == 0, ended.err
-        made.append(json.loads(ended.out))
-        assert not more or "<title>pairs.csv: ranking and judges" in name.read_text()
-    assert made[0] == made[1]
-    lost = adjudge(command, pairs[1].replace("pairs.csv", "none.csv"), *more)
-    assert lost.code == 2
-    assert "404" in lost.err
-
-
 def test_parts_of_one_table_of_labels_are_scored_together(
     adjudge: Run, places: dict[str, list[str]], tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""adjudge rank-pairs, and the other commands on files of comparisons."""
+"""adjudge rank-pairs."""
 
 from __future__ import annotations
 
@@ -53,19 +53,13 @@ def test_as_json_and_by_other_models(adjudge: Run, pairs: str) -> None:
     assert 0.5 < result["sureness"] < 1
 
 
-def test_judges_next_and_report_take_comparisons(adjudge: Run, folder: Path, pairs: str) -> None:
-    judges = adjudge("judges", pairs)
-    assert judges.code == 0, judges.err
-    assert judges.out.startswith("judge,comparisons,agreement,skill")
-    asked = adjudge("next", pairs, "--top", "3")
-    assert len(asked.out.splitlines()) == 4
-    assert adjudge("report", pairs, "-o", "page.html").code == 0
-    assert "<h2>Ranking</h2>" in (folder / "page.html").read_text()
-    refused = adjudge("judges", pairs, "--features", "all")
-    assert (
-        refused.err
-        == "error: --features = 'all': expected a file of judgments, not of comparisons\n"
-    )
+@pytest.mark.parametrize("command", ["consensus", "judges", "next", "report"])
+def test_commands_of_judgments_name_the_one_for_comparisons(
+    adjudge: Run, pairs: str, command: str
+) -> None:
+    done = adjudge(command, pairs)
+    assert done.code == 2
+    assert "adjudge rank-pairs" in done.err
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields, replace
-from functools import wraps
 from glob import has_magic
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -115,23 +114,6 @@ def place_of(places: list[str]) -> str:
     from adjudge.data.formats.uris import name_of
 
     return name_of(places[0]) if len(places) == 1 else f"{len(places):,} files"
-
-
-def fetch_first(command: Callable[..., None]) -> Callable[..., None]:
-    """The command on copies of what comes from an address or through a pipe, fetched once.
-
-    For commands that look at their files to know whether these hold judgments or comparisons.
-    """
-
-    @wraps(command)
-    def run(judgments: list[str] | None, **given: Any) -> None:
-        if all(is_here(place) for place in judgments or ()):
-            command(judgments=judgments, **given)
-            return
-        with keep_files(judgments or []) as files:
-            command(judgments=[str(file) for file in files], **given)
-
-    return run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -273,8 +255,11 @@ def read_judgments(
     column = None if gold is None else name_gold_column(gold)
     content = read_content(places, reading, kind="judgments", gold=column, reader=reader)
     if content.judgments is None:
-        way = "; 'adjudge rank-pairs' ranks by them" if content.comparisons is not None else ""
-        way = "; 'adjudge rank' takes runs" if content.run is not None else way
+        ways = {
+            "; 'adjudge rank-pairs' has their ranking, judges and page": content.comparisons,
+            "; 'adjudge rank' takes runs": content.run,
+        }
+        way = next((way for way, held in ways.items() if held is not None), "")
         problem = f"there are no judgments in this file: {describe(content)}{way}"
         raise BadData(problem, source=place_of(places))
     if column is None:

@@ -13,8 +13,7 @@ from adjudge.cli import command, option
 from adjudge.cli._console import detail, is_verbose, say
 from adjudge.cli._fitting import are_numbers, choose_model, fit_model, make_engine
 from adjudge.cli._numbers import fit_numbers
-from adjudge.cli._pairs import deliver_pair_judges, holds_comparisons, refuse
-from adjudge.cli._reading import fetch_first, place_of, read_judgments
+from adjudge.cli._reading import place_of, read_judgments
 from adjudge.cli._results import Column, check_places, deliver, show_rows
 from adjudge.cli._summary import diagnose_fit, summarise
 from adjudge.data.source import count_of
@@ -34,7 +33,6 @@ _VIEWS = ("judges", "mistakes", "common", "drift", "history", "pairs", "families
     "adjudge judges judgments.csv --show pairs",
     "adjudge judges judgments.csv --gold gold.csv --features all",
 )
-@fetch_first
 def run(
     judgments: list[str] = o.JUDGMENTS,
     *,
@@ -58,17 +56,13 @@ def run(
 
     Judgments of a judge with 0 bits carry no information. --show gives more: the mistakes of each
     judge, mistakes common to all, changes over time, judges who copy.
-    The fit is the one that 'adjudge consensus' makes with the same options; of comparisons, the
-    one of 'adjudge rank-pairs'. Of labels that are many different numbers judges have a bias and a
-    noise.
+    The fit is the one that 'adjudge consensus' makes with the same options. Of labels that are
+    many different numbers judges have a bias and a noise. 'adjudge rank-pairs --judges FILE' has
+    the judges of comparisons.
     """
     if show not in _VIEWS:
         raise UnknownName("view", show, _VIEWS)
     check_places({"--output": out.output}, inputs=(*judgments, gold), printing=out)
-    if holds_comparisons(judgments, reading):
-        refuse({"--gold": gold, "--features": features, "--show": show != "judges"})
-        deliver_pair_judges(judgments, top, fitting, reading, out)
-        return
     fitting, reading, model = choose_model(fitting, reading)
     read = read_judgments(judgments, gold, reading)
     known = read.choose_gold(use_gold)

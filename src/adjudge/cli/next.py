@@ -13,8 +13,7 @@ from adjudge.cli import _options as o
 from adjudge.cli import command, flag, option
 from adjudge.cli._console import progress, say
 from adjudge.cli._fitting import build_model, fit_model
-from adjudge.cli._pairs import deliver_pair_next, holds_comparisons, refuse
-from adjudge.cli._reading import Input, fetch_first, list_files, read_judgments, read_runs
+from adjudge.cli._reading import Input, list_files, read_judgments, read_runs
 from adjudge.cli._results import Column, check_places, deliver, shorten, show_rows
 from adjudge.cli._summary import diagnose_fit, summarise
 from adjudge.errors import BadSetting
@@ -58,7 +57,6 @@ class _Purpose:
     "adjudge next j.csv --for estimate --target share:2,3 --budget 200 -o l.csv",
     "adjudge next j.csv --for A-B --runs a.run b.run --budget 200 -o l.csv",
 )
-@fetch_first
 def run(
     judgments: list[str] = o.JUDGMENTS,
     *,
@@ -82,7 +80,7 @@ def run(
     with the model pmf, those who would agree most with the truth. Judges to be dropped, or with too
     few judgments, are not suggested.
 
-    Of a file of comparisons it lists the pairs most worth another one.
+    For comparisons, 'adjudge rank-pairs --next FILE' has the pairs most worth another one.
 
     With --gold N, N items are drawn at random, for a person to label: fill in the column gold of
     the file, and give it to --gold of any command, or to the gold import of a project. It has the
@@ -100,10 +98,6 @@ def run(
     inputs = (*judgments, file, *(purpose.system or ()))
     check_places({"--output": out.output}, inputs=inputs, printing=out)
     _check_purpose(purpose, count)
-    if holds_comparisons(judgments, reading):
-        refuse({"--gold": golds and golds[0], "--for": purpose.purpose})
-        deliver_pair_next(judgments, top, fitting, reading, out)
-        return
     model = build_model(fitting)
     read = read_judgments(judgments, file, reading)
     known = read.choose_gold(use_gold)

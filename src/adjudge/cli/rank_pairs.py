@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
 from adjudge.cli import argument, command, option
-from adjudge.cli._pairs import (
-    build_pair_model,
-    fit_pairs,
-    read_comparisons,
-    show_pairs,
-    summarise_pairs,
-    write_pair_page,
+from adjudge.cli._console import (
+    command_line,
+    describe_size,
+    detail,
+    labels_of,
+    progress,
+    say,
+    warn,
 )
-from adjudge.cli._reading import describe, place_of, read_content
+from adjudge.cli._fitting import read_settings
+from adjudge.cli._reading import describe, omissions_of, place_of, read_content
 from adjudge.cli._results import (
     Column,
     check_places,
@@ -24,11 +26,15 @@ from adjudge.cli._results import (
     show_rows,
     tell_written,
 )
-from adjudge.errors import BadData, BadSetting
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting, UnknownName
 
 if TYPE_CHECKING:
+    from adjudge.data.comparisons import Comparisons
+    from adjudge.data.formats import Content
     from adjudge.data.judgments import Judgments
     from adjudge.data.preferences import Preferences
+    from adjudge.models.registry import PairModel
 
 _SHOWN = 40  # items shown to a person
 
@@ -93,23 +99,112 @@ def run(
     model = build_pair_model(fitting)
     if more.save_draws is not None and getattr(model, "method", "") != "gibbs":
         raise BadSetting("--save-draws", str(more.save_draws), "--set method=gibbs with it")
-    compared, content = read_comparisons(files, reading)
+    compared, content = _read_comparisons(files, reading)
     graded = None if more.grades is None else _read_grades(more.grades, reading)
-    found = fit_pairs(model, compared, graded)
+    found = _fit(model, compared, graded)
     tables, about = _tables(found, more)
     if more.save_draws is not None and found.samples is not None:
         found.samples.save(more.save_draws)
         tell_written("draws", more.save_draws)
     if more.report is not None:
-        write_pair_page(found, more.report, place_of(files))
+        _write_page(found, more.report, place_of(files))
     paths = dict(zip(tables, places.values(), strict=True))
     rows = {part: [] if table is None else table.to_pylist() for part, table in tables.items()}
     deliver_all(
         {part: (table, None if table is None else paths[part]) for part, table in tables.items()},
         out,
-        about=lambda _: summarise_pairs(found, content) | about | rows,
+        about=lambda _: _summarise(found, content) | about | rows,
         show=lambda: _show(found, tables, about),
     )
+
+
+def build_pair_model(fitting: o.Fitting) -> PairModel:
+    """Build the chosen model; a setting that it does not have is an error."""
+    from adjudge.models.registry import DEFAULT_PAIRS, PAIR_MODELS
+
+    chosen = fitting.model or DEFAULT_PAIRS
+    if chosen not in PAIR_MODELS:
+        raise UnknownName("model of comparisons", chosen, PAIR_MODELS)
+    kind = PAIR_MODELS[chosen]
+    settings = read_settings(fitting, kind, such_as="regularisation=0")
+    model: PairModel = kind(**settings)
+    return model
+
+
+def _read_comparisons(places: list[str], reading: o.Reading) -> tuple[Comparisons, Content]:
+    """The comparisons of all files together, and what was read."""
+    content = read_content(places, reading, kind="comparisons")
+    if content.comparisons is None:
+        problem = f"there are no comparisons in this file: {describe(content)}"
+        raise BadData(problem, source=place_of(places))
+    comparisons = content.comparisons
+    for pattern in reading.family or ():
+        comparisons = comparisons.with_family_rule(pattern)
+    return comparisons, content
+
+
+def _fit(model: PairModel, compared: Comparisons, graded: Judgments | None = None) -> Preferences:
+    """Fit comparisons, with a progress bar, and say in one line what was fitted."""
+    more: Any = () if graded is None else (graded,)
+    with progress(f"fitting {model.name}") as on_step:
+        found = model.fit(compared, *more, progress=on_step)
+    outcomes = compared.outcome_counts
+    say(
+        f"{count_of(len(compared), 'comparison')} of {count_of(compared.item_count, 'item')} by "
+        f"{count_of(compared.judge_count, 'judge')}: {count_of(outcomes['tie'], 'tie')}, "
+        f"{outcomes['cannot say']:,} could not say"
+    )
+    detail(("model ", "dim"), found.model)
+    if graded is not None:
+        say(f"with {describe_size(graded)}; labels {labels_of(graded.scale)}")
+    for parameter, (value, low, high) in found.parameters.items():
+        between = "" if low != low else f" ({low:.2f} to {high:.2f})"  # noqa: PLR0124 - NaN
+        detail(f"  {parameter} {value:.2f}{between}")
+    for note in found.notes:
+        detail(f"  {note}")
+    if found.converged is False:
+        warn("the fit stopped before it converged; allow more with --set iterations=N")
+    return found
+
+
+def _summarise(found: Preferences, content: Content) -> dict[str, Any]:
+    """The run as data: what went in and what was left out, which model, how it ended."""
+    compared = found.comparisons
+    names = ("value", "low", "high")
+    return {
+        "model": found.model,
+        "settings": dict(found.settings),
+        "unit": found.unit,
+        "counts": {
+            "comparisons": len(compared),
+            "items": compared.item_count,
+            "judges": compared.judge_count,
+            "topics": compared.topic_count,
+            **compared.outcome_counts,
+        },
+        "parameters": {k: dict(zip(names, v, strict=True)) for k, v in found.parameters.items()},
+        "converged": found.converged,
+        "r_hat": None if found.samples is None else found.samples.r_hat(),
+        "notes": found.notes,
+        **omissions_of(content),
+    }
+
+
+def _write_page(found: Preferences, path: Path, title: str) -> None:
+    """The page of a ranking to its file."""
+    from adjudge.report.preferences import write_pair_report
+
+    if str(path) != "-" and path.suffix.lower() not in (".html", ".htm"):
+        raise BadSetting("--report", str(path), "a name that ends in .html")
+    write_pair_report(found, path, title=title, command=command_line())
+    say(f"report written to {path}")
+
+
+def _show_next(table: Any) -> Any:
+    """Pairs to ask next, for people."""
+    rows = table.to_pylist()
+    columns = ("left", "right", "p_above:.0% as left above", "comparisons as so far")
+    return show_rows("Ask next", rows, *columns, "gain:.3f as bits gained")
 
 
 def _for_grades(fitting: o.Fitting, grades: str) -> o.Fitting:
@@ -176,7 +271,7 @@ def _show(found: Preferences, tables: dict[str, Any], about: dict[str, Any]) -> 
         needed = about["comparisons_needed"]
         many = "more than a thousand times as many" if needed is None else f"{needed:,} more"
         parts += [
-            show_pairs(tables["next"]),
+            _show_next(tables["next"]),
             f"The order of two items is {about['sureness']:.0%} sure on average; "
             f"for {about['sure']:.0%}: {many} {'comparison' if needed == 1 else 'comparisons'}.",
         ]

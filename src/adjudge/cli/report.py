@@ -11,8 +11,7 @@ from adjudge.cli import _options as o
 from adjudge.cli import command, flag, option
 from adjudge.cli._console import command_line, is_verbose, progress, say
 from adjudge.cli._fitting import build_model, fit_model, make_engine
-from adjudge.cli._pairs import deliver_pair_report, holds_comparisons, refuse
-from adjudge.cli._reading import Input, fetch_first, list_files, place_of, read_judgments
+from adjudge.cli._reading import Input, list_files, place_of, read_judgments
 from adjudge.cli._results import STDOUT, check_places, page, print_json, show_rows, tell_written
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, UnknownName
@@ -36,7 +35,6 @@ _ALL = "all"
     "adjudge report judgments.csv --figure confusion -o confusion.png",
     "adjudge report judgments.csv --figure all -o figures --as svg",
 )
-@fetch_first
 def run(
     judgments: list[str] | None = o.JUDGMENTS_IF_ANY,
     *,
@@ -66,7 +64,7 @@ def run(
     The page is one file that needs no network and opens on a phone, in light or dark, or printed.
     It says which labels, how sure, whom to keep, train or drop, and what to collect next. Gold
     given with --gold guides the labels and calibrates their probabilities, so they are scored by
-    cross-validation over it. For comparisons it is the page of 'adjudge rank-pairs --report'.
+    cross-validation over it. 'adjudge rank-pairs --report' makes a page of comparisons.
     """
     if list_figures:
         _list_figures(printing)
@@ -79,10 +77,6 @@ def run(
         _check_file(place, ("html", "htm"))
     inputs = (*judgments, gold)
     check_places({"--output": place}, inputs=inputs, free=("--output",), printing=printing)
-    if holds_comparisons(judgments, reading):
-        refuse({"--gold": gold, "--figure": figure})
-        deliver_pair_report(judgments, place, title, fitting, reading, printing)
-        return
     from adjudge.report.page import write_report  # before the fit: a library may be missing
 
     results = _gather(judgments, gold, use_gold, title, fitting, reading)
