@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -32,21 +29,3 @@ def test_coda_files_are_read_by_their_index(jags_files: Any, tmp_path: Path) -> 
     assert list(found) == list(jags_files.HYPER)
     assert found["kappa_1"].tolist() == [[1.00, 1.01], [2.00, 2.01]]
     assert found["phi_pi"].tolist() == [[1.10, 1.11], [2.10, 2.11]]
-
-
-@pytest.mark.full  # every run has one benchmark from end to end: test_run.py
-def test_our_side_runs_from_end_to_end(tmp_path: Path) -> None:
-    script = BENCHMARKS / "samplers.py"
-    options = ["--quick", "--no-jags", "--no-nutpie", "-o", str(tmp_path)]
-    done = subprocess.run(
-        [sys.executable, script, *options], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "300 items, 20 judges, 5 topics" in done.stdout
-    (path,) = tmp_path.glob("*.json")
-    result = json.loads(path.read_text())
-    (ours,) = result["sides"]
-    assert ours["chains"] * (ours["warmup"] + ours["draws"]) == 180
-    assert 0 < ours["cpu"] < ours["total"]
-    assert ours["hyper"]["kappa_0"]["effective"] > 0
-    assert str(BENCHMARKS.parent) not in json.dumps(result)

@@ -87,6 +87,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "an output over the gold": ("good.csv --gold off.csv --judges off.csv", "--judges"),
     "two outputs in one place": ("good.csv -o x.csv --judges x.csv", "--judges"),
     "an output in no folder": ("good.csv -o no/labels.csv", "no"),
+    "a kind of judge without its kind": ("good.csv --kind ^a", "--kind"),
     "an unknown relevant label": ("good.csv --relevant 5", "relevant"),
 }  # fmt: skip
 

@@ -70,33 +70,6 @@ def test_no_header_asks_where_columns_are_ambiguous(adjudge: Run, folder: Path) 
     assert counts(looked(adjudge, "n.csv", *named)) == (36, 6, 6, 2)
 
 
-def test_windows_text_is_found(adjudge: Run, folder: Path) -> None:
-    text = "item,judge,label\na,José,1\na,Ann,0\n"
-    (folder / "w.csv").write_bytes(text.encode("cp1252"))
-    about = looked(adjudge, "w.csv")
-    assert about["first"][0]["judge"] == "José"  # type: ignore[index]
-    assert "is not UTF-8; read as cp1252; --encoding NAME names another encoding" in about["notes"]  # type: ignore[operator]
-    (folder / "u.csv").write_bytes(text.encode("utf-16"))
-    assert counts(looked(adjudge, "u.csv")) == (2, 1, 2, 2)
-    late = "item,judge,label\n" + "a,Ann,1\n" * 20_000 + "a,José,0\n"  # beyond the beginning
-    (folder / "l.csv").write_bytes(late.encode("cp1252"))
-    assert looked(adjudge, "l.csv")["judges"] == 2
-
-
-def test_files_of_a_folder_are_judges(adjudge: Run, folder: Path) -> None:
-    place = folder / "runs"
-    place.mkdir()
-    for name in ("gpt", "llama", "nist"):
-        rows = "".join(f"{t} 0 d{d} {(t + d + len(name)) % 3}\n" for t in (1, 2) for d in range(5))
-        (place / f"{name}.txt").write_text(f"# by {name}\n{rows}")
-    (place / "README.md").write_text("about")
-    for given in ("runs", "runs/*.txt"):
-        assert counts(looked(adjudge, given)) == (30, 10, 3, 3)
-    ended = adjudge("judges", "runs/gpt.txt", "runs/nist.txt", "-m", "majority-vote")
-    assert (ended.code, ended.out.count("\n")) == (0, 3), ended.err
-    assert adjudge("agreement", "runs", "--resamples", 0).code == 0
-
-
 def test_a_file_of_the_web(adjudge: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "j.csv").write_text("item,judge,label\na,x,1\na,y,0\nb,x,1\n")
     with serving_files(folder) as place:

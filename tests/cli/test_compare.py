@@ -64,17 +64,6 @@ def test_without_gold_judgments_are_held_out(way: str, adjudge: Run, demo_folder
     assert "Only gold shows" in ended.err
 
 
-def test_gold_in_the_file_is_used(adjudge: Run, folder: Path) -> None:
-    lines = ["item,judge,label,gold"]
-    lines += [f"i{n},j{j},{(n + (j == n % 5)) % 2},{n % 2}" for n in range(40) for j in range(4)]
-    (folder / "with.csv").write_text("\n".join(lines) + "\n")
-    found = adjudge("compare", "with.csv", *FEW, "--json").json
-    assert found["by"] == "gold"
-    assert found["recommended"] in FEW[1].split(",")
-    assert found["recommendation"].startswith(f"Take {found['recommended']}: ")
-    assert len(found["models"]) == 3
-
-
 def test_a_model_that_does_not_fit_is_named(adjudge: Run, folder: Path, demo_folder: Path) -> None:
     gold = ("--gold", demo_folder / "gold.csv", "-o", "models.csv")
     models = ("--models", "hierarchical-relevance,majority-vote")

@@ -152,17 +152,6 @@ def test_probabilities_worse_than_the_votes_are_reported(adjudge: Run, folder: P
     assert found["warning"].endswith("has 0.844.")
 
 
-def test_probabilities_better_than_the_votes_say_nothing(adjudge: Run, demo_folder: Path) -> None:
-    gold = ("--gold", demo_folder / "truth.csv", "--resamples", "0", "--model", "hybrid-confusion")
-    ended = adjudge("evaluate", demo_folder / "judgments.csv", *gold, "--set", "method=em")
-    assert ended.code == 0, ended.err
-    assert "worse than the plain vote's" not in ended.err
-    rows = {row["score"]: row for row in ended.rows}
-    assert float(rows["corrected_calibration_error"]["value"]) < float(
-        rows["calibration_error"]["value"]
-    )
-
-
 def test_no_calibration_error_is_shown_below_none(
     adjudge: Run, at_terminal: Run, folder: Path
 ) -> None:

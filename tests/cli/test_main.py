@@ -223,13 +223,6 @@ def test_a_full_disk_is_reported(
     assert capsys.readouterr().err == FULL_DISK
 
 
-def test_a_full_disk_ends_the_process() -> None:
-    with Path("/dev/full").open("w") as full:
-        process = start("--version", stdout=full)
-        _, err = process.communicate(timeout=LIMIT)
-    assert (process.returncode, err) == (2, FULL_DISK)
-
-
 def test_a_file_that_cannot_grow_leaves_nothing(
     folder: Path, names: Callable[[Path], list[str]]
 ) -> None:

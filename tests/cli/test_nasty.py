@@ -51,14 +51,6 @@ def test_the_way_that_is_named_works(adjudge: Run, folder: Path) -> None:
     assert len(ended.out.splitlines()) == 3
 
 
-def test_an_earlier_fit_that_cannot_be_continued() -> None:
-    fitted = adjudge.fit(TABLE, model="majority-vote")
-    for model, start in (("majority-vote", fitted), (None, "before")):
-        with pytest.raises(BadSetting) as caught:
-            adjudge.fit(TABLE, model=model, start=start)  # type: ignore[call-overload]
-        assert caught.value.setting == "start"
-
-
 def test_text_instead_of_a_number_and_tables_to_predict() -> None:
     with pytest.raises(
         BadSetting,

@@ -30,7 +30,7 @@ def systems(folder: Path, demo_folder: Path) -> tuple[str, ...]:
             lines[name].append(f"{topics[topic]} Q0 {document} 1 {score:.3f} {name}")
     for name, text in lines.items():
         (folder / f"{name}.run").write_text("\n".join(text) + "\n")
-    return ("rank", "--judgments", str(demo_folder / "judgments.csv"))
+    return ("rank", str(demo_folder / "judgments.csv"))
 
 
 def test_a_pipe_gets_the_systems(adjudge: Run, systems: tuple[str, ...]) -> None:
@@ -88,7 +88,7 @@ def test_what_the_labels_give_is_what_their_qrels_give(
 def test_qrels_have_values_and_no_intervals(
     at_terminal: Run, adjudge: Run, folder: Path, systems: tuple[str, ...]
 ) -> None:
-    labels = (*("consensus", systems[2]), "-m", "majority-vote", "--to", "qrels")
+    labels = (*("consensus", systems[1]), "-m", "majority-vote", "--to", "qrels")
     assert adjudge(*labels, "-o", "crowd.qrels").code == 0
     asked = ("rank", "crowd.qrels", "--runs", "good.run", "plain.run", "--measures", "AP")
     ended = at_terminal(*asked)

@@ -66,17 +66,6 @@ def test_many_numbers_are_no_classes(adjudge: Run, shared_data: Path) -> None:
     assert "labels put into 5 grades: -80 < -40 < 0 < 40 < 80" in binned.err
 
 
-@pytest.mark.parametrize("command", ["consensus", "judges", "agreement", "look"])
-def test_a_second_question_is_reported(adjudge: Run, folder: Path, command: str) -> None:
-    rows = "".join(f"i{n // 4},j{n % 4},{n * 7 // 3 % 3},{n * 5 // 3 % 4}\n" for n in range(40))
-    written(folder, "two.csv", f"item,judge,relevance,fluency\n{rows}")
-    ended = adjudge(command, "two.csv")
-    assert ended.code == 0, ended.err
-    words = " ".join((ended.err + ended.out).split())
-    assert "column relevance is taken for the label, not fluency; --label fluency names" in words
-    assert "not fluency" not in adjudge(command, "two.csv", "--label", "fluency").err
-
-
 def several(folder: Path, *files: str) -> list[Path]:
     return [written(folder, f"part{n}.csv", text) for n, text in enumerate(files)]
 

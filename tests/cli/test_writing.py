@@ -13,14 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from adjudge.cli._options import Printing
 from adjudge.cli._results import (
     STDOUT,
     check_places,
     print_json,
     write_tables,
 )
-from adjudge.errors import AdjudgeError, BadData, BadSetting
 
 TABLE = pa.table({"item": ["a", "=b"], "n": [1, 2]})
 
@@ -54,39 +52,11 @@ def test_files_come_before_standard_output(
     assert (folder / "b.csv").is_file()
 
 
-@pytest.mark.parametrize(
-    ("places", "at"),
-    [
-        ({"--output": "x.xls"}, "--output"),
-        ({"--judges": "noextension"}, "--judges"),
-        ({"--output": "no/such/x.csv"}, "no/such"),
-        ({"--output": "d.csv"}, "d.csv"),
-        ({"--output": "input.csv"}, "--output"),
-        ({"--output": "x.csv", "--judges": "./d.csv/../x.csv"}, "--judges"),
-    ],
-)
-def test_places_that_cannot_be_written(places: dict[str, str], at: str, folder: Path) -> None:
-    (folder / "d.csv").mkdir()
-    paths = {option: Path(path) for option, path in places.items()}
-    with pytest.raises(AdjudgeError) as caught:
-        check_places(paths, inputs=[folder / "input.csv", None])
-    error = caught.value
-    assert at == (error.source if isinstance(error, BadData) else error.setting)
-
-
 def test_places_that_can(folder: Path) -> None:
     (folder / "d").mkdir()
     check_places({"--output": STDOUT, "--judges": None}, inputs=[None])
     check_places({"--output": folder / "x.csv", "--judges": STDOUT, "--truth": STDOUT})
     check_places({"--output": folder / "d"}, free=["--output"])
-
-
-def test_json_and_a_table_cannot_share_standard_output() -> None:
-    check_places({"--output": Path("x.csv")}, printing=Printing(json=True))
-    check_places({"--output": STDOUT}, printing=Printing())
-    with pytest.raises(BadSetting) as caught:
-        check_places({"--output": STDOUT}, printing=Printing(json=True))
-    assert caught.value.setting == "--json"
 
 
 def test_json_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:

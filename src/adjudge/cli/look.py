@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
 from adjudge.cli import argument, command
 from adjudge.cli._console import be_quiet, labels_of
 from adjudge.cli._endings import advise_with_flags
-from adjudge.cli._reading import is_here, place_of, read_content, type_options
+from adjudge.cli._reading import place_of, read_content, type_options
 from adjudge.cli._results import grid, page, print_json, shorten
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def run(
         return
     kind = content.format
     title = named(kind).title if kind != "plain" else "plain tables"
-    separated = _SEPARATED.get(_delimiter(files, reading.encoding), "")
-    for words in (_SEPARATED[","], _SEPARATED["\t"]):
-        title = title.replace(f", {words}", separated and f", {separated}")
+    title = re.sub(", (comma|tab) separated", "", title)
     rows = [[what, f"{about[what]:,}"] for what in _COUNTS if about.get(what)]
     if content.judgments is not None:
         rows.append(["scale", _write_scale(content.judgments.scale)])
@@ -105,26 +103,10 @@ def _write_value(value: Any) -> str:
     return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-_SEPARATED = {
-    ",": "comma separated",
-    ";": "semicolon separated",
-    "\t": "tab separated",
-    "|": "separated by |",
-}
 _COUNTS = (
     *("judgments", "comparisons", "items", "judged_items", "unjudged_items", "judges", "topics"),
     *("labels", "questions", "gold", "run", "bad_rows"),
 )
-
-
-def _delimiter(files: list[str], encoding: str) -> str:
-    """What sets the cells of a file apart; nothing where there are several, or it is elsewhere."""
-    from adjudge.data.formats.opening import File
-
-    if len(files) > 1 or not is_here(files[0]) or not Path(files[0]).is_file():
-        return ""
-    file = File.at(Path(files[0]), encoding)
-    return file.delimiter if not file.is_folder and file.kind == "delimited" else ""
 
 
 def _about(content: Content, files: list[str], manner: list[str]) -> dict[str, Any]:

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
-from adjudge.cli import argument, command, option
+from adjudge.cli import command, option
 from adjudge.cli._console import progress, tell_notes
 from adjudge.cli._fitting import build_model, fit_model
 from adjudge.cli._reading import Input, read_judgments, read_runs
 from adjudge.cli._results import Column, check_places, deliver_all, shorten, show_rows
 from adjudge.cli._summary import summarise
 from adjudge.data.source import count_of
-from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.data.gold import Gold
@@ -47,19 +46,12 @@ class _Ranks:
 
 @command(
     "adjudge rank j.csv --runs a.run b.run --measures nDCG@10 AP",
-    "adjudge rank --judgments j.csv --runs *.run --unjudged condensed -o s.csv",
-    "adjudge rank --judgments j.csv --runs *.run --over topics --pairs p.csv",
+    "adjudge rank j.csv --runs *.run --unjudged condensed -o s.csv",
+    "adjudge rank j.csv --runs *.run --over topics --pairs p.csv",
 )
 def run(
+    judgments: list[str] = o.JUDGMENTS,
     *,
-    files: list[str] | None = argument(
-        "[JUDGMENTS]...",
-        "Files of judgments in any known format, with topics, a folder, a pattern or an "
-        "address; - is standard input.",
-    ),
-    judgments: list[str] | None = option(
-        "--judgments FILE", "The same, as an option (again for more)."
-    ),
     run_files: list[str] = option(
         "--runs FILE...", "TREC runs, one a system; or a folder of them.", required=True
     ),
@@ -81,13 +73,10 @@ def run(
     from adjudge.evaluation.ranking.rank import check_ranking
 
     places = {"--output": out.output, "--pairs": pairs, "--next": next_items}
-    given = [*(files or ()), *(judgments or ())]
-    if not given:
-        raise BadSetting("JUDGMENTS", None, "a file of judgments")
-    check_places(places, inputs=(*given, gold, *run_files), printing=out)
+    check_places(places, inputs=(*judgments, gold, *run_files), printing=out)
     check_ranking(ranks.over, ranks.samples, ranks.level, ranks.unjudged)
     systems = read_runs(run_files, reading)
-    read = read_judgments(given, gold, reading)
+    read = read_judgments(judgments, gold, reading)
     known = read.choose_gold(use_gold)
     ranking, said = _rank(read, known, systems, ranks, fitting)
     tables = {"systems": ranking.systems, "pairs": ranking.pairs, "next": ranking.next_items}
