@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.data.formats import Content, read, write
+from adjudge.data.formats.trec_2011 import _relevance
 from adjudge.data.scale import Scale
 from reading import complaint
 from sizes import sized
@@ -89,6 +90,11 @@ def test_a_formula_for_an_item_is_disarmed_in_csv_alone(tmp_path: Path) -> None:
         assert again.labels["item"].to_pylist() == ["=cmd", "'=x"]
         assert again.labels["label"].to_pylist() == ["-2", "@"]
     assert (tmp_path / "out.csv").read_text() == "item,label,probability\n'=cmd,-2,1\n''=x,'@,1\n"
+
+
+def test_relevance_without_a_binary_collapse() -> None:
+    table = pa.table({"item": ["a"], "label": ["cat"], "p_cat": [0.5], "p_dog": [0.5]})
+    assert complaint(_relevance, table, None) == "no-relevant-labels"
 
 
 _PIECE = st.text(

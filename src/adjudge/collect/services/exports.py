@@ -43,7 +43,11 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.scale import as_number
 from adjudge.errors import AdjudgeError, BadData, UnknownName
 
-_WITHOUT_SPACES = ("qrels",)  # formats whose topics cannot hold any
+_WITHOUT_SPACES = (
+    "qrels",
+    "trec-2011-submission",
+    "trec-2011-submission-binary",
+)  # formats whose topics cannot hold any
 _PLAIN = ("consensus", "csv", "tsv", "jsonl", "parquet")  # tables that every tool opens
 _FEW = 40  # items of each sort that a format is tried on
 _SPACES = (" ", "\t", "\n", "\r")

@@ -148,6 +148,8 @@ def read(
         with local_files(places) as found:
             return read(found, format=format, kind=kind, **options)
     chosen = Options(kind=kind, **options)
+    if format is not None and named(format).read is None:
+        raise BadData.at(path, "write-only-format", f"{format} is written, not read", value=format)
     files = [File.at(Path(place), chosen.encoding) for place in places]
     if len(files) != 1:
         from adjudge.data.formats.several import read_several
