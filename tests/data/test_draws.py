@@ -100,7 +100,7 @@ def test_arviz_summarises_every_variable() -> None:
 
 
 def test_a_model_that_does_not_draw_has_nothing_for_arviz() -> None:
-    crowd = Crowd(items=4, population=Population.parse("two-coin:3")).make(seed=1)
+    crowd = Crowd(items=4, population=Population.parse("two-coin:9")).make(seed=1)
     fitted = MajorityVote().fit(crowd.judgments)
     with pytest.raises(BadSetting, check=lambda fault: fault.setting == "draws"):
         fitted.to_arviz()

@@ -141,10 +141,7 @@ def _read_drawn(
         if wrong.any():
             item = items[int(np.argmax(wrong))].as_py()
             raise place.error(
-                None,
-                f"of item {shown(item)} is not as expected: {expected}",
-                column=where[role],
-                expected=expected,
+                None, f"of item {shown(item)} is not as expected: {expected}", column=where[role]
             )
         found[role] = given if role == "sampling" else known
     return found

@@ -296,7 +296,6 @@ def refuse_mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn
         problem,
         column=where[role],
         value=lost or value,
-        expected="labels of one kind",
         code="missing-label" if lost else "mixed-labels",
         remedies=remedies,
     )

@@ -272,7 +272,6 @@ def _refuse_incomplete(again: _Again, extra: _Columns, judgments: Judgments) -> 
         f"{' and '.join(own)} may be only a part of what names an item, and "
         f"{' and '.join(found)} another",
         value=found,
-        expected="one label per item and judge",
         code="incomplete-item",
         remedies=[name_columns(item=every), Remedy("repeats")],
     )

@@ -248,7 +248,6 @@ def _numbers(gold: Gold) -> NDArray[np.float64]:
                 f"gold {shown(value)} is not a number, and the labels to put into grades are",
                 source=gold.source,
                 value=value,
-                expected="a number",
             )
     return np.array(found, dtype=np.float64)
 
@@ -358,7 +357,6 @@ def _topics(
             f"{shown(two[0])} and {shown(two[1])}",
             column="topic",
             value=two[1],
-            expected="one topic per item",
         )
     found = pc.fill_null(found, "")
     topics = as_names(pc.unique(found))

@@ -80,7 +80,6 @@ def _refuse_gold(
             f"all labels of an item are equal, as if they were its gold; {found[0]} differs",
             column=column,
             value=found[0],
-            expected="labels that may differ between judges",
             code="label-or-gold",
             remedies=[name_columns(label=found[0], gold=column), name_columns(label=column)],
         )

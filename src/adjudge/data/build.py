@@ -156,7 +156,6 @@ def _infer_scale(coded: Coded, where: dict[str, str], place: Source) -> Scale:
             None,
             f"{len(set(texts)):,} different labels are more than the {MOST_LABELS:,} that can be",
             column=where["label"],
-            expected=f"at most {MOST_LABELS:,} different labels, or numbers",
         ) from None
     except BadData:
         from adjudge.data._items import refuse_mixed

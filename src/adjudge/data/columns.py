@@ -139,7 +139,6 @@ def named_columns(given: Mapping[str, str], columns: list[str], source: str) -> 
                 f"the columns are {', '.join(columns)}",
                 source=source,
                 column=name,
-                expected=role,
             )
         found[role] = chosen[0]
     return found
@@ -189,7 +188,6 @@ def need_columns(
             f"no column {role!r}{also}; the columns are {', '.join(columns) or 'none'}; "
             f"also accepted: {', '.join(synonyms[role][1:])}",
             column=role,
-            expected=role,
             code="missing-column",
             remedies=(name_columns(role),) if "judge" in roles else (),
         )
@@ -201,10 +199,7 @@ def text_of(rows: Any, name: str, place: Source) -> Any:
         return as_text(rows[name])
     except pa.ArrowException:
         raise place.error(
-            None,
-            f"holds {rows[name].type}; expected text or numbers",
-            column=name,
-            expected="text or numbers",
+            None, f"holds {rows[name].type}; expected text or numbers", column=name
         ) from None
 
 
@@ -247,9 +242,7 @@ def numbers(column: Any, place: Source, name: str, *, strict: bool = False) -> N
             value = values[wrong[0]] if wrong else None
             if wrong and strict:
                 problem = f"{shown(value)} is not a number"
-                raise place.error(
-                    wrong[0], problem, column=name, value=value, expected="a number"
-                ) from None
+                raise place.error(wrong[0], problem, column=name, value=value) from None
             if wrong:
                 many = count_of(len(wrong), "value", "is", "are")
                 place.remark(f"column {name}: {many} left out, such as {shown(value)}: no number")
@@ -258,9 +251,7 @@ def numbers(column: Any, place: Source, name: str, *, strict: bool = False) -> N
         return np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         if strict:
-            raise place.error(
-                None, f"it holds {column.type}, no numbers", column=name, expected="numbers"
-            ) from None
+            raise place.error(None, f"it holds {column.type}, no numbers", column=name) from None
         place.remark(f"column {name} holds {column.type}, no numbers, and is left out")
         return np.full(len(column), np.nan)
 
@@ -294,7 +285,6 @@ def _as_arrow(table: Any, place: Source) -> pa.Table:
             None,
             f"this {type(table).__name__} cannot be read as a table ({reason}); expected columns "
             "of one length, as pandas, Polars, Arrow or a dict of lists have them",
-            expected="a table",
         )
     found = [(name, _column(values)) for name, values in columns]
     for name in (name for name, column in found if column is None):

@@ -267,7 +267,7 @@ class Consensus(Result, Saved):
         a topic that is not gets the overall prevalence.
         """
         if self.predictor is None:
-            raise BadData(f"this {self.model} consensus cannot predict", expected="a new fit")
+            raise BadData(f"this {self.model} consensus cannot predict")
         return _keep_fitted(self, self.predictor(take_judgments(judgments)))
 
 

@@ -119,7 +119,6 @@ class Gold:
                 source=self.source,
                 column="gold",
                 value=self.values[self.value[first]],
-                expected=str(scale),
             )
         return codes
 
@@ -152,7 +151,6 @@ class Gold:
                 "no gold item is marked as a honeypot",
                 source=self.source,
                 column="honeypot",
-                expected="a column honeypot with true for some items",
                 code="no-honeypots",
             )
         kept = judgments.select(items=~self.honeypots(judgments))
@@ -182,7 +180,7 @@ class Gold:
             f"{shown(judgments.items[int(judged[0])].as_py())}"
         )
         if needed:
-            raise BadData(strange, source=self.source, expected="gold of items that were judged")
+            raise BadData(strange, source=self.source)
         return (f"{strange}: the fit learns nothing from this gold; check the names of the items",)
 
     def select(self, mask: NDArray[np.bool_]) -> Gold:  # (gold,)
@@ -243,7 +241,7 @@ def take_gold(given: Gold | Any) -> Gold:
         shape = f" of shape {given.shape}" if isinstance(given, np.ndarray) else ""
         kind = f"{type(given).__name__}{shape}"
         expected = "a file, a table, pairs of item and label, or a mapping of items to labels"
-        raise BadData(f"expected {expected}; got {kind}", source="gold", expected=expected)
+        raise BadData(f"expected {expected}; got {kind}", source="gold")
     return Gold.from_table(given)
 
 

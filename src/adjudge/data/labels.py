@@ -81,7 +81,6 @@ def refuse_text(texts: list[str], rows: int, column: str, place: Source, *, aske
         f"characters on average, such as {shown(texts[0])}: this is free text, not labels",
         column=column,
         value=len(lengths),
-        expected="labels that repeat",
         code="free-text",
         remedies=(name_columns("label"), Remedy("judges-are")),
     )
@@ -105,7 +104,6 @@ def _refuse_ids(texts: list[str], rows: NDArray[np.int64], column: str, place: S
         f"ids or free text rather than labels; name the column that holds the label, even if it "
         f"is {column!r}",
         column=column,
-        expected="labels that repeat",
         code="no-labels",
         remedies=(name_columns("label"), Remedy("labels")),
     )
@@ -169,7 +167,6 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
             describe_codes(below, scale),
             column=column,
             value=below,
-            expected="grades that are not negative",
             code="negative-label",
             remedies=[Remedy("drop-label", below), Remedy("labels", "<".join(scale.labels))],
         )

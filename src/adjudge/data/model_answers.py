@@ -173,7 +173,6 @@ class ModelAnswers:
             raise BadData(
                 f"expected judgments, one label per judge and item; this file has {held}",
                 source=str(places[0]),
-                expected="judgments",
             )
         found = cls.of(content.judgments)
         if content.answers is not None:
@@ -318,7 +317,7 @@ def _confidence(figures: dict[str, _Floats], place: Source) -> _Floats | None:
     if wrong.any():
         value = float(given[np.argmax(wrong)])
         problem = f"{value:g} is not a {column}; expected a number {expected}"
-        raise place.error(None, problem, column=column, value=value, expected=expected)
+        raise place.error(None, problem, column=column, value=value)
     return np.asarray(sure)
 
 

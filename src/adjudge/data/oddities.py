@@ -130,7 +130,7 @@ def _without_headers(coded: Coded, where: Mapping[str, str], place: Source) -> C
         problem = (
             f"{', '.join(cells)} looks like a header again; expected only the first; delete it"
         )
-        raise place.error(row, problem, expected="a judgment", code="repeated-header")
+        raise place.error(row, problem, code="repeated-header")
     codes, names = coded["label"]
     return {**coded, "label": (np.where(repeated, -1, codes).astype(np.int32), names)}
 

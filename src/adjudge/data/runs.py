@@ -124,7 +124,7 @@ def _disagreement(run: Run, rank: NDArray[np.float64]) -> tuple[str, ...]:
 def distinct_names(runs: Sequence[Run]) -> list[Run]:
     """The runs with names that distinguish them: tags if they differ, else the names of files."""
     if not runs:
-        raise BadData("there is no run", expected="at least one run")
+        raise BadData("there is no run")
     for names in (
         [run.name for run in runs],
         [_stem(run.source) for run in runs],

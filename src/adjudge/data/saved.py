@@ -63,16 +63,13 @@ def _load(path: str | Path) -> Any:
                 raise BadData(
                     f"was saved by a newer adjudge (version {content['version']} of the file)",
                     source=name,
-                    expected=f"version {_VERSION}",
                 )
             return _Loader(archive).value(content["value"])
     except FileNotFoundError:
-        raise BadData("there is no such file", source=name, expected="a saved consensus") from None
+        raise BadData("there is no such file", source=name) from None
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError) as fault:
         raise BadData(
-            f"is not a saved consensus, or not a complete one ({fault})",
-            source=name,
-            expected="a file that Consensus.save wrote",
+            f"is not a saved consensus, or not a complete one ({fault})", source=name
         ) from None
 
 
@@ -91,9 +88,7 @@ class Saved:
         """What ``save`` wrote."""
         found = _load(path)
         if not isinstance(found, cls):
-            raise BadData(
-                f"holds no {cls.holds}", source=str(path), expected=f"a saved {cls.holds}"
-            )
+            raise BadData(f"holds no {cls.holds}", source=str(path))
         return found
 
 
@@ -135,7 +130,7 @@ class _Saver:
             given = {f.name: self.plain(getattr(value, f.name)) for f in fields(value) if f.init}
             module = kind.__module__.replace("._", ".")  # whether it is private may change
             return {"object": f"{module}:{kind.__qualname__}", "fields": given}
-        raise BadData(f"a {kind.__name__} cannot be saved", expected="a value of adjudge's own")
+        raise BadData(f"a {kind.__name__} cannot be saved")
 
     def _table(self, value: Any, number: int) -> None:
         table = pa.table({"": value}) if isinstance(value, pa.Array) else value

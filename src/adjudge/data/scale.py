@@ -142,7 +142,6 @@ class Scale:
             raise BadData(
                 f"{shown(text)} is text, but other labels are numbers ({found}); expected one kind",
                 value=text,
-                expected="labels of one kind",
                 code="mixed-labels",
                 remedies=(Remedy("labels", f"{found},{text}"),),
             )
@@ -217,7 +216,6 @@ class Scale:
         if not self.relevant:
             raise BadData(
                 f"which of the labels {self} count as relevant is not known",
-                expected="a binary collapse",
                 code="no-relevant-labels",
                 remedies=(Remedy("relevant", "1,2"),),
             )

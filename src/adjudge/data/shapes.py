@@ -167,7 +167,6 @@ def ask_shape(cells: Cells, place: Source) -> BadData:
         f"what the columns {listed or 'of this table'} are is not clear: judges, questions, or "
         "something else; if they hold judgments, say which",
         value=likely,
-        expected="columns that are judges or questions",
         code="unclear-columns",
         remedies=[*remedies, name_columns("item", "judge", "label")],
     )
@@ -295,9 +294,7 @@ def _by_vote(
     counts = [_wholes(as_names(as_text(table[name])).to_pylist()) for name in labels]
     if any(own is None or (own < 0).any() for own in counts):
         expected = "whole numbers"
-        raise place.error(
-            None, f"expected {expected} as counts", code="not-counts", expected=expected
-        )
+        raise place.error(None, f"expected {expected} as counts", code="not-counts")
     matrix = np.stack([own for own in counts if own is not None], axis=1)
     if matrix.sum() > _MOST_VOTES:
         raise place.error(None, f"{int(matrix.sum()):,} votes are too many", code="too-many-votes")
@@ -386,7 +383,6 @@ def _chosen(given: str | Sequence[str], columns: list[str], place: Source) -> li
                 None,
                 f"there is no column {shown(name)}; the columns are {', '.join(columns)}",
                 value=name,
-                expected=f"one of {', '.join(columns)}",
                 code="missing-column",
             )
         found += own

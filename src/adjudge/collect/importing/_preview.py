@@ -146,7 +146,7 @@ class Gathering:
             if known is not None and label not in known:
                 problem = f"{shown(label)} is not on the scale {self.scale}"
                 place |= {"column": column, "value": label, "code": "label-off-scale"}
-                self.add_fault(problem, **place, expected=str(self.scale))
+                self.add_fault(problem, **place)
                 return
         if item in self.golds:
             problem = f"item {shown(item)} has gold already"

@@ -85,9 +85,7 @@ class Upload:
             if b"\0" in self.body:
                 line, problem = None, "is no text in UTF-8"
             problem += "; expected CSV UTF-8, as spreadsheets list it where they save"
-            raise BadData(
-                problem, source=self.name, line=line, code="bad-encoding", expected="UTF-8"
-            ) from None
+            raise BadData(problem, source=self.name, line=line, code="bad-encoding") from None
 
     def file(self) -> File:
         """The file as the readers of formats take it, once it is known to be text."""
@@ -140,7 +138,7 @@ def _unpack_zip(upload: Upload, room: int, limits: ImportLimits) -> Iterator[Upl
         entries = [entry for entry in archive.infolist() if not entry.is_dir()]
         if any(entry.filename == "[Content_Types].xml" for entry in entries):
             problem = "is a spreadsheet or a document of an office; expected it saved as CSV UTF-8"
-            raise BadData(problem, source=upload.name, code="office-file", expected="CSV UTF-8")
+            raise BadData(problem, source=upload.name, code="office-file")
         if len(entries) > limits.files:
             raise _too_many(upload, len(entries), limits)
         for entry in entries:
@@ -150,7 +148,7 @@ def _unpack_zip(upload: Upload, room: int, limits: ImportLimits) -> Iterator[Upl
             if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 # Python unpacks other methods without a limit.
                 problem = f"is packed by method {entry.compress_type}; expected deflate"
-                raise BadData(problem, source=upload.name, code="bad-archive", expected="deflate")
+                raise BadData(problem, source=upload.name, code="bad-archive")
             with archive.open(entry) as file:
                 body = _read_some(file, upload, entry.compress_size, room, limits)
             room -= len(body)
@@ -170,7 +168,7 @@ def _read_some(
     if len(body) > most:
         why = ", too many times its size" if most < room else ""
         problem = f"unpacks to more than {most:,} bytes{why}; expected less"
-        raise BadData(problem, source=upload.name, code="too-large", expected=f"at most {most:,}")
+        raise BadData(problem, source=upload.name, code="too-large")
     return body
 
 
@@ -202,7 +200,7 @@ def _read_paths(paths: Iterable[Path], limits: ImportLimits) -> list[Upload]:
     found: list[Upload] = []
     for path in paths:
         if not path.exists():
-            raise BadData("there is no such file", source=str(path), expected="a file or folder")
+            raise BadData("there is no such file", source=str(path))
         files = [path]
         if path.is_dir():
             files = sorted(file for file in path.rglob("*") if file.is_file())

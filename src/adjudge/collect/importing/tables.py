@@ -140,9 +140,7 @@ def _check_systems(
             f"such as {shown(next(iter(names)))}: are they systems to rank, or texts? "
             f"Expected {expected}"
         )
-        raise BadData(
-            problem, source=upload.name, line=1, code="systems-or-texts", expected=expected
-        )
+        raise BadData(problem, source=upload.name, line=1, code="systems-or-texts")
     if names:
         listed = ", ".join(f"{shown(name)} ({times:,})" for name, times in names.most_common(5))
         more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
@@ -321,7 +319,7 @@ def refuse_columns(upload: Upload, columns: list[str], needed: str) -> BadData:
     if len(columns) > 30:
         listed.append(f"... ({len(columns):,} columns)")
     problem = f"the columns are {', '.join(listed)}; expected {needed}"
-    return BadData(problem, source=upload.name, line=1, code="missing-column", expected=needed)
+    return BadData(problem, source=upload.name, line=1, code="missing-column")
 
 
 # -- rows, whatever the columns are called

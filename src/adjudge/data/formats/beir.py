@@ -44,7 +44,7 @@ def _read(file: File, options: Options) -> Content:
     if not files:
         expected = f"qrels/{options.question or '*'}.tsv"
         problem = f"there is no {expected} in this folder"
-        raise BadData.at(path, "missing-file", problem, value=options.question, expected=expected)
+        raise BadData.at(path, "missing-file", problem, value=options.question)
     parts = [_read_qrels(File.at(file, options.encoding), options) for file in files]
     gold = join_gold([part for part, _ in parts])
     return Content(

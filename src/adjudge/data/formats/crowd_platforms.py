@@ -172,13 +172,13 @@ def _toloka_item(
         return table, ""
     if not inputs:
         problem = f"no column {task} and no column INPUT:<field>"
-        raise source.error(None, problem, column=task, expected=task, code="missing-column")
+        raise source.error(None, problem, column=task, code="missing-column")
     columns = [as_names(table[name]) for name in inputs]
     joined = pc.binary_join_element_wise(*columns, pa.scalar("/", pa.large_string()))
     tasks = table.select(inputs).group_by(inputs).aggregate([])
     if len(tasks) > pc.count_distinct(joined).as_py():
         problem = f"two tasks have inputs that are equal when joined; expected a column {task}"
-        raise source.error(None, problem, column=task, expected=task, code="missing-column")
+        raise source.error(None, problem, column=task, code="missing-column")
     return table.append_column("INPUT", joined), "INPUT"
 
 

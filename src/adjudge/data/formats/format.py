@@ -82,7 +82,7 @@ class Content:
         expected = " or ".join(kinds)
         problem = f"{format_name} holds {expected}, and there are none to write"
         problem += f" (only {', '.join(held) or 'nothing'})"
-        raise BadData.at(None, "nothing-to-write", problem, expected=expected)
+        raise BadData.at(None, "nothing-to-write", problem)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

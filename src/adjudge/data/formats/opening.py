@@ -355,20 +355,14 @@ def is_uri(place: str) -> bool:
 def _check_readable(path: Path) -> None:
     """Refuse a file that is not there, is a folder, or has no byte in it."""
     if not path.exists():
-        raise BadData.at(
-            path,
-            "missing-file",
-            "there is no such file; check its name and folder",
-            expected="a file",
-        )
+        raise BadData.at(path, "missing-file", "there is no such file; check its name and folder")
     if path.is_dir():
-        raise BadData.at(path, "not-a-file", "is a folder; expected a file", expected="a file")
+        raise BadData.at(path, "not-a-file", "is a folder; expected a file")
     if path.is_file() and path.stat().st_size == 0:
         raise BadData.at(
             path.name,
             "empty-file",
             "the file is empty (0 bytes); expected judgments: export or copy it again",
-            expected="judgments",
         )
 
 
@@ -399,7 +393,7 @@ def reading(path: Path) -> Iterator[None]:
             reason = f"is cut short, or no {path.suffix[1:]} file ({reason})"
         else:
             reason = f"cannot be read ({reason})"
-        raise BadData.at(path.name, "unreadable-file", reason, expected="a complete file") from None
+        raise BadData.at(path.name, "unreadable-file", reason) from None
 
 
 def _encoding_name(encoding: str) -> str:
@@ -427,7 +421,6 @@ def not_text(file: File) -> BadData:
         source=file.name,
         line=line,
         value=value,
-        expected=name,
         code="bad-encoding",
         remedies=[Remedy("encoding", "latin-1" if name == "UTF-8" else None)],
     )

@@ -38,7 +38,7 @@ def _content(file: File, options: Options, skips: tuple[Any, ...]) -> Content:
     table, source = read_every(file, options)
     if "swapped" in table.column_names:
         problem = "these are comparisons of two results: use the export 'comparisons'"
-        raise source.error(None, problem, code="not-judgments", expected="judgments")
+        raise source.error(None, problem, code="not-judgments")
     filled = {role: name for role, name in _ROLES.items() if not _is_empty(table, name)}
     return Table(roles=filled, skips=skips).content(table, source, options)
 
@@ -54,7 +54,7 @@ def _read_archive(archive: File, options: Options) -> Content:
     found = archive.files(*_FILES) if archive.is_folder and archive.names >= {*_FILES} else []
     if not found:
         expected = f"an archive with {', '.join(_FILES)}"
-        raise BadData.at(archive.name, "not-an-archive", f"expected {expected}", expected=expected)
+        raise BadData.at(archive.name, "not-an-archive", f"expected {expected}")
     about, _, lines, answers = found
     parts: dict[str, Any] = as_object(as_object(read_json(about)).get("scale"))
     parts = {name: tuple(v) if isinstance(v, list) else v for name, v in parts.items()}

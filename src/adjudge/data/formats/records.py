@@ -502,9 +502,7 @@ def _parsed(text: str, name: str, first: int = 1) -> Any:
         reason = "nested too deep"
     except ValueError:  # Python takes no number of thousands of digits
         reason = "a number has too many digits"
-    raise BadData.at(
-        name, "invalid-json", f"this is not valid JSON: {reason}", line=line, expected="JSON"
-    )
+    raise BadData.at(name, "invalid-json", f"this is not valid JSON: {reason}", line=line)
 
 
 def _is_json(line: str) -> bool:

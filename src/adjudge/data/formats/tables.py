@@ -245,7 +245,7 @@ def need_columns(columns: Iterable[str], source: Source, *names: str) -> None:
     for name in names:
         if name not in known:
             problem = f"no column {name!r}; the columns are {', '.join(known)}"
-            raise source.error(None, problem, column=name, expected=name, code="missing-column")
+            raise source.error(None, problem, column=name, code="missing-column")
 
 
 def scale_of(texts: Iterable[str]) -> Scale | None:

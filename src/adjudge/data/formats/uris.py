@@ -66,7 +66,7 @@ def expand_patterns(places: Iterable[str]) -> list[str]:
 
 def _nothing(place: str) -> list[str]:
     name = _shown_uri(place)
-    raise BadData.at(name, "missing-file", "no file fits this pattern", expected="a file")
+    raise BadData.at(name, "missing-file", "no file fits this pattern")
 
 
 def _fitting(uri: str) -> list[str]:

@@ -80,7 +80,6 @@ def _read_matrix(file: File, options: Options) -> Content:
             None,
             f"{len(table)} rows and {len(names)} columns without a header: it is not clear whether "
             "a row is an item and a column a judge, or the other way around",
-            expected="more items than judges",
             code="unclear-columns",
             remedies=[Remedy("transpose"), Remedy("judges-are", "*")],
         )

@@ -153,9 +153,7 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
         return
     if path.is_dir():
-        raise BadData.at(
-            path, "not-a-file", "is a folder; expected a file to write", expected="a file"
-        )
+        raise BadData.at(path, "not-a-file", "is a folder; expected a file to write")
     if path.exists() and not path.is_file():
         with writing(path), path.open("wb") as file:
             yield file
@@ -192,9 +190,7 @@ def written_folder(path: Path, *, replaces: frozenset[str] = frozenset()) -> Ite
     which are those of an earlier run; anything else in it is somebody's and an error.
     """
     if path.exists() and not path.is_dir():
-        raise BadData.at(
-            path, "not-a-folder", "is a file; expected a folder to write", expected="a folder"
-        )
+        raise BadData.at(path, "not-a-folder", "is a file; expected a folder to write")
     _check_parent(path)
     if path.is_dir():
         files = (file for file in path.rglob("*") if not file.is_dir())
