@@ -23,7 +23,7 @@ from adjudge.models.pairs.bradley_terry import BradleyTerry
 from compared import ENGINES, better, pairs_csv
 from servers import speaking
 from sites import Site
-from visitors import Visitors, arrive, as_logged_in, check, follow, open_row, send
+from visitors import Visitors, arrive, as_logged_in, check, follow, open_row, picture, send
 
 pytestmark = pytest.mark.slow
 _KEYS = {"left": "l", "right": "r"}
@@ -70,7 +70,12 @@ def test_from_a_file_of_pairs_to_a_ranking(
     ada.goto(f"{site.url}/projects")
     file = tmp_path / "engines.csv"
     file.write_text(pairs_csv(queries=2, golds=10))
-    ada.get_by_role("link", name="Make one from files").click()
+    follow(ada.get_by_role("link", name="Make one from files"))
+    hint = ada.locator("#give code", has_text="left").inner_text()
+    example = ada.locator("pre", has_text="left").text_content()
+    assert example
+    assert file.read_text().splitlines()[0] == example.splitlines()[0], "the suggested header"
+    assert example.startswith(f"{hint},")
     ada.get_by_label("What is to be judged").set_input_files(file)
     ada.get_by_role("button", name="Read the files").click()
     ada.wait_for_url("**/begin?done=read")
@@ -113,6 +118,7 @@ def test_from_a_file_of_pairs_to_a_ranking(
     expect(ada.locator("h2", has_text="Ranking")).to_be_visible()
     names = ada.eval_on_selector_all("tbody td.wrap", "cells => cells.map(c => c.innerText)")
     assert names == [f"engine {n}" for n in reversed(range(ENGINES))]
+    picture(ada, "ranking")
     expect(ada.locator(".tag", has_text="model")).to_be_visible()
     with ada.expect_download() as download:
         ada.get_by_role("link", name="the comparisons as CSV").click()
