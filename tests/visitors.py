@@ -100,7 +100,7 @@ _BEYOND = """() => {
     if (document.documentElement.scrollWidth > edge) found.push("wider than the screen");
     for (const one of document.querySelectorAll("main *, header *")) {
         const box = one.getBoundingClientRect();
-        if (!box.width || one.closest(".unseen, .skip, .scroll, .pan, pre, svg")) continue;
+        if (!box.width || one.closest(".unseen, .skip, .scroll, .pan, .tabs, pre, svg")) continue;
         if (box.right > edge + 1) found.push(`beyond the edge: ${one.outerHTML.slice(0, 120)}`);
         const cut = ["hidden", "clip"].includes(getComputedStyle(one).overflowX);
         if (cut && one.scrollWidth > one.clientWidth + 1 && one.innerText)

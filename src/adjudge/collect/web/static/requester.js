@@ -151,6 +151,11 @@
     });
   }
 
+  // On a phone the tabs are one line: that of this page is brought into it.
+  for (const one of document.querySelectorAll(".tabs [aria-current]")) {
+    one.closest(".tabs").scrollLeft = one.offsetLeft - 40;
+  }
+
   // -- settings that can be searched
   const search = document.getElementById("find-setting");
   if (!search) return;
