@@ -9,14 +9,14 @@ import pytest
 from commands import Run
 
 
-def test_a_page_and_the_findings(adjudge: Run, crowd: Path) -> None:
+def test_a_page_and_its_verdict(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("report", "judgments.csv", "--gold", "gold.csv", "-o", "report.html")
     assert ended.code == 0, ended.err
     assert ended.err.splitlines()[-1] == "report written to report.html"
     assert "of the labels are right on" in ended.out
     assert "\nNext: " in ended.out
-    assert "Which labels?" not in ended.out
-    assert "Which labels?" in adjudge("report", "judgments.csv", "-v", "-o", "other.html").out
+    verbose = adjudge("report", "judgments.csv", "-v", "-o", "other.html").out
+    assert ("% sure;" in ended.out, "% sure;" in verbose) == (False, True)
     page = (crowd / "report.html").read_text(encoding="utf-8")
     assert '<p class="brand">judgments.csv</p>' in page
     assert "adjudge report judgments.csv --gold gold.csv -o report.html" in page
@@ -33,11 +33,12 @@ def test_the_page_is_called_report_by_default(adjudge: Run, crowd: Path) -> None
     assert "no gold" in page
 
 
-def test_findings_as_json(adjudge: Run, crowd: Path) -> None:
+def test_the_first_screen_as_json(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("report", "judgments.csv", "--json")
     assert ended.err == ""
     assert ended.json["model"] == "item-types"
-    assert next(iter(ended.json["findings"])) == "Which labels?"
+    assert len(ended.json["tiles"]) == 4
+    assert ended.json["verdict"].startswith("About")
     assert ended.json["output"] == "report.html"
 
 
@@ -65,7 +66,6 @@ def test_a_folder_gets_all_that_the_data_allow(adjudge: Run, crowd: Path) -> Non
     ended = adjudge("report", "judgments.csv", "--figure", "all", "--as", "svg", "--theme", "dark")
     assert ended.code == 0, ended.err
     assert sorted(file.name for file in (crowd / "figures").iterdir()) == [
-        "accuracy-by-judgments.svg",
         "agreement.svg",
         "confidence.svg",
         "confusion.svg",

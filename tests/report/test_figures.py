@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from adjudge import Judgments, MajorityVote
 from adjudge.errors import BadData
-from adjudge.report import FIGURES, Results, draw
+from adjudge.report import FIGURES, Results, draw, gather
 
 
 def drawable(results: Results) -> list[str]:
@@ -52,3 +53,10 @@ def test_what_cannot_be_drawn_says_what_it_needs(fitted: Results, name: str, nee
     with pytest.raises(BadData) as caught:
         draw(name, fitted)
     assert str(caught.value) == f"the figure {name} needs {needs}"
+
+
+def test_judges_who_gave_about_as_much_are_not_drawn_by_how_much(fitted: Results) -> None:
+    table = {"item": [*"abc", *"abcd"], "judge": [*"xxx", *"yyyy"], "label": list("0110110")}
+    even = gather(MajorityVote().fit(Judgments.from_table(table)))
+    lacks = FIGURES["accuracy-by-judgments"].lacks
+    assert (lacks(even) is None, lacks(fitted) is None) == (False, True)

@@ -8,12 +8,7 @@ import pytest
 from adjudge import Judgments, MajorityVote
 from adjudge.evaluation import VoteComparison
 from adjudge.report import Results, gather
-from adjudge.report.words import (
-    _model_fits,
-    certainty,
-    missing,
-    percent,
-)
+from adjudge.report.words import certainty, missing, percent
 
 TABLE = pa.table(
     {
@@ -42,7 +37,7 @@ def test_no_error_is_less_than_none(sampled: Results) -> None:
     assert found is not None
     assert found.calibration is not None
     lucky = replace(found, calibration=replace(found.calibration, corrected=-0.013))
-    said = certainty(replace(sampled, evaluation=lucky)).answer[2]
+    said = certainty(replace(sampled, evaluation=lucky))[2]
     assert said.endswith("calibration error 0.000 (bias corrected).")
 
 
@@ -53,27 +48,9 @@ def test_probabilities_worse_than_the_votes_are_not_to_be_believed(sampled: Resu
         "Its probabilities are worse than the plain vote's: log loss 0.900 on 80 gold items, where "
         "the vote share (half a judgment added to each label) has 0.500."
     )
-    assert said not in certainty(better).answer
-    finding = certainty(worse)
-    assert said in finding.answer
-    assert finding.tone == "warn"
-    assert not any("can be believed" in sentence for sentence in finding.answer)
-
-
-def test_failed_checks_are_said_with_their_numbers(sampled: Results) -> None:
-    check = replace(sampled.checks[0], observed=0.9, low=0.5, high=0.6, p=0.0)
-    finding = _model_fits(replace(sampled, checks=(check,), diagnostics=()))
-    assert finding.tone == "warn"
-    assert finding.answer == (
-        "1 of 1 check fail: agreement of pairs is 0.900 where it expects 0.500 to 0.600. Items "
-        "differ in ways this model does not know, so its probabilities are too sure.",
-    )
-    passed = replace(check, p=0.5)
-    good = _model_fits(replace(sampled, checks=(passed,), diagnostics=({"r_hat": 1.004},)))
-    assert good.tone == "good"
-    assert good.answer[1] == "The chains agree (R-hat at most 1.004)."
-    bad = _model_fits(replace(sampled, checks=(passed,), diagnostics=({"r_hat": 1.2},)))
-    assert bad.tone == "warn"
+    assert said not in certainty(better)
+    assert said in certainty(worse)
+    assert not any("can be believed" in sentence for sentence in certainty(worse))
 
 
 def test_what_is_missing_says_what_would_add_it(voted: Results, sampled: Results) -> None:

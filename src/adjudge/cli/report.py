@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -185,38 +186,34 @@ def _describe_omissions(read: Input) -> tuple[str, ...]:
 
 
 def _summarise(results: Results, output: Path) -> dict[str, Any]:
-    """The findings as data."""
-    from adjudge.report.words import findings, missing
+    """The first screen of the page as data."""
+    from adjudge.report.headline import make_headline
+    from adjudge.report.words import certainty, missing
 
     return {
         "output": str(output),
         "model": results.consensus.model,
         "settings": results.consensus.settings,
-        "findings": {
-            finding.question: {"answer": finding.answer, "tone": finding.tone}
-            for finding in findings(results)
-        },
+        **asdict(make_headline(results)),
+        "certainty": certainty(results),
         "missing": missing(results),
     }
 
 
 def _show(results: Results) -> None:
-    """Print the verdict and the next actions, as on the page; with --verbose the findings too."""
-    from rich.padding import Padding
+    """Print the verdict and the next actions; with --verbose also how sure the labels are."""
     from rich.text import Text
 
     from adjudge.report.headline import make_headline
-    from adjudge.report.words import findings
+    from adjudge.report.words import certainty
 
     out, headline = page(), make_headline(results)
     out.print(Text(headline.verdict, style="bold"))
     for action in headline.actions:
         command = f" {action.command}" if action.command else ""
         out.print(Text(f"Next: {action.what}.{command}"), soft_wrap=True)
-    for finding in findings(results) if is_verbose() else ():
-        out.print(Text(finding.question, style="bold"))
-        for sentence in finding.answer:
-            out.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
+    for sentence in certainty(results) if is_verbose() else ():
+        out.print(Text(sentence))
 
 
 def _check_figures(names: list[str], output: Path, file_type: str, theme: str) -> list[str]:

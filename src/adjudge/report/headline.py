@@ -149,8 +149,8 @@ def _count_judges(results: Results) -> Tile:
         for name in ("keep", "watch", "train", "drop")
         if advice.count(name)
     )
-    dropped = advice.count("drop")
-    return Tile(f"{len(advice):,}", "judges", detail, "warn" if dropped else "good")
+    tone: Tone = "good" if "keep" in advice else "plain"
+    return Tile(f"{len(advice):,}", "judges", detail, "warn" if "drop" in advice else tone)
 
 
 def _list_actions(results: Results) -> list[Action]:

@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from adjudge.data.source import count_of
+from adjudge.evaluation.diagnosis.families import FamilySummary
 from adjudge.evaluation.measures import MEASURES
 from adjudge.models.model import Progress, Step
 from adjudge.report._embedding import MOST_ITEMS, embed_results, pack
@@ -27,7 +28,7 @@ from adjudge.report.results import Results
 from adjudge.report.theme import page_style, spec_of, themed_svg
 from adjudge.report.words import (
     VERDICT_BADGES,
-    findings,
+    certainty,
     missing,
     nothing_to_judge,
     percent,
@@ -62,7 +63,7 @@ _SECTIONS = {
         "hyper-priors",
         "judge-clouds",
     ),
-    "checks": ("voted-estimated", "accuracy-by-ratings", "trace", "ranks", "convergence"),
+    "checks": ("voted-estimated", "accuracy-by-ratings", "trace", "ranks"),
 }
 
 
@@ -130,7 +131,7 @@ def report_html(results: Results, *, progress: Progress | None = None) -> str:
         consensus=results.consensus,
         judgments=results.consensus.judgments,
         headline=make_headline(results),
-        findings=findings(results),
+        certainty=certainty(results),
         health=_describe_data(results),
         missing=missing(results),
         drawings=drawings,
@@ -287,4 +288,9 @@ def _remarks(results: Results) -> list[str]:
     if results.gold is not None and (lost := results.gold.without_judgments(judgments).sum()):
         gold = count_of(len(results.gold), "gold item")
         found.append(f"{lost:,} of {gold} {'is' if lost == 1 else 'are'} not judged.")
+    if differs := int(np.count_nonzero(results.diagnosis.items["differs"].to_numpy())):
+        found.append(f"{count_of(differs, 'label', 'differs', 'differ')} from the majority vote.")
+    notes = results.consensus.notes
+    families = FamilySummary(results.consensus).sentences
+    found += [one for one in families if one.removesuffix(".") not in notes]
     return [*found, *results.provenance.left_out]

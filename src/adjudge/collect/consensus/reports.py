@@ -186,7 +186,7 @@ def _page_of(
     # Gold is of the first question alone.
     more = None if question or results.more_gold is None else asdict(results.more_gold)
     return report_html(results), {
-        "sure": certainty(results).answer,
+        "sure": tuple(certainty(results)),
         "more_gold": more,
         "audit": _keep_audit(results.audit, called),
     }

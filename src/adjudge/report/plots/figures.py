@@ -18,6 +18,7 @@ _TWO_TRUTHS = "two truths: binary labels, or a binary truth"
 _DRAWS = "the draws of a sampled model, such as hierarchical-confusion"
 _GOLD = "gold"
 _MOST_LABELS = 16  # cells to a side of a matrix that can be read
+_UNEVEN = 1.5  # ratio of judgments per judge from which they spread on an axis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +87,8 @@ def _learnt(results: Results) -> str | None:
 
 def _uneven_judges(results: Results) -> str | None:
     counts = results.consensus.judgments.counts_per_judge
-    uneven = len(set(counts[counts > 0].tolist())) > 1
+    given = counts[counts > 0]
+    uneven = len(given) > 0 and given.max() > _UNEVEN * given.min()
     return None if uneven else "judges who gave different numbers of judgments"
 
 

@@ -156,7 +156,13 @@ def judge_intervals(
     names = [layout.shorten(name, _LONG) for name in data["judge"].tolist()]
     ends = [*data["low"].tolist(), *data["high"].tolist(), *([] if labels is None else [labels])]
     domain = [np.floor(min(ends, default=0) * 10) / 10, np.ceil(max(ends, default=1) * 10) / 10]
-    axis = alt.Axis(labelExpr=layout.pick_label(names), ticks=False, minExtent=130, labelLimit=140)
+    axis = alt.Axis(
+        labelExpr=layout.pick_label(names),
+        ticks=False,
+        minExtent=130,
+        labelLimit=140,
+        labelPadding=8,
+    )
     y = alt.Y("place:O", title=None, axis=axis)
     base = alt.Chart(layout.table(place=list(range(len(names))), **data)).encode(y=y)
     legend = alt.Legend(orient="top", title=None, symbolOpacity=1)
