@@ -52,7 +52,7 @@ def test_gold_is_suggested_approved_and_declined(site: Site, ada: Browser) -> No
     before = site.services.projects.get_progress(slug)
     ada.post(here, item=item, do="approve", role="both", reason="So.", expect=422)
     assert "expected at least one accepted label" in ada.words
-    assert ">So.</textarea>" in ada.text, "what was written is not lost"
+    assert 'value="So."' in ada.text, "what was written is not lost"
     ada.post(here, item=item, do="approve", accepted=[label], role="queen", expect=422)
     ada.post(here, item=item, do="approve", accepted=[label], role="both", reason="It says so.")
     ada.get(f"{here}?done=approved")
