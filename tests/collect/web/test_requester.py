@@ -185,9 +185,7 @@ def test_disagreements_are_listed_by_query(site: Site, ada: Browser) -> None:
     assert "lamp number 0 disagreement 1.00" in ada.words
     right, wrong = sorted(site.services.judges.get_all(slug), key=lambda row: -(row.accuracy or 0))
     for title, good, bad in (("good", right, wrong), ("bad", wrong, right)):
-        said = (
-            rf"A {title} lamp, q\d d\d Good 1, Bad 1 Good : {good.judge} Bad : {bad.judge} 1\.00"
-        )
+        said = rf"A {title} lamp, q\d d\d Good 1, Bad 1 Good : {good.judge} Bad : {bad.judge} 1\.00"
         assert len(re.findall(said, ada.words)) == 3, title
     assert ada.words.count(f"{wrong.judge} : Too <dim>.") == 6, "each comment with whose it is"
     ada.get(f"/projects/{slug}/results/disagreements?search=nothing-like-it")
