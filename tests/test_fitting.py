@@ -172,3 +172,21 @@ def test_a_fit_on_other_labels_is_not_continued(frame: pd.DataFrame) -> None:
     other = adjudge.fit(frame.assign(label=frame["label"] + 1), model="dawid-skene")
     with pytest.raises(BadSetting, check=lambda fault: fault.setting == "start"):
         adjudge.fit(frame, model="dawid-skene", start=other)
+
+
+def test_text_instead_of_a_number_and_tables_to_predict(frame: pd.DataFrame) -> None:
+    with pytest.raises(
+        BadSetting,
+        match=r"settings of dawid-skene = \"iterations='a'\": expected numbers and texts",
+    ):
+        adjudge.fit(frame, model="dawid-skene", iterations="a")
+    fitted = adjudge.fit(frame, model="dawid-skene")
+    assert len(fitted.predict({"item": ["n"], "judge": [1], "label": [1]}).choice) == 1
+    with pytest.raises(BadData):
+        fitted.predict({"item": ["n"], "judge": [1], "label": ["new"]})
+
+
+def test_numbers_too_large_to_square() -> None:
+    table = {"item": list("aabb"), "judge": list("xyxy"), "label": [1.5, 1e300, 2, -1e300]}
+    with pytest.raises(BadData, match="the numbers are too far apart to be fitted"):
+        adjudge.fit(table, model="continuous")

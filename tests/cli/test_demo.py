@@ -2,53 +2,27 @@
 
 from __future__ import annotations
 
-import io
 import shlex
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from adjudge.cli import call
-from commands import Ended, Run
+from commands import Run
 
-Demo = Callable[[int], Ended]
 FILES = ["gold.csv", "judges.csv", "judgments.csv", "labels.csv", "truth.csv"]
 
 
-@pytest.fixture(scope="module")
-def run_demo() -> Demo:
-    """The JSON of the demo of a seed, made once."""
-
-    @cache
-    def run(seed: int) -> Ended:
-        out, err = (io.TextIOWrapper(io.BytesIO(), write_through=True) for _ in range(2))
-        with redirect_stdout(out), redirect_stderr(err):
-            code = call(["demo", "--json", *([] if seed == 7 else ["--seed", str(seed)])])
-        printed, said = (stream.seek(0) or stream.read() for stream in (out, err))
-        return Ended(code, printed, said)
-
-    return run
-
-
-def test_json(run_demo: Demo) -> None:
-    ended = run_demo(7)
+@pytest.mark.parametrize("seed", [7, 8])
+def test_copies_deceive_others_but_not_the_default(seed: int, adjudge: Run) -> None:
+    ended = adjudge("demo", "--json", "--seed", seed)
     assert ended.err == ""
     found = ended.json
-    assert found["seed"] == 7
-    assert {entry["name"] for entry in found["models"]} >= {"majority-vote", "dawid-skene"}
-    assert len(found["judges"]) == 40
+    assert (found["seed"], len(found["judges"])) == (seed, 40)
     bits = [judge["bits"] for judge in found["judges"]]
     assert bits == sorted(bits, reverse=True)
     assert found["judges"][-1]["kind"].startswith(("lazy", "spammer"))
-
-
-@pytest.mark.parametrize("seed", [7, 8])
-def test_copies_deceive_others_but_not_the_default(seed: int, run_demo: Demo) -> None:
-    rows = run_demo(seed).json["models"]
-    accuracy = {(row["name"], row["copies"]): row["accuracy"] for row in rows}
+    accuracy = {(row["name"], row["copies"]): row["accuracy"] for row in found["models"]}
     assert abs(accuracy["item-types", 4] - accuracy["item-types", 0]) <= 0.01
     assert accuracy["dawid-skene", 4] < accuracy["dawid-skene", 0] - 0.1
     assert accuracy["majority-vote", 4] < accuracy["majority-vote", 0] - 0.1

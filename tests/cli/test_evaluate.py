@@ -162,17 +162,8 @@ def test_no_calibration_error_is_shown_below_none(
         lines += [f"i{item},j{j},{truth ^ (lucky.random() < 0.25):d},{truth:d}" for j in range(3)]
     (folder / "lucky.csv").write_text("\n".join(lines) + "\n")
     vote, both = ("--model", "majority-vote"), ("--models", "majority-vote,single-confusion")
-    raw = adjudge("evaluate", "lucky.csv", *vote, "--resamples", "0").rows
-    raw += adjudge("compare", "lucky.csv", *both).rows
-    name = "corrected_calibration_error"
-    found = [row["value"] if "score" in row else row[name] for row in raw
-             if row.get("score", name) == name]  # fmt: skip
-    assert [float(value) < 0 for value in found] == [True, True, True]
-    ended = adjudge("report", "lucky.csv", *vote, "--output", "page.html")
-    assert ended.code == 0, ended.err
-    page = (folder / "page.html").read_text()
-    assert "calibration error 0.000" in page
-    assert not re.search(r"calibration error\D{0,80}-0\.", page)
+    rows = {row["score"]: row for row in adjudge("evaluate", "lucky.csv", *vote).rows}
+    assert float(rows["corrected_calibration_error"]["value"]) < 0
     assert "calibration error 0.000\n" in adjudge("consensus", "lucky.csv", *vote, "-v").err
     shown = at_terminal("evaluate", "lucky.csv", *vote).out
     assert re.search(r"corrected calibration error +0\.000 +0\.00 to 0\.", shown)

@@ -72,7 +72,7 @@ def test_arms_are_shown_set_and_reported(adjudge: Run) -> None:
     voted = [row for row in report["measures"] if row["what"] == "majority-vote"]
     assert {row["value"] for row in voted if row["measure"] == "accuracy"} == {1.0}
     result = adjudge("project", "arms", "made", "--report", "--model", "dawid-skene")
-    for words in ("left before training", "Aggregate by dawid-skene", "recall Off Topic"):
+    for words in ("Funnel", "dawid-skene", "recall Off Topic"):
         assert words in result.out
     assert adjudge("project", "arms", "made", "-o", "measures.csv").code == 0
     assert Path("measures.csv").read_text().startswith("arm,what,measure,value,low,high")

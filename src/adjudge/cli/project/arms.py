@@ -12,7 +12,6 @@ from adjudge.cli._console import progress, say
 from adjudge.cli._results import (
     Column,
     check_places,
-    grid,
     page,
     print_json,
     shorten,
@@ -24,7 +23,7 @@ from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
-    from adjudge.collect.values.arms import ArmReport, Measured
+    from adjudge.collect.values.arms import ArmReport
     from adjudge.collect.values.project import Arm
 
 
@@ -139,84 +138,28 @@ def _report(
 
 
 def _show(made: ArmReport) -> None:
-    """The report for people: tables 2, 3 and 4, and what the tests say."""
-    page().print(_show_funnel(made))
+    """The report for people: the funnel, the measures, and what the tests say."""
+    steps = ("came", "trained", "passed", "failed", "passed_share:.0%", "worked", "blocked")
+    page().print(show_rows("Funnel", made.funnel, "arm", *steps, "finished"))
     if any(one.units for one in made.measures):
-        page().print(
-            _show_measures(made, "judges", f"Judges, against {made.against}: mean of each one's")
+        columns = (
+            "what",
+            "measure",
+            "arm",
+            "value",
+            "low to high as interval",
+            "units",
+            "judgments",
         )
-        for what in made.models:
-            page().print(_show_measures(made, what, f"Aggregate by {what}"))
+        page().print(show_rows(f"Measures, against {made.against}", made.measures, *columns))
     if made.refreshers:
-        page().print(_show_refreshers(made))
+        columns = ("arm", "judges", "refreshers", "before:.1%", "after:.1%")
+        title = "Gold accuracy of judges who had a refresher, before the first and after it"
+        page().print(show_rows(title, made.refreshers, *columns))
     for line in _describe_tests(made):
         page().print(f"  {line}", markup=False)
     for note in made.notes:
         say(f"  {note}")
-
-
-_FUNNEL = (
-    ("came", "came"),
-    ("did training", "trained"),
-    ("passed", "passed"),
-    ("failed", "failed"),
-    ("% passed", "passed_share"),
-    ("left before training", "left_before"),
-    ("left in training", "left_training"),
-    ("worked", "worked"),
-    ("blocked", "blocked"),
-    ("finished", "finished"),
-)
-
-
-def _show_funnel(made: ArmReport) -> Any:
-    """One row a step, one column an arm, as in table 2 of the paper."""
-    rows = []
-    for head, field in _FUNNEL:
-        values = [getattr(row, field) for row in made.funnel]
-        if field == "passed_share":
-            rows.append([head, *("-" if one is None else f"{one:.1%}" for one in values)])
-        else:
-            rows.append([head, *(f"{one:,}" for one in values)])
-    columns = ["", *(f">{shorten(arm)}" for arm in made.arms)]
-    return grid("Funnel", columns, rows)
-
-
-def _show_refreshers(made: ArmReport) -> Any:
-    """One row an arm: gold accuracy of who had a refresher, before their first and after it."""
-    columns: list[Column] = [
-        "arm",
-        "judges",
-        "refreshers",
-        (">gold before", lambda one: _share(one.before, one.before_right, one.before_seen)),
-        (">gold after", lambda one: _share(one.after, one.after_right, one.after_seen)),
-    ]
-    title = "Refreshers: who had one, before the first and after"
-    return show_rows(title, made.refreshers, *columns)
-
-
-def _share(share: float | None, right: int, seen: int) -> str:
-    return "-" if share is None else f"{share:.1%} ({right:,} of {seen:,})"
-
-
-def _show_measures(made: ArmReport, what: str, title: str) -> Any:
-    """One row a measure, one column an arm."""
-    names = list(dict.fromkeys(one.measure for one in made.measures))
-    rows = [[measure, *map(_write_cell, made.found(what, measure))] for measure in names]
-    units = "judges" if what == "judges" else "items"
-    counts = made.found(what, "accuracy")
-    rows += [[units, *(f"{one.units:,}" for one in counts)],
-             ["judgments", *(f"{one.judgments:,}" for one in counts)]]  # fmt: skip
-    columns = ["", *(f">{shorten(arm)}" for arm in made.arms)]
-    return grid(title, columns, rows)
-
-
-def _write_cell(one: Measured) -> str:
-    if one.value is None:
-        return "-"
-    if one.low is None or one.high is None:
-        return f"{one.value:.3f}"
-    return f"{one.value:.3f}\n{one.low:.2f}-{one.high:.2f}"
 
 
 def _describe_tests(made: ArmReport) -> list[str]:
