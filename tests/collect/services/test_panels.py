@@ -75,6 +75,16 @@ def test_who_finds_no_more_work_gets_the_full_code(sqlite: Database) -> None:
     assert bench.judging.state(judge).completion_code == "ALL"
 
 
+def test_who_finishes_while_others_have_the_rest_gets_the_full_code(sqlite: Database) -> None:
+    bench = Bench(sqlite, training=False, topics=8, golds=20, judgments_per_item=1, least_pages=3,
+                  code_finished="ALL", code_partial="SOME")  # fmt: skip
+    first = _at_work(bench, "first", pages=1)
+    for number in range(4):
+        bench.judging.page(bench.arrive(f"other {number}").judge)
+    assert not bench.judging.state(first).open_items
+    assert bench.judging.finish(first).completion_code == "ALL"
+
+
 def outcomes_of(bench: Bench) -> dict[str, dict[str, str]]:
     file = io.BytesIO()
     bench.services.exports.write(bench.slug, "panel-outcomes", file)

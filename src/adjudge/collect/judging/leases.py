@@ -203,16 +203,15 @@ def finish(request: JudgeRequest) -> None:
     """End at the judge's own wish; nothing if they have ended."""
     if request.judge.stage == "finished" or record_of(request.judge).ended_blocked:
         return
-    reason = OWN_WISH
     message = "there is nothing to finish yet: please judge a page first"
     training = request.judge.stage == "training"
     if not training and request.judge.stage not in ("working", "warned"):
         raise Refused("nothing-done", message)
-    if training or request.judge.pages == 0:
-        if view_judge(request).open_items:
-            raise Refused("nothing-done", message)
-        # A panel's participant needs a code, also where they came too late.
-        reason = CAME_LATE if training else NOTHING_LEFT
+    open_items = view_judge(request).open_items
+    if open_items and (training or request.judge.pages == 0):
+        raise Refused("nothing-done", message)
+    # A panel's participant needs a code, also where they came too late.
+    reason = OWN_WISH if open_items else CAME_LATE if training else NOTHING_LEFT
     take_back_page(request.on, request.judge)
     end_way(request, reason, actor="judge")
 
