@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from adjudge import HybridConfusion, Judgments, Scale
+from adjudge import Consensus, HybridConfusion, Judgments, Scale
 from adjudge.data.build import load_table
 from adjudge.evaluation.diagnosis.diagnose import find_drift
 from adjudge.simulation import Crowd, Population
@@ -62,17 +62,27 @@ def test_p_values_of_steady_judges_are_no_smaller_than_they_say() -> None:
         assert (p <= level).mean() <= level + 2 * np.sqrt(level / len(p))
 
 
-def test_the_statistic_by_hand() -> None:
-    # One judge, gold on all items: right 20 times, then wrong 20 times.
+def one_judge(order: list[int], each: int = 1) -> Consensus:
+    """Gold on 40 items: right on 20, then wrong on 20; so many of them at each time."""
     rows = {
-        "item": [f"i{n}" for n in range(40)],
+        "item": [f"i{n}" for n in order],
         "judge": ["x"] * 40,
-        "label": [1 - n % 2 if n >= 20 else n % 2 for n in range(40)],
-        "time": [1_000_000 + 60 * n for n in range(40)],
-        "gold": [n % 2 for n in range(40)],
+        "label": [1 - n % 2 if n >= 20 else n % 2 for n in order],
+        "time": [1_000_000 + 60 * (n // each) for n in order],
+        "gold": [n % 2 for n in order],
     }
-    given, gold = load_table(rows, source="table")[:2]
-    table, history, _ = find_drift(EM.fit(given, gold))
+    return EM.fit(*load_table(rows, source="table")[:2])
+
+
+def test_judgments_of_one_time_have_no_order() -> None:
+    order = np.random.default_rng(0).permutation(40).tolist()
+    one, two = (find_drift(one_judge(rows, 8))[0] for rows in (list(range(40)), order))
+    assert one["p"].to_pylist() == pytest.approx(two["p"].to_pylist(), abs=1e-9)
+    assert one["changed_at"].to_pylist() == two["changed_at"].to_pylist()
+
+
+def test_the_statistic_by_hand() -> None:
+    table, history, _ = find_drift(one_judge(list(range(40))))
     assert table is not None
     assert history is not None
     (row,) = table.to_pylist()
