@@ -152,37 +152,26 @@ def gate(
     old = ((today or datetime.now(UTC).date()) - date.fromisoformat(known.created)).days
     if old > max_age:
         stale += (f"age: the card is {old:,} days old, of at most {max_age:,}",)
-    judge, checked = known.judge, []
+    shifts = None
     if stale:
         checked = [
             Requirement(text=_write(one), measure=one[0], outcome=OPEN, reason="the card is stale")
             for one in required
         ]
-        return _gate(judge, checked, stale, known, None)
-    table = answers.judgments
-    own = table.select(judgments=table.judge == code).with_scale(known.scale)
-    truth = known.gold_labels if gold is None else take_gold(gold)
-    systems = [run if isinstance(run, Run) else Run.read(run) for run in runs]
-    fixed = dict(known.anchors) if anchors is None else _labels_of(take_judgments(anchors))
-    work = _Gate(own, known, truth, fixed, systems, resamples, seed)
-    for one in required:
-        score = work.measure(one[0])
-        checked.append(_decide(one, score, by_estimate=by_estimate))
-    return _gate(judge, checked, (), known, work.shifts)
-
-
-def _gate(
-    judge: str,
-    checked: list[Requirement],
-    stale: tuple[str, ...],
-    card: Card,
-    shifts: Shifts | None,
-) -> Gate:
+    else:
+        table = answers.judgments
+        own = table.select(judgments=table.judge == code).with_scale(known.scale)
+        truth = known.gold_labels if gold is None else take_gold(gold)
+        systems = [run if isinstance(run, Run) else Run.read(run) for run in runs]
+        fixed = dict(known.anchors) if anchors is None else _labels_of(take_judgments(anchors))
+        work = _Gate(own, known, truth, fixed, systems, resamples, seed)
+        checked = [_decide(one, work.measure(one[0]), by_estimate=by_estimate) for one in required]
+        shifts = work.shifts
     return Gate(
-        judge=judge,
+        judge=known.judge,
         requirements=tuple(checked),
         stale=stale,
-        unbound=card.unbound,
+        unbound=known.unbound,
         shifts=shifts,
     )
 
@@ -213,28 +202,19 @@ def _write(requirement: tuple[str, str, float]) -> str:
 
 def _decide(requirement: tuple[str, str, float], score: Score, *, by_estimate: bool) -> Requirement:
     """Decide a requirement by the interval of its measure."""
-    measure, sign, bound = requirement
+    name, sign, bound = requirement
     text, meets = _write(requirement), _SIGNS[sign]
     if not score.defined:
-        reason = score.reason or ""
-        return Requirement(text=text, measure=measure, outcome=OPEN, reason=reason)
+        return Requirement(text=text, measure=name, outcome=OPEN, reason=score.reason or "")
     ends = [score.low, score.high] if not by_estimate else [score.value]
     met = {meets(score.value if end is None else end, bound) for end in ends}
-    outcome = PASSED if met == {True} else FAILED if met == {False} else OPEN
-    reasons = {
-        PASSED: "met" if by_estimate else "the entire interval meets it",
-        FAILED: "not met" if by_estimate else "no part of the interval meets it",
-        OPEN: "a part of the interval meets it: more gold decides",
-    }
-    return Requirement(
-        text=text,
-        measure=measure,
-        outcome=outcome,
-        reason=reasons[outcome],
-        value=score.value,
-        low=score.low,
-        high=score.high,
-    )
+    outcome, reason = OPEN, "a part of the interval meets it: more gold decides"
+    if met == {True}:
+        outcome, reason = PASSED, "met" if by_estimate else "the entire interval meets it"
+    elif met == {False}:
+        outcome, reason = FAILED, "not met" if by_estimate else "no part of the interval meets it"
+    interval = {"value": score.value, "low": score.low, "high": score.high}
+    return Requirement(text=text, measure=name, outcome=outcome, reason=reason, **interval)
 
 
 class _Gate:
