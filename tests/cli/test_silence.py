@@ -82,4 +82,7 @@ def test_several_files_are_reported_like_one(
     code, err, rows = consensus(adjudge, first, second, *manner)
     assert (code, {row["label"] for row in rows}) == (0, {"relevant", "not"}), err
     assert "'relevant' (2) and 'Relevant' (1) differ only in case" in err
-    assert "1 judgment repeats one judge on one item; in 1 such case the labels contradict" in err
+    assert (
+        "1 judgment repeats an item for the same judge; 1 pair of item and judge has different"
+        in err
+    )

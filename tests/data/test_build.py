@@ -66,11 +66,11 @@ def test_contradicting_repeats_are_counted_in_tables_of_any_size(
             notes = Judgments.from_table(
                 dict(zip(("item", "judge", "label"), zip(*rows, strict=True), strict=True))
             ).notes
-        found = [note for note in notes if "contradict" in note]
+        found = [note for note in notes if "different labels" in note]
         assert len(found) == bool(against)
         if found:
             assert found[0].startswith(f"{again} judgment")
-            assert f"in {against} such case" in found[0]
+            assert f"; {against} pair" in found[0]
 
 
 def test_many_rows_are_grouped_as_few_are() -> None:

@@ -96,8 +96,9 @@ def settle_repeats(
     if torn:
         alone = "document" in where and where.get("item") == where["document"]
         place.remark(
-            f"{left:,} judgment{' repeats' if left == 1 else 's repeat'} one judge on one item; "
-            f"in {count_of(torn, 'such case')} the labels contradict each other (all are kept)"
+            f"{count_of(left, 'judgment', 'repeats', 'repeat')} an item for the same judge; "
+            f"{count_of(torn, 'pair', 'of item and judge has', 'of item and judge have')} "
+            "different labels (all are kept)"
             + (", or the documents were judged for several topics" * alone),
             *([name_columns("topic")] if alone else []),
         )

@@ -196,8 +196,8 @@ def codes_below(scale: Scale) -> tuple[str, ...]:
 def describe_codes(below: tuple[str, ...], scale: Scale) -> str:
     """Return what labels below zero may be, as a sentence."""
     return (
-        f"{_are(below)} below a scale from {scale.labels[len(below)]}: the lowest grade, or a "
-        "code, such as no answer or a broken page"
+        f"{_are(below)} below {scale.labels[len(below)]}: this may be the lowest grade, or a code, "
+        "such as for a broken page"
     )
 
 

@@ -74,7 +74,7 @@ def replays(
         raise BadSetting("seeds" if seeds < 1 else "rounds", min(seeds, rounds), "1 or more")
     known = look_up(gold.items, judgments.items)
     if not (known >= 0).any():
-        raise BadData("none of the gold items was judged", expected="gold to measure by")
+        raise BadData("no gold item has a judgment", expected="gold to measure by")
     truth = gold.codes(judgments.scale)
     found = []
     for seed in range(1, seeds + 1):

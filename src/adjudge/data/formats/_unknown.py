@@ -79,12 +79,12 @@ def unknown(file: File) -> BadData:
         )
     if hint := _without_header(file):
         return hint
-    found = f"; its columns are {', '.join(columns)}" if len(columns) > 1 else ""
+    found = f"has the columns {', '.join(columns)}" if len(columns) > 1 else f"begins {first}"
     return BadData.at(
         name,
         _CODE,
-        f"no known format fits a file that begins {first}; expected a header such as "
-        f"'item,judge,label' (or topic and document){found}{_lacks(columns)}",
+        f"no known format {found}; expected a header such as 'item,judge,label' (or topic and "
+        f"document){_lacks(columns)}",
         line=1,
         remedies=(*_NEXT, *([Remedy("judges-are"), Remedy("counts")] if len(columns) > 2 else ())),
     )
@@ -93,13 +93,9 @@ def unknown(file: File) -> BadData:
 def _lacks(columns: list[str]) -> str:
     """Return which parts of a judgment no column names, as the end of a sentence."""
     roles = roles_of(columns)
-    said = {
-        "what was judged": {"item", "document"},
-        "who judged": {"judge"},
-        "the label": {"label"},
-    }
-    missing = [what for what, names in said.items() if not names & roles.keys()]
-    return f"; no column says {', '.join(missing)}" if columns and missing else ""
+    parts = {"item": {"item", "document"}, "judge": {"judge"}, "label": {"label"}}
+    missing = [part for part, names in parts.items() if not names & roles.keys()]
+    return f"; missing: {', '.join(missing)}" if columns and missing else ""
 
 
 def _without_header(file: File) -> BadData | None:

@@ -113,8 +113,9 @@ def draw_gold(
         item = np.flatnonzero(judgments.counts_per_item > 0)
         size = (known[item] < 0).astype(np.float64)
         if not _FEWEST <= count <= size.sum():
-            most = f"from {_FEWEST} to {int(size.sum()):,}, the judged items without gold"
-            raise BadSetting("count", count, most)
+            most = int(size.sum())
+            limits = f"{_FEWEST} to {most:,} (judged items without gold: {most:,})"
+            raise BadSetting("count", count, limits)
         chance = _share_out(size, count)
     else:
         plan = Plan(seed=seed)

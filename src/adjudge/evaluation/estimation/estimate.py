@@ -346,7 +346,7 @@ def check_gold(gold: Gold, judgments: Judgments) -> list[str]:
     known = align_judged(gold, judgments)
     have = known[known >= 0]
     if not have.size:
-        there = "none of the gold items was judged" if len(gold) else "there is no gold"
+        there = "no gold item has a judgment" if len(gold) else "there is no gold"
         raise BadData(
             f"{there}; expected gold of some judged items", source=gold.source, code="no-gold"
         )

@@ -257,7 +257,7 @@ def _align(gold: Gold | None, judgments: Judgments) -> NDArray[np.int16]:  # (it
     known = gold.align(judgments)
     if not (known >= 0).any():
         raise BadData(
-            f"none of the {len(gold):,} gold items was judged; expected gold of judged items",
+            f"no gold item (of {len(gold):,}) has a judgment; expected gold of judged items",
             source=gold.source,
             expected="gold of judged items",
         )
