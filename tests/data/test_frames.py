@@ -84,7 +84,9 @@ def test_names_of_several_types_are_text() -> None:
 def test_records_and_lazy_frames_are_tables_too() -> None:
     expected = Judgments.from_table(frame()).to_table()
     records = frame().to_dict("records")
-    for table in (records, pl.DataFrame(BASE).lazy(), pl.DataFrame(BASE), BASE):
+    coded = pl.DataFrame(BASE, schema_overrides={"item": pl.Categorical, "judge": pl.Enum("xy")})
+    tables = (records, BASE, pa.table(BASE), pl.DataFrame(BASE), pl.DataFrame(BASE).lazy(), coded)
+    for table in (*tables, frame().astype({"item": "category", "label": "float"})):
         assert Judgments.from_table(table).to_table().equals(expected)
     for by in (["item"], ["item", "judge"]):
         assert Judgments.from_table(frame().set_index(by)).to_table().equals(expected)

@@ -140,12 +140,6 @@ def test_documents_of_a_row_are_items_of_their_own(tmp_path: Path) -> None:
     assert {"d01", "d02"} <= set(found.documents.to_pylist())
 
 
-def test_numbered_labels_belong_to_the_judge_of_their_number(tmp_path: Path) -> None:
-    people = {f"annotator_{k}": [f"p{(n + k) % 4}" for n in range(ROWS)] for k in (1, 2)}
-    found = judgments_in(read(written(tmp_path, people | table("label_1", "label_2"))))
-    assert (len(found), found.item_count, found.judge_count) == (2 * ROWS, ROWS, 4)
-
-
 def test_long_text_is_no_label(tmp_path: Path) -> None:
     text = [f"{n} {'a long answer ' * 12}" for n in range(ROWS)]
     rows = {"item": [f"i{n}" for n in range(ROWS)], "judge": ["j"] * ROWS, "label": text}
@@ -153,20 +147,6 @@ def test_long_text_is_no_label(tmp_path: Path) -> None:
         with pytest.raises(BadData) as caught:
             read(written(tmp_path, rows), columns=columns)
         assert caught.value.code == "free-text"
-
-
-@pytest.mark.parametrize("labels", [("-2", "0", "1"), ("-1", "0", "1", "2"), ("-1", "1", "2")])
-def test_a_grade_below_zero_is_asked_about(labels: tuple[str, ...]) -> None:
-    rows = {
-        "item": [f"i{n}" for n in range(ROWS)],
-        "judge": ["j"] * ROWS,
-        "label": [labels[n % len(labels)] for n in range(ROWS)],
-    }
-    with pytest.raises(BadData) as caught:
-        Judgments.from_table(rows)
-    assert (caught.value.code, caught.value.value) == ("negative-label", labels[:1])
-    left = Judgments.from_table(rows, drop_labels=labels[:1])
-    assert left.scale.labels == labels[1:]
 
 
 def test_a_scale_around_zero_is_a_scale() -> None:

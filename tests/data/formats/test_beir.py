@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from adjudge.data.build import load_table
-from adjudge.data.formats import Content, beir, read, write
+from adjudge.data.formats import Content, read, write
 from adjudge.data.gold import Gold
 from reading import complaint, gold_in
 
@@ -147,16 +147,3 @@ def test_a_folder_of_an_earlier_run_is_replaced_and_no_other(folder: Path, tmp_p
     assert complaint(write, Content(labels=_labels()), folder, format="beir") == (
         f"{folder}: folder-not-empty"
     )
-
-
-def test_a_crash_leaves_no_half_folder(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def crash(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    content = read(folder)
-    monkeypatch.setattr(beir, "write_table", crash)
-    with pytest.raises(KeyboardInterrupt):
-        write(content, tmp_path / "out", format="beir")
-    assert [path.name for path in tmp_path.iterdir()] == ["nfc"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 from pathlib import Path
 
@@ -50,13 +49,6 @@ def test_every_kind_of_line_end(tmp_path: Path, end: str) -> None:
     path = _file(tmp_path, end.join(["a,b", "1,2", "3,4", ""]))
     assert _rows(path) == [["1", "2"], ["3", "4"]]
     assert Delimited(File.at(path)).lines == [2, 3]
-
-
-@pytest.mark.parametrize("header", ["a,b", '"a","b"'])
-def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path, header: str) -> None:
-    path = _file(tmp_path, f"\ufeff{header}\n1,2\n")
-    table, _ = read_delimited(File.at(path), Options())
-    assert table.to_pydict() == {"a": ["1"], "b": ["2"]}
 
 
 def test_blank_lines_are_no_rows_but_count_as_lines(tmp_path: Path) -> None:
@@ -138,12 +130,6 @@ def test_very_long_rows(tmp_path: Path) -> None:
     table, source = read_delimited(File.at(path), Options())
     assert [len(cell) for cell in table["a"].to_pylist()] == [1, length, 1]
     assert str(source.error(2, "so")) == "judgments.csv, line 4: so"
-
-
-def test_a_compressed_file_cut_short(tmp_path: Path) -> None:
-    text = "a,b\n" + "".join(f"{i},{i * 7919 % 10007}\n" for i in range(100_000))
-    path = _file(tmp_path, gzip.compress(text.encode())[:-100_000], "judgments.csv.gz")
-    assert _complaint(path) == "judgments.csv.gz: unreadable-file"
 
 
 def test_the_delimiter_is_a_tab_if_the_header_has_as_many_as_commas(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from adjudge.data.formats import read
 from adjudge.data.scale import Scale
@@ -163,12 +162,3 @@ def test_gold_off_the_scale_names_its_annotation(tmp_path: Path) -> None:
     content = read(path, scale=Scale.parse("0<1"), skip_bad=True)
     assert content.gold is None
     assert len(content.bad) == 1
-
-
-letters = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff"), min_size=1
-)
-ids = letters.filter(lambda text: text.strip() != "") | st.integers(0, 10**18).map(str)
-cells = st.lists(
-    st.tuples(ids, ids, st.sampled_from(["yes", "no", "a, b"])), min_size=1, max_size=12
-)

@@ -43,28 +43,19 @@ def batch(folder: Path, extra: list[str], *rows: dict[str, str]) -> Path:
     return path
 
 
+def given(hit: str, judge: str, **more: str) -> dict[str, str]:
+    """An assignment, whose other columns have a point where a name has two underscores."""
+    return {"HITId": hit, "WorkerId": judge} | {k.replace("__", "."): v for k, v in more.items()}
+
+
 def test_pair_of_topic_and_document_is_the_item(tmp_path: Path) -> None:
+    inputs = {"Input.query": "red, dress", "Input.docno": "d1", "Input.title": "A dress"}
+    late = {"SubmitTime": "Wed Jul 03 01:08:31 PDT 2013", "WorkTimeInSeconds": "12"}
     path = batch(
         tmp_path,
-        ["Input.query", "Input.docno", "Input.title", "Answer.relevance"],
-        {
-            "HITId": "H1",
-            "WorkerId": "W1",
-            "Input.query": "red, dress",
-            "Input.docno": "d1",
-            "Input.title": "A dress",
-            "Answer.relevance": "2",
-        },
-        {
-            "HITId": "H9",  # another HIT about the same pair
-            "WorkerId": "W2",
-            "Input.query": "red, dress",
-            "Input.docno": "d1",
-            "Input.title": "A dress",
-            "Answer.relevance": "0",
-            "SubmitTime": "Wed Jul 03 01:08:31 PDT 2013",
-            "WorkTimeInSeconds": "12",
-        },
+        [*inputs, "Answer.relevance"],
+        given("H1", "W1", Answer__relevance="2") | inputs,
+        given("H9", "W2", Answer__relevance="0") | inputs | late,  # another HIT on the same pair
     )
     content = read(path)
     assert content.format == "mturk"
@@ -88,19 +79,8 @@ def test_hit_is_the_item_without_a_pair(tmp_path: Path) -> None:
     path = batch(
         tmp_path,
         ["Input.image_url", "Input.gold", "Answer.category.label"],
-        {
-            "HITId": "H1",
-            "WorkerId": "W1",
-            "Input.image_url": "http://x/1",
-            "Answer.category.label": "cat",
-            "Input.gold": "dog",
-        },
-        {
-            "HITId": "H2",
-            "WorkerId": "W1",
-            "Input.image_url": "http://x/2",
-            "Answer.category.label": "dog",
-        },
+        given("H1", "W1", Answer__category__label="cat", Input__gold="dog"),
+        given("H2", "W1", Answer__category__label="dog"),
     )
     content = read(path)
     assert judged(content) == {("H1", "W1", "cat"), ("H2", "W1", "dog")}
@@ -111,17 +91,11 @@ def test_rejected_and_unanswered_are_left_out_and_counted(tmp_path: Path) -> Non
     path = batch(
         tmp_path,
         ["Answer.relevance"],
-        {"HITId": "H1", "WorkerId": "W1", "Answer.relevance": "1"},
-        {"HITId": "H1", "WorkerId": "W2", "Answer.relevance": "0", "AssignmentStatus": "Rejected"},
-        {
-            "HITId": "H1",
-            "WorkerId": "W3",
-            "Answer.relevance": "0",
-            "AssignmentStatus": "Submitted",
-            "Reject": "Random clicks",
-        },
-        {"HITId": "H1", "WorkerId": "W4", "Answer.relevance": "", "AssignmentStatus": "Submitted"},
-        {"HITId": "H1", "WorkerId": "W5", "Answer.relevance": "1", "Reject": "overturned"},
+        given("H1", "W1", Answer__relevance="1"),
+        given("H1", "W2", Answer__relevance="0", AssignmentStatus="Rejected"),
+        given("H1", "W3", Answer__relevance="0", AssignmentStatus="Submitted", Reject="Random"),
+        given("H1", "W4", Answer__relevance="", AssignmentStatus="Submitted"),
+        given("H1", "W5", Answer__relevance="1", Reject="overturned"),
     )
     content = read(path)
     assert judged(content) == {("H1", "W1", "1"), ("H1", "W5", "1")}
@@ -134,16 +108,10 @@ def test_rejected_and_unanswered_are_left_out_and_counted(tmp_path: Path) -> Non
 
 def test_a_column_a_choice(tmp_path: Path) -> None:
     columns = ["Answer.grade.0", "Answer.grade.1", "Answer.grade.2"]
-    path = batch(
-        tmp_path,
-        columns,
-        {"HITId": "H1", "WorkerId": "W1"}
-        | dict(zip(columns, ["false", "true", "false"], strict=True)),
-        {"HITId": "H1", "WorkerId": "W2"}
-        | dict(zip(columns, ["true", "false", "false"], strict=True)),
-        {"HITId": "H1", "WorkerId": "W3"}
-        | dict(zip(columns, ["false", "false", "false"], strict=True)),
-    )
+    marks = {"W1": ("false", "true", "false"), "W2": ("true", "false", "false")}
+    marks["W3"] = ("false", "false", "false")
+    rows = (given("H1", j) | dict(zip(columns, own, strict=True)) for j, own in marks.items())
+    path = batch(tmp_path, columns, *rows)
     content = read(path)
     assert judged(content) == {("H1", "W1", "1"), ("H1", "W2", "0")}
     assert content.notes == ("1 row left out: no answer",)

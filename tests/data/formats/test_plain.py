@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -124,17 +122,6 @@ def test_harmless_habits_of_other_programs(tmp_path: Path, text: str) -> None:
     assert _rows(judgments) == [("a", "w", "1"), ("b", "w", "0")]
 
 
-def test_very_long_ids(tmp_path: Path) -> None:
-    item, judge = "i" * 10_000, "j" * 10_000
-    judgments = Judgments.read(_file(tmp_path, f"item,judge,label\n{item},{judge},1\n"))
-    assert _rows(judgments) == [(item, judge, "1")]
-
-
-def test_latin_1_where_it_is_named(tmp_path: Path) -> None:
-    path = _file(tmp_path, "item,judge,label\ncafé,w,1\n".encode("latin-1"))
-    assert _rows(Judgments.read(path, encoding="latin-1")) == [("café", "w", "1")]
-
-
 # Faults, each with its full message
 
 
@@ -187,31 +174,17 @@ def test_a_bad_file(tmp_path: Path, text: str, message: str) -> None:
     assert complaint(read, _file(tmp_path, text)) == message
 
 
-def test_a_label_off_the_scale(tmp_path: Path) -> None:
-    rows = "".join(f"i{n},w,{n % 3}\n" for n in range(15))
-    path = _file(tmp_path, f"item,judge,label\n{rows}x,w,4\n")
-    assert complaint(read, path, scale=THREE) == (
-        "judgments.csv, line 17, column label: label-off-scale"
-    )
-
-
-def test_a_gold_off_the_scale(tmp_path: Path) -> None:
-    path = _file(tmp_path, "item,judge,label,gold\na,w,1,\nb,w,1,5\n")
-    assert (
-        complaint(read, path, scale=THREE) == "judgments.csv, line 3, column gold: label-off-scale"
-    )
-
-
-def test_the_line_after_quoted_newlines(tmp_path: Path) -> None:
-    path = _file(tmp_path, 'item,judge,label\n"a\nb\r\nc",w,1\n\n"d",w,2\ne,w,3\n')
-    assert (
-        complaint(read, path, scale=THREE) == "judgments.csv, line 7, column label: label-off-scale"
-    )
-
-
-def test_contradictory_gold_in_a_gold_file(tmp_path: Path) -> None:
-    path = _file(tmp_path, "item,gold\na,1\nb,\na,2\n", "gold.csv")
-    assert complaint(read, path) == "gold.csv, line 4, column gold: two-values"
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("item,judge,label\na,w,0\nb,w,2\nx,w,4\n", "line 4, column label"),
+        ("item,judge,label,gold\na,w,1,\nb,w,1,5\n", "line 3, column gold"),
+        ('item,judge,label\n"a\nb\r\nc",w,1\n\n"d",w,2\ne,w,3\n', "line 7, column label"),
+    ],
+)
+def test_a_value_off_the_scale(tmp_path: Path, text: str, place: str) -> None:
+    code = complaint(read, _file(tmp_path, text), scale=THREE)
+    assert code == f"judgments.csv, {place}: label-off-scale"
 
 
 def test_parquet_cut_short(tmp_path: Path) -> None:
@@ -265,36 +238,6 @@ def test_bad_gold_rows_are_skipped_and_listed(tmp_path: Path) -> None:
     content = read(_file(tmp_path, "item,gold\na,1\nb,\n,2\nc,0\n", "gold.csv"), skip_bad=True)
     assert gold_in(content).to_table().to_pydict() == {"item": ["a", "c"], "gold": ["1", "0"]}
     assert [(bad.row, bad.place) for bad in content.bad] == [(2, "gold.csv, line 4, column item")]
-
-
-# Tables of other libraries
-
-_COLUMNS = {"item": ["a", "b", "a"], "judge": ["w", "w", "v"], "label": [1, 2, 1]}
-_EXPECTED = [("a", "w", "1"), ("a", "v", "1"), ("b", "w", "2")]
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        pa.table(_COLUMNS),
-        pd.DataFrame(_COLUMNS),
-        pd.DataFrame(_COLUMNS).astype({"item": "category", "label": "float"}),
-        pl.DataFrame(_COLUMNS),
-        pl.DataFrame(_COLUMNS, schema_overrides={"item": pl.Categorical}),
-        pl.DataFrame(_COLUMNS, schema_overrides={"judge": pl.Enum(["v", "w"])}),
-        _COLUMNS,
-    ],
-    ids=["arrow", "pandas", "pandas-category", "polars", "polars-category", "polars-enum", "dict"],
-)
-def test_tables_of_other_libraries(table: Any) -> None:
-    assert _rows(Judgments.from_table(table)) == _EXPECTED
-
-
-def test_a_bad_row_of_a_table() -> None:
-    assert (
-        complaint(Judgments.from_table, pd.DataFrame({**_COLUMNS, "label": [1.0, None, 2.0]}))
-        == "table, row 2, column label: missing-label"
-    )
 
 
 @pytest.mark.parametrize("order", ["grouped", "shuffled"])

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -17,7 +15,7 @@ from hypothesis import strategies as st
 from adjudge.data.formats import Content, read, write
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
-from reading import complaint, gold_in, judgments_in
+from reading import gold_in, judgments_in
 from sizes import sized
 
 _MOST = min(settings.default.max_examples, sized(12, full=400))  # each writes and reads a file
@@ -104,30 +102,6 @@ def test_gold_comes_back_as_it_was(
     assert (
         dict(zip(gold_in(again).items.to_pylist(), gold_in(again).texts(), strict=True)) == truths
     )
-
-
-@pytest.mark.parametrize("name", sorted(_SUFFIX))
-@settings(deadline=None, max_examples=_MOST * 2 // 5)
-@given(blank=st.text(" \t\n\r\u00a0\u2003", max_size=3), role=st.sampled_from(["item", "judge"]))
-def test_ids_of_nothing_but_white_space_are_bad(
-    tmp_path_factory: pytest.TempPathFactory, name: str, blank: str, role: str
-) -> None:
-    path = tmp_path_factory.mktemp("blank") / f"judgments{_SUFFIX[name]}"
-    names = {"item": ["a", "b"], "judge": ["w", "w"], "label": ["1", "1"]}
-    judgments = Judgments.from_table(names)
-    column = pa.array([names[role][0], blank], pa.large_string())
-    parts = {"item": "items", "judge": "judges"}
-    bad = Content(judgments=_with(judgments, parts[role], column))
-    write(bad, path, format=name)
-    place = {"parquet": "row 2", "jsonl": "line 2"}.get(name, "line 3")
-    assert complaint(read, path) == f"{path.name}, {place}, column {role}: bad-id"
-
-
-def _with(judgments: Judgments, part: str, names: Any) -> Judgments:
-    changed = replace(judgments, **{part: names})
-    if part == "judges":
-        changed = replace(changed, judge=np.array([0, 1], dtype=np.int32))
-    return changed
 
 
 def test_the_csv_that_is_written(tmp_path: Path) -> None:

@@ -60,14 +60,6 @@ def test_lines_with_too_few_or_too_many_fields(tmp_path: Path) -> None:
     assert str(source.error(1, "so")) == "data, line 4: so"
 
 
-def test_no_line_with_the_right_number_of_fields(tmp_path: Path) -> None:
-    (tmp_path / "data").write_text("1\n2\n")
-    assert (
-        complaint(read_spaced, File.at(tmp_path / "data"), Options(skip_bad=True), _NAMES)
-        == "data: no-good-rows"
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "fits"),
     [

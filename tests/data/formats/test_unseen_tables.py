@@ -184,18 +184,13 @@ ASKED: dict[str, tuple[str, str, str]] = {  # text, code, a setting that solves 
     **{
         f"wide {' '.join(columns)}": (csv(wide(*columns)), "unclear-columns", setting)
         for columns, setting in (
-            (("relevance", "fluency", "coherence"), "questions-are"),
             (("relevance_score", "style_score"), "questions-are"),
-            (("alice", "bob", "carol"), "judges-are"),
             (("label_alice", "label_bob"), "judges-are"),
-            (("gpt-4", "claude-3", "llama"), "judges-are"),
             (("human", "model"), "judges-are"),
-            (("label1", "label2", "label3"), "judges-are"),
             (("label", "prediction"), "judges-are"),
             (("gpt_answer", "llama_answer"), "judges-are"),
             (("2023", "2024"), "transpose"),
             (("doc1", "doc2", "doc3"), "questions-are"),
-            (("judge1_style", "judge1_tone", "judge2_style", "judge2_tone"), "judges-are"),
         )
     },
     "counts without a sum": (
@@ -420,6 +415,8 @@ def test_an_answer_makes_the_table_readable(tmp_path: Path) -> None:
     assert Judgments.read(path, format="nested").judges.to_pylist() == ["ann", "bob"]
     found = Judgments.read(path, questions_are="ratings.*")
     assert (len(found), found.item_count, found.judge_count) == (24, 24, 1)
+    path = written(tmp_path, "csv", ASKED["labels (-2, 0, 1, 2)"][0])
+    assert Judgments.read(path, drop_labels=["-2"]).scale.labels == ("0", "1", "2")
     path = written(tmp_path, "csv", ASKED["documents of a search"][0])
     found = Judgments.read(path, questions_are="relevance*")
     assert (len(found), found.item_count, found.judge_count, found.topic_count) == (24, 24, 3, 4)

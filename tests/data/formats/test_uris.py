@@ -1,82 +1,15 @@
-"""Files named by URIs: of this machine, and of a small server that speaks enough of S3."""
+"""Files named by URIs: those of this machine, by Arrow's file systems."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit
-from xml.sax.saxutils import escape
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adjudge.data.formats.uris import _shown_uri, expand_patterns, fetch_file, name_of, open_uri
+from adjudge.data.formats.uris import expand_patterns, fetch_file, name_of, open_uri
 from adjudge.errors import BadData
-from servers import Quiet, serving
-
-DATE = "Mon, 16 Nov 2026 00:00:00 GMT"
-
-
-class S3(Quiet):
-    """A folder of buckets over HTTP, to read: objects, parts of them, and lists. No signatures."""
-
-    root: Path
-    asked: list[str]
-
-    def do_GET(self) -> None:  # noqa: N802
-        place, query = urlsplit(self.path), parse_qs(urlsplit(self.path).query)
-        self.asked.append(f"{self.command} {place.path}")
-        bucket, _, key = unquote(place.path).lstrip("/").partition("/")
-        if "list-type" in query:
-            self._list(bucket, query.get("prefix", [""])[0], "delimiter" in query)
-            return
-        file = self.root / bucket / key
-        if key and not file.is_file():
-            self._answer(404, b"<Error><Code>NoSuchKey</Code></Error>")
-            return
-        data = file.read_bytes() if key else b""
-        if "Range" in self.headers:
-            first, last = self.headers["Range"].removeprefix("bytes=").split("-")
-            self._answer(206, data[int(first) : int(last) + 1])
-        else:
-            self._answer(200, data)
-
-    def do_HEAD(self) -> None:  # noqa: N802
-        self.do_GET()
-
-    def _list(self, bucket: str, prefix: str, flat: bool) -> None:
-        files = sorted(path for path in (self.root / bucket).rglob("*") if path.is_file())
-        keys = [path.relative_to(self.root / bucket).as_posix() for path in files]
-        lines, folders = [], set()
-        for key, path in zip(keys, files, strict=True):
-            rest = key.removeprefix(prefix)
-            if not key.startswith(prefix):
-                continue
-            if flat and "/" in rest:
-                folders.add(prefix + rest.partition("/")[0] + "/")
-                continue
-            lines.append(
-                f"<Contents><Key>{escape(key)}</Key><Size>{path.stat().st_size}</Size>"
-                "<LastModified>2026-11-16T00:00:00.000Z</LastModified></Contents>"
-            )
-        lines += [f"<CommonPrefixes><Prefix>{name}</Prefix></CommonPrefixes>" for name in folders]
-        text = f"<ListBucketResult><Name>{bucket}</Name><KeyCount>{len(lines)}</KeyCount>"
-        text += "<IsTruncated>false</IsTruncated>" + "".join(lines) + "</ListBucketResult>"
-        self._answer(200, f'<?xml version="1.0" encoding="UTF-8"?>{text}'.encode())
-
-    def _answer(self, status: int, data: bytes) -> None:
-        self.send_response(status)
-        for name, value in (
-            ("Content-Length", str(len(data))),
-            ("Last-Modified", DATE),
-            ("ETag", '"1"'),
-            ("Content-Type", "application/octet-stream"),
-        ):
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
 
 
 @pytest.fixture
@@ -89,16 +22,6 @@ def buckets(tmp_path: Path) -> Path:
         pq.write_table(pa.table(rows), path)
     (tmp_path / "crowd" / "parts" / "d.csv").write_text("item,judge,label\nx,k,1\ny,k,1\n")
     return tmp_path
-
-
-@pytest.fixture
-def s3(buckets: Path) -> Iterator[tuple[str, list[str]]]:
-    """What to put after a URI to be led to a server of the buckets, and what it was asked."""
-    asked: list[str] = []
-    handler = type("Handler", (S3,), {"root": buckets, "asked": asked})
-    with serving(handler) as address:
-        place = address.removeprefix("http://")
-        yield f"?region=us-east-1&scheme=http&endpoint_override={place}", asked
 
 
 def test_a_pattern_is_the_files_that_fit_it(buckets: Path) -> None:
@@ -128,21 +51,6 @@ def test_a_file_is_fetched_and_goes_again(buckets: Path) -> None:
         assert pq.read_table(file).num_rows == 2
     with fetch_file(str(buckets)) as same:
         assert same == buckets
-
-
-def test_files_of_an_s3_server(s3: tuple[str, list[str]], buckets: Path) -> None:
-    options, asked = s3
-    found = expand_patterns([f"s3://key:secret@crowd/parts/*.parquet{options}"])
-    assert [_shown_uri(uri) for uri in found] == [
-        "s3://crowd/parts/a%201.parquet",
-        "s3://crowd/parts/b.parquet",
-    ]
-    for uri in found:
-        with open_uri(uri) as file:
-            assert pq.read_table(file).num_rows == 2
-    with fetch_file(found[0]) as path:
-        assert path.read_bytes() == (buckets / "crowd" / "parts" / "a 1.parquet").read_bytes()
-    assert any(line.startswith("GET /crowd/parts/a") for line in asked)
 
 
 @pytest.mark.parametrize(
