@@ -1,4 +1,4 @@
-"""The Gibbs sampler of Bradley and Terry's model with ties, judges, positions and topics.
+"""The Gibbs sampler of Bradley and Terry's model with ties, judges and positions.
 
 With x half the log odds between two items and tied = 2 cos(phi), the chance of a win has
 1 / (cosh x + cos phi) below it, whose zeros lie on the imaginary axis: it is a mixture of normal
@@ -10,9 +10,8 @@ drawn, the rest is put in at its mean: its variance is less than 1e-5 of the tot
 
 Arguments are those of ``adjudge.kernels.pairs``, and:
 
-node_a, node_b    (cell,) the item within its topic, -1 where topics are not distinguished
 starts, entries   cells of each item: entries[starts[i]:starts[i + 1]], as cell * 2 + (it is b)
-theta             (item,) log strengths; delta (node,) how far they are higher in a topic
+theta             (item,) log strengths
 prior             weight of the prior: that many wins and losses against an item of log strength 0
 """
 
@@ -70,20 +69,11 @@ def _log_chance(x, tied):
 
 
 @njit(**_COMPILED)
-def _odds(c, a, b, node_a, node_b, theta, delta):
-    """The log odds of a cell's pair, without its judge."""
-    value = theta[a[c]] - theta[b[c]]
-    if node_a[c] >= 0:
-        value += delta[node_a[c]] - delta[node_b[c]]
-    return value
-
-
-@njit(**_COMPILED)
-def turn(a, b, judge, side, wins, node_a, node_b, theta, delta, lean, tied, right, turned, rng):
+def turn(a, b, judge, side, wins, theta, lean, tied, right, turned, rng):
     """Draw which comparisons were against the order; ``turned`` (cell, 3) says how many."""
     for c in range(a.size):
         j = judge[c]
-        d, move = _odds(c, a, b, node_a, node_b, theta, delta), side[c] * lean[j]
+        d, move = theta[a[c]] - theta[b[c]], side[c] * lean[j]
         with_order, against = (
             _log_chance(0.5 * (d + move), tied),
             _log_chance(0.5 * (move - d), tied),
@@ -119,11 +109,11 @@ def draw_right(judge, wins, turned, alpha, beta, right, rng):
 
 
 @njit(**_COMPILED)
-def log_tied(a, b, judge, side, wins, turned, node_a, node_b, theta, delta, lean, tied):
+def log_tied(a, b, judge, side, wins, turned, theta, lean, tied):
     """The log-likelihood as far as it depends on the weight of ties."""
     total = 0.0
     for c in range(a.size):
-        d, move = _odds(c, a, b, node_a, node_b, theta, delta), side[c] * lean[judge[c]]
+        d, move = theta[a[c]] - theta[b[c]], side[c] * lean[judge[c]]
         against = turned[c, 0] + turned[c, 1] + turned[c, 2]
         plain = wins[c, 0] + wins[c, 1] + wins[c, 2] - against
         total += wins[c, 2] * math.log(tied)
@@ -135,13 +125,13 @@ def log_tied(a, b, judge, side, wins, turned, node_a, node_b, theta, delta, lean
 
 
 @njit(**_COMPILED)
-def augment(a, b, judge, side, wins, turned, node_a, node_b, theta, delta, lean, tied, form, rng):
+def augment(a, b, judge, side, wins, turned, theta, lean, tied, form, rng):
     """Draw the precision of every cell: ``form`` (cell, 4) precision and linear term, both ways.
 
     They belong to the total log odds: psi with the order, and move - d against it.
     """
     for c in range(a.size):
-        d, move = _odds(c, a, b, node_a, node_b, theta, delta), side[c] * lean[judge[c]]
+        d, move = theta[a[c]] - theta[b[c]], side[c] * lean[judge[c]]
         against = turned[c, 0] + turned[c, 1] + turned[c, 2]
         plain = wins[c, 0] + wins[c, 1] + wins[c, 2] - against
         form[c, :] = 0.0
@@ -156,9 +146,7 @@ def augment(a, b, judge, side, wins, turned, node_a, node_b, theta, delta, lean,
 
 
 @njit(**_COMPILED)
-def draw_theta(
-    starts, entries, a, b, judge, side, node_a, node_b, theta, delta, lean, form, prior, rng
-):
+def draw_theta(starts, entries, a, b, judge, side, theta, lean, form, prior, rng):
     """Draw log strengths one after the other, then their common level."""
     level, weight = 0.0, 0.0
     for i in range(theta.size):
@@ -170,7 +158,7 @@ def draw_theta(
             c = entries[n] >> 1
             sign = -1.0 if entries[n] & 1 else 1.0
             move = side[c] * lean[judge[c]]
-            rest = _odds(c, a, b, node_a, node_b, theta, delta) - sign * theta[i]
+            rest = theta[a[c]] - theta[b[c]] - sign * theta[i]
             w += form[c, 0] + form[c, 2]
             own += sign * (form[c, 1] - form[c, 0] * (rest + move))
             own -= sign * (form[c, 3] - form[c, 2] * (move - rest))
@@ -182,34 +170,13 @@ def draw_theta(
 
 
 @njit(**_COMPILED)
-def draw_delta(
-    starts, entries, a, b, judge, side, node_a, node_b, theta, delta, lean, form, spread, rng
-):
-    """Draw how far each item is higher in each topic, and the spread of that; the new spread."""
-    total = 0.0
-    for m in range(delta.size):
-        own, w = 0.0, 1.0 / spread
-        for n in range(starts[m], starts[m + 1]):
-            c = entries[n] >> 1
-            sign = -1.0 if entries[n] & 1 else 1.0
-            move = side[c] * lean[judge[c]]
-            rest = _odds(c, a, b, node_a, node_b, theta, delta) - sign * delta[m]
-            w += form[c, 0] + form[c, 2]
-            own += sign * (form[c, 1] - form[c, 0] * (rest + move))
-            own -= sign * (form[c, 3] - form[c, 2] * (move - rest))
-        delta[m] = own / w + rng.standard_normal() / math.sqrt(w)
-        total += delta[m] * delta[m]
-    return (0.25 + 0.5 * total) / rng.standard_gamma(2.0 + 0.5 * delta.size)
-
-
-@njit(**_COMPILED)
-def draw_lean(a, b, judge, side, node_a, node_b, theta, delta, lean, form, centre, spread, rng):
+def draw_lean(a, b, judge, side, theta, lean, form, centre, spread, rng):
     """Draw each judge's lean to what is shown first, and its mean over judges; the new mean."""
     own = np.full(lean.size, centre / (spread * spread))
     w = np.full(lean.size, 1.0 / (spread * spread))
     for c in range(a.size):
         if side[c] != 0:
-            d = _odds(c, a, b, node_a, node_b, theta, delta)
+            d = theta[a[c]] - theta[b[c]]
             w[judge[c]] += form[c, 0] + form[c, 2]
             own[judge[c]] += side[c] * (form[c, 1] - form[c, 0] * d)
             own[judge[c]] += side[c] * (form[c, 3] + form[c, 2] * d)

@@ -32,18 +32,14 @@ import numpy as np
 from numba import njit
 
 _COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
-_BLOCK = 512  # cells whose numbers stay near the processor
 
 
 @njit(**_COMPILED)
-def key_comparisons(
-    left, right, outcome, first, judge, topic, items, judges, topics, unsaid, weight, key, heavy
-):
-    """Fill keys (((pair * 3 + side) * judges + judge) * topics + topic) * 3 + outcome; how many.
+def key_comparisons(left, right, outcome, first, judge, items, judges, unsaid, weight, key, heavy):
+    """Fill keys ((pair * 3 + side) * judges + judge) * 3 + outcome; how many there are.
 
-    ``first``, ``judge`` and ``topic`` are empty where cells do not differ by them, and their
-    counts 1; so is ``weight`` where comparisons weigh one each. An outcome from ``unsaid`` on has
-    no key.
+    ``first`` and ``judge`` are empty where cells do not differ by them, and their counts 1; so is
+    ``weight`` where comparisons weigh one each. An outcome from ``unsaid`` on has no key.
     """
     size = 0
     for n in range(left.size):
@@ -60,8 +56,6 @@ def key_comparisons(
                 place += 2
         if judge.size:
             place = place * judges + judge[n]
-        if topic.size:
-            place = place * topics + topic[n]
         if turned and said <= 1:
             said = 1 - said
         key[size] = place * 3 + said
@@ -72,11 +66,11 @@ def key_comparisons(
 
 
 @njit(**_COMPILED)
-def count_cells(key, weight, items, sides, judges, topics, a, b, judge, side, topic, counts):
+def count_cells(key, weight, items, sides, judges, a, b, judge, side, counts):
     """Fill cells from sorted keys of ``key_comparisons``; how many there are.
 
     ``weight`` is (comparison,), or empty where each weighs one; ``sides`` is 3, or 1 where cells
-    do not differ by them; so is ``judges``, and ``topics`` is 0.
+    do not differ by them; so is ``judges``.
     """
     cell = -1
     last = -1
@@ -85,10 +79,8 @@ def count_cells(key, weight, items, sides, judges, topics, a, b, judge, side, to
         if place != last:
             last = place
             cell += 1
-            above = place // topics if topics else place
-            topic[cell] = place - above * topics if topics else -1
-            rest = above // judges
-            judge[cell] = above - rest * judges
+            rest = place // judges
+            judge[cell] = place - rest * judges
             pair = rest // sides
             side[cell] = rest - pair * sides - 1 if sides > 1 else 0
             a[cell] = pair // items
@@ -133,106 +125,6 @@ def iterate(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down
             spread = first * norm + 0.5 * half * norm - mean * mean
             totals[2 + 2 * j] += side[c] * (x - y)
             totals[3 + 2 * j] += (win_a[c] + win_b[c] + tie[c]) * spread
-
-
-@njit(**_COMPILED)
-def crowd(
-    a, b, judge, side, win_a, win_b, tie, strength, lean, tied, up, down, totals, right, agreed
-):
-    """Newman's iteration where a judge may answer against the order, and how often they did.
-
-    Each comparison is taken both ways, by how likely either is; ``agreed`` (judge,) adds up how
-    many of a judge's comparisons were with the order. In blocks: what is looked up, what is worked
-    out of it, several cells at once, and what is added to items and judges.
-    """
-    moves = np.ones((lean.size, 3))  # by the side, looked up: which side it is nobody can foresee
-    moves[:, 2] = np.exp(0.5 * lean)
-    moves[:, 0] = 1.0 / moves[:, 2]
-    given, found = np.empty((5, _BLOCK)), np.empty((7, _BLOCK))
-    of_item, of_judge = np.zeros((strength.size, 2)), np.zeros((lean.size, 3))
-    for begin in range(0, a.size, _BLOCK):
-        part = slice(begin, min(begin + _BLOCK, a.size))
-        _look_up(a[part], b[part], judge[part], side[part], strength, moves, right, given)
-        _take_both_ways(side[part], win_a[part], win_b[part], tie[part], tied, given, found)
-        _add_up(a[part], b[part], judge[part], found, of_item, of_judge)
-        if tied > 0.0:
-            many = part.stop - part.start
-            totals[0] += found[5, :many].sum()
-            totals[1] += found[6, :many].sum()
-    up += of_item[:, 0]
-    down += of_item[:, 1]
-    agreed += of_judge[:, 0]
-    totals[2::2] += of_judge[:, 1]
-    totals[3::2] += of_judge[:, 2]
-
-
-@njit(**_COMPILED)
-def _look_up(a, b, judge, side, strength, moves, right, given):
-    """Strengths of both, what the side makes of either, and how often the judge is right."""
-    for c in range(a.size):
-        i, k, j = np.uint64(a[c]), np.uint64(b[c]), np.uint64(judge[c])  # never negative: faster
-        given[0, c], given[1, c] = strength[i], strength[k]
-        given[2, c], given[3, c] = moves[j, 1 + side[c]], moves[j, 1 - side[c]]
-        given[4, c] = right[j]
-
-
-@njit(**_COMPILED)
-def _take_both_ways(side, win_a, win_b, tie, tied, given, found):
-    """What each cell adds: up and down to its item, with the order, slope and curve of the lean.
-
-    And of what the weight of ties is made: ties, and how many there would be by the decisions.
-    """
-    for c in range(side.size):
-        move, back, right = given[2, c], given[3, c], given[4, c]
-        even = math.sqrt(given[0, c] * given[1, c])
-        half = 0.5 * tied * even
-        first, second = given[0, c] * move, given[1, c] * back
-        other, another = given[1, c] * move, given[0, c] * back  # as one against the order sees it
-        # Divisions are slow: both ways are divided at once, and so are both outcomes.
-        all_with, all_against = first + second + 2.0 * half, other + another + 2.0 * half
-        each = 1.0 / (all_with * all_against)
-        norm, turned = all_against * each, all_with * each
-        p, q = right * norm, (1.0 - right) * turned
-        with_a, with_b = p * first, p * second
-        won_a, won_b = with_a + q * other, with_b + q * another
-        each = 1.0 / (won_a * won_b)
-        ga, gb = with_a * won_b * each * win_a[c], with_b * won_a * each * win_b[c]
-        gt = p / (p + q) * tie[c]
-        ra, rb, rt = win_a[c] - ga, win_b[c] - gb, tie[c] - gt
-        x = (ga + 0.5 * gt) * (second + half) * norm
-        y = (gb + 0.5 * gt) * (first + half) * norm
-        u = (ra + 0.5 * rt) * (another + half) * turned
-        v = (rb + 0.5 * rt) * (other + half) * turned
-        mean, away = (first + half) * norm, (other + half) * turned
-        spread = first * norm + 0.5 * half * norm - mean * mean
-        wide = other * turned + 0.5 * half * turned - away * away
-        found[0, c], found[1, c], found[2, c] = x + v, y + u, ga + gb + gt
-        found[3, c] = side[c] * (x - y + u - v)
-        found[4, c] = abs(side[c]) * ((ga + gb + gt) * spread + (ra + rb + rt) * wide)
-        found[5, c] = gt * (first + second) * norm + rt * (other + another) * turned
-        found[6, c] = ((ga + gb) * norm + (ra + rb) * turned) * even
-
-
-@njit(**_COMPILED)
-def _add_up(a, b, judge, found, of_item, of_judge):
-    """Add what cells found to both items and to the judge."""
-    last, up, down = np.uint64(0), 0.0, 0.0
-    for c in range(a.size):
-        i, k, j = np.uint64(a[c]), np.uint64(b[c]), np.uint64(judge[c])
-        if i != last:  # cells of one item follow each other, and are added up before
-            of_item[last, 0] += up
-            of_item[last, 1] += down
-            last, up, down = i, 0.0, 0.0
-        up += found[0, c]
-        down += found[1, c]
-        of_item[k, 0] += found[1, c]
-        of_item[k, 1] += found[0, c]
-        of_judge[j, 0] += found[2, c]
-        of_judge[j, 1] += found[3, c]
-        of_judge[j, 2] += found[4, c]
-    if a.size:
-        of_item[last, 0] += up
-        of_item[last, 1] += down
 
 
 @njit(**_COMPILED)

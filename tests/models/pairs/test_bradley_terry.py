@@ -17,7 +17,6 @@ from scipy.stats import chisquare
 from adjudge import BradleyTerry, Comparisons, CrowdBradleyTerry, Elo, WinRate
 from adjudge.errors import BadData
 from adjudge.kernels import pair_gibbs
-from adjudge.models.pairs import _strengths as strengths
 from adjudge.models.pairs import _uncertainty as uncertainty
 from adjudge.models.pairs.cells import count_cells
 from simulated_pairs import make_comparisons
@@ -121,14 +120,6 @@ def test_only_cannot_say_is_refused() -> None:
     assert caught.value.expected == "comparisons"
 
 
-def test_contradictions_are_reported_and_kept() -> None:
-    table = {"left": ["a", "a", "b"], "right": ["b", "b", "c"], "label": ["left", "right", "left"]}
-    table["judge"] = ["ann", "ann", "bob"]
-    found = BradleyTerry().fit(Comparisons.from_table(table))
-    assert found.notes[-1].startswith("1 comparison was answered in more than one way")
-    assert len(found.comparisons) == 3
-
-
 def test_cells_are_counted_as_a_loop_would() -> None:
     made = make_comparisons(np.zeros(5), 400, right=np.ones(3), tied=1.0, seed=5).comparisons
     cells = count_cells(made, judges=True, sides=True)
@@ -151,24 +142,17 @@ def test_cells_are_counted_as_a_loop_would() -> None:
     assert ours == counted
 
 
-def test_cells_keep_topics_and_leave_out_undecided_answers() -> None:
+def test_cells_add_up_weights_and_leave_out_undecided_answers() -> None:
     table = {
         "left": ["a", "b", "a", "a"],
         "right": ["b", "a", "b", "b"],
         "label": ["left", "left", "cannot say", "tie"],
-        "topic": ["t", "u", "t", "t"],
         "judge": ["me", "me", "me", "you"],
     }
-    given = Comparisons.from_table(table)
-    for part in (given, replace(given, topic=np.zeros(4, dtype=np.int32), topics=given.topics[:1])):
-        cells = count_cells(part, judges=True, topics=True, weight=np.array([1.0, 2.0, 4.0, 8.0]))
-        rows = zip(cells.topic.tolist(), cells.judge.tolist(), cells.wins.tolist(), strict=True)
-        topics = (0, 1) if len(part.topics) == 2 else (0, 0)
-        expected: dict[tuple[int, int], np.ndarray] = {}
-        for topic, judge, wins in ((0, 0, [1, 0, 0]), (1, 0, [0, 2, 0]), (0, 1, [0, 0, 8])):
-            key = (topics[topic], judge)
-            expected[key] = expected.get(key, np.zeros(3)) + wins
-        assert {(t, j): w for t, j, w in rows} == {key: w.tolist() for key, w in expected.items()}
+    weight = np.array([1.0, 2.0, 4.0, 8.0])
+    cells = count_cells(Comparisons.from_table(table), judges=True, weight=weight)
+    assert cells.judge.tolist() == [0, 1]
+    assert cells.wins.tolist() == [[1.0, 2.0, 0.0], [0.0, 0.0, 8.0]]
 
 
 def test_one_item_that_only_lost_is_reported_among_very_many_cells() -> None:
@@ -369,21 +353,6 @@ def test_ranks_of_the_truth_among_draws_are_uniform() -> None:
         assert chisquare(counts).pvalue > 0.001, (name, counts)
 
 
-def test_topics_have_levels_of_their_own() -> None:
-    parts = []
-    for topic, sign in (("t", 1.0), ("u", -1.0)):
-        made = make_comparisons(np.array([1.0, 0.0, -1.0]) * sign, 300, seed=7).comparisons
-        rows = made.to_table().to_pydict()
-        parts.append(Comparisons.from_table(rows | {"topic": [topic] * 300}))
-    both = Comparisons.join(parts)
-    settings = {"method": "gibbs", "warmup": 100, "draws": 200, "chains": 2}
-    by_topic = CrowdBradleyTerry(by_topic=True, **settings).fit(both)
-    assert by_topic.parameters["topics"][0] > 0.5
-    assert (by_topic.spread > CrowdBradleyTerry(**settings).fit(both).spread).all()
-    with pytest.raises(BadData, match="there are no topics, and by_topic wants them"):
-        CrowdBradleyTerry(by_topic=True, **settings).fit(won("a>b"))
-
-
 @pytest.mark.slow
 def test_intervals_of_a_crowd_cover_ninety_per_cent() -> None:
     """Judges of unknown skill and lean; what is not known of their skill widens intervals."""
@@ -409,38 +378,3 @@ def test_draws_of_many_items_spread_as_the_covariance_says(monkeypatch: pytest.M
     found = model.fit(made.comparisons)
     assert found.covariance is None
     assert found.spread == pytest.approx(dense, rel=0.1)
-
-
-@pytest.mark.parametrize("model", [BradleyTerry(), CrowdBradleyTerry()])
-@pytest.mark.parametrize("twice", [0, 1, 3])
-def test_contradictions_are_counted_by_question(twice: int, model) -> None:
-    """One question answered in three ways is one; the same answer again is none."""
-    rows = [("a", "b", "left", "me"), ("a", "b", "left", "me"), ("c", "d", "tie", "you")]
-    for n in range(twice):
-        rows += [(f"x{n}", "b", label, "me") for label in ("left", "tie", "right")]
-    names = ("left", "right", "label", "judge")
-    given = Comparisons.from_table(dict(zip(names, zip(*rows, strict=True), strict=True)))
-    found = [note for note in model.fit(given).notes if "more than one way" in note]
-    assert [note.split()[0] for note in found] == ([str(twice)] if twice else [])
-
-
-def test_leaps_come_to_where_sweeps_alone_come_to_and_sooner(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rng = np.random.default_rng(0)
-    made = make_comparisons(rng.normal(0, 1, 40), 3_000, right=rng.beta(8, 2, 8), seed=0)
-    cells = count_cells(made.comparisons, judges=True)
-
-    def swept(tolerance: float) -> strengths.Strengths:
-        rules = strengths.Rules(
-            davidson=False, position=False, prior=1.0, tolerance=tolerance, agree=(8.0, 2.0)
-        )
-        return strengths.fit_strengths(cells, rules)
-
-    leapt = swept(1e-7)
-    monkeypatch.setattr(strengths, "_SETTLED", 10**9)
-    alone = swept(1e-10)
-    assert leapt.converged
-    assert leapt.sweeps < alone.sweeps / 4
-    np.testing.assert_allclose(np.log(leapt.strength), np.log(alone.strength), atol=1e-5)
-    np.testing.assert_allclose(leapt.right, alone.right, atol=1e-5)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import kendalltau, somersd
 
@@ -15,11 +17,13 @@ from adjudge.data.preferences import Preferences
 from adjudge.errors import BadData, BadSetting
 from adjudge.models.pairs import _grading as grading
 from adjudge.models.pairs import _uncertainty as uncertainty
+from adjudge.models.pairs._strengths import Rules
 from adjudge.models.pairs.cells import count_cells
 from simulated_pairs import make_comparisons
 from sizes import sized
 
 CUTS = np.array([-1.0, 0.0, 1.0])
+RULES = Rules(davidson=True, position=True, prior=1.0, agree=(8.0, 2.0), lean_spread=0.5)
 ALONE = GradedBradleyTerry(copies=False)
 
 
@@ -70,10 +74,7 @@ def test_slopes_are_those_of_differences() -> None:
             weight=rng.random(len(grades)) + 0.5,
             count=4,
         ),
-        prior=1.0,
-        agree=(8.0, 2.0),
-        lean_spread=0.5,
-        has_ties=True,
+        rules=RULES,
     )
     spreads = grading._Spreads(other=rng.random(9) + 1, unit=rng.random(len(grades)))
     place = given.start() + rng.normal(0, 0.4, len(given.start()))
@@ -122,10 +123,7 @@ def test_information_is_the_mean_square_of_slopes() -> None:
     given = grading.BothKinds(
         cells=count_cells(pairs, judges=True),
         grades=grades,
-        prior=1.0,
-        agree=(8.0, 2.0),
-        lean_spread=0.5,
-        has_ties=False,
+        rules=replace(RULES, davidson=False),
     )
     computed = given.information(levels)
     assert computed.strength[0] == pytest.approx(expected[0, 0], rel=1e-5)
@@ -136,18 +134,35 @@ def test_information_is_the_mean_square_of_slopes() -> None:
     np.testing.assert_allclose(computed.cut, expected[2:, 2:], rtol=1e-4, atol=1e-8)
 
 
-def test_comparisons_alone_are_those_of_a_crowd() -> None:
-    """The same posterior by another way: Newman's sweeps and EM there, L-BFGS here."""
-    rng = np.random.default_rng(3)
-    right, lean = rng.beta(8, 2, 10), rng.normal(0.2, 0.3, 10)
-    pairs = make_comparisons(rng.normal(0, 1, 30), 400, right=right, lean=lean, seed=3).comparisons
-    here = GradedBradleyTerry(copies=False, tolerance=1e-7).fit(pairs)
-    there = CrowdBradleyTerry(copies=False, tolerance=1e-9).fit(pairs)
-    assert here.score == pytest.approx(there.score, abs=1e-4)
-    assert here.spread == pytest.approx(there.spread, rel=1e-4)
-    assert here.right == pytest.approx(there.right, abs=1e-4)
-    assert here.lean == pytest.approx(there.lean, abs=1e-4)
-    assert here.grades is None
+def test_the_fit_ends_where_a_general_optimiser_does() -> None:
+    """Comparisons alone, by the posterior written out: also that of CrowdBradleyTerry."""
+    right, lean = np.array([0.9, 0.8, 0.6]), np.array([0.5, 0.0, -0.3])
+    made = make_comparisons(np.linspace(-1, 1, 6), 300, right=right, lean=lean, tied=0.8, seed=3)
+    given = made.comparisons
+
+    def lost(x: np.ndarray) -> float:
+        theta, lean, odds, centre, log_tied = np.split(x, [6, 9, 12, 13])
+        shown = np.where(given.shown_first == 0, 1, -1) * lean[given.judge]
+        ahead, sign = theta[given.left] - theta[given.right], np.array([1, -1, 0])[given.outcome]
+        even = np.where(given.outcome == 2, np.exp(log_tied), 1.0)
+        chances = [
+            even * np.exp(sign * d / 2) / (2 * np.cosh(d / 2) + np.exp(log_tied))
+            for d in (ahead + shown, shown - ahead)
+        ]
+        share = expit(odds)[given.judge]
+        log = np.log(share * chances[0] + (1 - share) * chances[1]).sum()
+        log += np.log(expit(theta) * expit(-theta)).sum()
+        log += (8 * np.log(expit(odds)) + 2 * np.log(expit(-odds))).sum()
+        return float(-log + 2 * ((lean - centre) ** 2).sum() + (centre**2 + log_tied**2).sum() / 2)
+
+    best = minimize(lost, np.zeros(14), method="BFGS", options={"gtol": 1e-6}).x
+    for model in (CrowdBradleyTerry(copies=False), GradedBradleyTerry(copies=False)):
+        found = model.fit(given)
+        assert found.score == pytest.approx(best[:6] - best[:6].mean(), abs=1e-3)
+        assert found.lean == pytest.approx(best[6:9], abs=1e-3)
+        assert found.right == pytest.approx(expit(best[9:12]), abs=1e-3)
+        assert found.tied == pytest.approx(np.exp(best[13]), abs=1e-3)
+        assert found.grades is None
 
 
 def test_one_judge_two_grades_by_hand() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,11 +15,11 @@ from adjudge.data.comparisons import CANNOT_SAY, Comparisons
 from adjudge.data.draws import PairDraws
 from adjudge.data.judges import LEVEL
 from adjudge.data.preferences import Preferences
-from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 from adjudge.kernels import pair_gibbs as kernels
 from adjudge.models._notes import describe_unconverged
 from adjudge.models.model import Progress, Step, settings_of
+from adjudge.models.pairs._grading import BothKinds
 from adjudge.models.pairs._judges import HeldOutSkill, Reference, measure_skill, pair_judge_table
 from adjudge.models.pairs._strengths import Rules, Strengths, fit_strengths
 from adjudge.models.pairs._uncertainty import cell_information, prior_information, spread_of
@@ -27,7 +28,7 @@ from adjudge.models.settings import check_settings
 
 _Floats = NDArray[np.float64]
 _KEPT = 4_000  # draws of scores kept for probabilities
-_ROUGH = 1e-3  # change of log strengths at which the fits that leave judges out end
+_ROUGH = 1e-2  # tolerance of the fits that leave judges out
 
 
 def check_pair_settings(model: Any) -> None:
@@ -48,41 +49,18 @@ def check_answers(comparisons: Comparisons) -> None:
         raise BadData('all comparisons were answered with "can\'t say"', expected="comparisons")
 
 
-def _describe_contradictions(comparisons: Comparisons) -> tuple[str, ...]:
-    """Say how often a judge answered one comparison, shown alike, in two ways; both are kept."""
-    answered = comparisons.outcome != CANNOT_SAY
-    given = comparisons if answered.all() else comparisons.select(answered)
-    low = np.minimum(given.left, given.right).astype(np.int64)
-    high = np.maximum(given.left, given.right)
-    turned = given.left > given.right
-    outcome = np.where(turned & (given.outcome < 2), 1 - given.outcome, given.outcome)
-    key = (low * given.item_count + high) * given.judge_count + given.judge
-    if given.topic is not None:
-        key = key * given.topic_count + given.topic
-    key = key * 4 + np.where(given.shown_first < 0, 2, given.shown_first ^ turned)
-    # By sorting: a table of so many distinct keys costs several times as much.
-    answers = np.sort(key * 4 + outcome)
-    answers = answers[np.append(True, answers[1:] != answers[:-1])] // 4
-    same = answers[1:] == answers[:-1]
-    twice = int(np.count_nonzero(same & ~np.append(False, same[:-1])))
-    if not twice:
-        return ()
-    return (
-        f"{count_of(twice, 'comparison', 'was', 'were')} answered in more than one way by the same "
-        "judge, shown alike: all answers are kept",
-    )
-
-
 def fit_pairs(
     model: Any,
     comparisons: Comparisons,
     rules: Rules,
     *,
     judges: bool,
-    topics: bool = False,
     progress: Progress | None = None,
 ) -> Preferences:
-    """Preferences by a model of Bradley and Terry's kind: a point with its spread, or draws."""
+    """Preferences by a model of Bradley and Terry's kind: a point with its spread, or draws.
+
+    Without a prior of judges' skill strengths come by Newman's iteration, with it by L-BFGS.
+    """
     check_answers(comparisons)
     copies = weigh_copies(comparisons) if model.copies else Copies.none(comparisons)
     notes = copies.notes
@@ -91,14 +69,15 @@ def fit_pairs(
         notes = (*notes, "who was shown first is not known, so no position bias is fitted")
     has_ties = bool((comparisons.outcome == 2).any())
     rules = replace(rules, position=position, davidson=rules.davidson and has_ties)
-    cells = count_cells(
-        comparisons, judges=judges, sides=position, topics=topics, weight=copies.weight
-    )
+    cells = count_cells(comparisons, judges=judges, sides=position, weight=copies.weight)
     notes = (*notes, *check_connected(cells, comparisons, rules.prior))
-    if comparisons.judge_count > 1:
-        notes = (*notes, *_describe_contradictions(comparisons))
-    found = fit_strengths(cells, rules, progress)
-    biased = None
+    biased, skill = None, None
+    if rules.agree is None:
+        found = fit_strengths(cells, rules, progress)
+    else:
+        given = BothKinds(cells=cells, rules=rules)
+        found = given.fit().strengths(rules)
+        skill = measure_held_out(given, found.lean, copies.family)
     if has_ties and not rules.davidson and cells.wins[:, :2].any():
         # A tie as half a win draws strengths together, however many comparisons there are. Scores
         # stay what the setting says; their uncertainty is that of Davidson's model.
@@ -106,40 +85,35 @@ def fit_pairs(
         found = fit_strengths(cells, rules, progress)
     samples = None
     if model.method == "gibbs":
-        samples = sample_strengths(
-            cells, rules, model, comparisons, found, topics=topics, progress=progress
-        )
+        samples = sample_strengths(cells, rules, model, comparisons, found, progress)
         notes = (*notes, *samples.warnings())
     elif not found.converged or (biased is not None and not biased.converged):
         notes = (*notes, describe_unconverged(found.sweeps))
-    skill = None
-    if rules.agree is not None:
-        skill = _measure_skill(cells, rules, found.lean, copies.family, progress)
-    answer = _conclude(model, comparisons, cells, rules, found, samples, skill)
+    answer = conclude_pairs(model, comparisons, cells, rules, found, skill, samples=samples)
     answer = replace(answer, weight=copies.weight, notes=notes)
     return answer if biased is None else _with_biased_scores(answer, biased)
 
 
-def _measure_skill(
-    cells: PairCells,
-    rules: Rules,
+def measure_held_out(
+    given: BothKinds,
     lean: _Floats,  # (judge,)
     family: NDArray[np.int64],  # (judge,)
-    progress: Progress | None,
 ) -> HeldOutSkill:
-    """Skill by fits without the judges who are measured."""
-    held = replace(rules, prior=rules.prior or 1.0, tolerance=max(rules.tolerance, _ROUGH))
+    """Skill by fits without the comparisons and grades of the judges who are measured."""
+    rules = replace(
+        given.rules,
+        prior=given.rules.prior or 1.0,
+        tolerance=max(given.rules.tolerance, _ROUGH),
+    )
 
     def fit_without(left_out: NDArray[np.bool_]) -> Reference:
-        others = cells.select(~left_out[cells.judge])
-        fitted = fit_strengths(others, held, progress)
-        info = cell_information(others, fitted.strength, fitted.lean, fitted.tied, fitted.right)[0]
-        known = prior_information(fitted.strength, held.prior)
-        known += np.bincount(others.a, info, cells.items)
-        known += np.bincount(others.b, info, cells.items)
-        return Reference(score=np.log(fitted.strength), variance=1.0 / known, tied=fitted.tied)
+        others = replace(given.without(left_out), rules=rules)
+        fitted = others.fit()
+        variance = 1.0 / others.strength_information(fitted)
+        tied = fitted.strengths(rules).tied
+        return Reference(score=fitted.theta, variance=variance, tied=tied)
 
-    return measure_skill(cells, lean, family, fit_without)
+    return measure_skill(given.cells, lean, family, fit_without)
 
 
 def _with_biased_scores(answer: Preferences, biased: Strengths) -> Preferences:
@@ -167,23 +141,29 @@ def _with_biased_scores(answer: Preferences, biased: Strengths) -> Preferences:
     return replace(found, notes=(*found.notes, note))
 
 
-def _conclude(
+def conclude_pairs(
     model: Any,
     comparisons: Comparisons,
     cells: PairCells,
     rules: Rules,
     found: Strengths,
-    samples: PairDraws | None,
     skill: HeldOutSkill | None,
+    *,
+    samples: PairDraws | None = None,
+    graded: _Floats | float = 0.0,  # (item,) information from grades
+    less: Callable[[], _Floats] | None = None,  # (item, item) confounded information
 ) -> Preferences:
+    """Preferences from strengths: covariance or draws, parameters, the table of judges."""
     score, covariance, draws = np.log(found.strength), None, None
     right, lean, tied = found.right, found.lean, found.tied
     parameters: dict[str, tuple[float, float, float]] = {}
     info = cell_information(cells, found.strength, lean, tied, right)
     curve = np.asarray(np.bincount(cells.judge, info[3], cells.judges), dtype=np.float64)
     if samples is None:
-        own = prior_information(found.strength, rules.prior)
-        covariance, off = spread_of(cells, info, right, own, model.seed, agree=rules.agree)
+        own = prior_information(found.strength, rules.prior) + graded
+        covariance, off = spread_of(
+            cells, info, right, own, model.seed, agree=rules.agree, less=less
+        )
         score = score - score.mean()
         if off is not None:
             draws = (score + off).astype(np.float32)
@@ -245,34 +225,22 @@ def _position_interval(curve: _Floats, position: float) -> tuple[float, float, f
 _TIED_SD = 1.0  # of the log weight of ties, a priori, about 0
 
 
+_Graph = tuple[NDArray[np.int64], NDArray[np.int64]]  # (item + 1,) starts, (end,) entries
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class _PairChain:
     """Where a chain is."""
 
     theta: _Floats  # (item,)
-    delta: _Floats  # (node,)
     lean: _Floats  # (judge,)
     right: _Floats  # (judge,)
     centre: float
     tied: float
-    spread: float  # variance of delta
     turned: _Floats  # (cell, 3)
     form: _Floats  # (cell, 4)
     step: float = 0.1
     taken: int = 0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Graph:
-    """The cells of each item, and of each item within a topic."""
-
-    node_a: NDArray[np.int64]
-    node_b: NDArray[np.int64]
-    nodes: int
-    starts: NDArray[np.int64]
-    entries: NDArray[np.int64]
-    node_starts: NDArray[np.int64]
-    node_entries: NDArray[np.int64]
 
 
 def sample_strengths(
@@ -281,12 +249,10 @@ def sample_strengths(
     model: Any,
     comparisons: Comparisons,
     start: Strengths,
-    *,
-    topics: bool = False,
     progress: Progress | None = None,
 ) -> PairDraws:
     """Draws of everything, each chain from the point that ``start`` is, put a little off."""
-    graph = _graph_of(cells, comparisons.topic_count if topics else 0)
+    graph = _adjacent(cells)
     done = np.zeros(model.chains, dtype=np.int64)
     stop = threading.Event()
     total = model.warmup + model.draws
@@ -310,7 +276,7 @@ def sample_strengths(
     score, right, lean, hyper = (np.stack([one[n] for one in kept]) for n in range(4))
     judge = {"right": right} if rules.agree is not None else {}
     judge |= {"lean": lean} if rules.position and cells.judges > 1 else {}
-    names = {"tied": rules.davidson, "position": rules.position, "topics": topics}
+    names = {"tied": rules.davidson, "position": rules.position}
     return PairDraws(
         score=score,
         judge=judge,
@@ -324,26 +290,12 @@ def sample_strengths(
     )
 
 
-def _graph_of(cells: PairCells, topics: int) -> _Graph:
-    none = np.full(len(cells.a), -1, dtype=np.int64)
-    node_a, node_b, nodes = none, none, 0
-    if topics:
-        pairs = np.concatenate([cells.a, cells.b]) * topics + np.tile(cells.topic, 2)
-        known, place = np.unique(pairs, return_inverse=True)
-        node_a, node_b, nodes = place[: len(cells.a)], place[len(cells.a) :], len(known)
-    starts, entries = _adjacent(cells.a, cells.b, cells.items)
-    node_starts, node_entries = starts, entries
-    if topics:
-        node_starts, node_entries = _adjacent(node_a, node_b, nodes)
-    return _Graph(node_a, node_b, nodes, starts, entries, node_starts, node_entries)
-
-
-def _adjacent(a: Any, b: Any, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The cells of each end: entries are cell * 2 + (it is the second)."""
-    ends = np.concatenate([a, b])
-    cell = np.arange(len(a), dtype=np.int64) * 2
+def _adjacent(cells: PairCells) -> _Graph:
+    """The cells of each item: where they start, and entries of cell * 2 + (it is the second)."""
+    ends = np.concatenate([cells.a, cells.b])
+    cell = np.arange(len(cells.a), dtype=np.int64) * 2
     entries = np.concatenate([cell, cell + 1])[np.argsort(ends, kind="stable")]
-    starts = np.append(0, np.cumsum(np.bincount(ends, minlength=size)))
+    starts = np.append(0, np.cumsum(np.bincount(ends, minlength=cells.items)))
     return starts.astype(np.int64), entries
 
 
@@ -357,16 +309,14 @@ def _run(
     done: NDArray[np.int64],
     stop: threading.Event,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], _Floats]:
-    """One chain: scores, judges' shares and leans, and (tied, position, sd of topics)."""
+    """One chain: scores, judges' shares and leans, and (tied, position)."""
     rng = np.random.default_rng([model.seed, chain])
     state = _PairChain(
         theta=np.log(start.strength) + 0.3 * rng.standard_normal(cells.items),
-        delta=np.zeros(graph.nodes),
         lean=start.lean.copy(),
         right=start.right.copy(),
         centre=start.position,
         tied=start.tied,
-        spread=0.1,
         turned=np.zeros((len(cells.a), 3)),
         form=np.zeros((len(cells.a), 4)),
     )
@@ -374,7 +324,7 @@ def _run(
     judges = cells.judges
     right = np.empty((model.draws, judges if rules.agree is not None else 0), dtype=np.float32)
     lean = np.empty((model.draws, judges if rules.position else 0), dtype=np.float32)
-    hyper = np.empty((model.draws, 3))
+    hyper = np.empty((model.draws, 2))
     for sweep in range(model.warmup + model.draws):
         if stop.is_set():
             break
@@ -388,7 +338,7 @@ def _run(
             right[at] = state.right[: right.shape[1]]
             lean[at] = state.lean[: lean.shape[1]]
             centre = state.centre if judges > 1 else state.lean[0]
-            hyper[at] = state.tied, centre, np.sqrt(state.spread)
+            hyper[at] = state.tied, centre
         done[chain] = sweep + 1
     return score, right, lean, hyper
 
@@ -396,18 +346,14 @@ def _run(
 def _advance(cells: PairCells, rules: Rules, graph: _Graph, state: _PairChain, rng: Any) -> None:
     """One sweep: judges and ties without the precisions, then precisions, then all the rest."""
     ends = (cells.a, cells.b, cells.judge, cells.side)
-    nodes = (graph.node_a, graph.node_b, state.theta, state.delta, state.lean)
+    nodes = (state.theta, state.lean)
     if rules.agree is not None:
         kernels.turn(*ends, cells.wins, *nodes, state.tied, state.right, state.turned, rng)
         kernels.draw_right(cells.judge, cells.wins, state.turned, *rules.agree, state.right, rng)
     if rules.davidson:
         _move_tied(cells, ends, nodes, state, rng)
     kernels.augment(*ends, cells.wins, state.turned, *nodes, state.tied, state.form, rng)
-    kernels.draw_theta(graph.starts, graph.entries, *ends, *nodes, state.form, rules.prior, rng)
-    if graph.nodes:
-        state.spread = kernels.draw_delta(
-            graph.node_starts, graph.node_entries, *ends, *nodes, state.form, state.spread, rng
-        )
+    kernels.draw_theta(*graph, *ends, *nodes, state.form, rules.prior, rng)
     if rules.position:
         alone = cells.judges == 1
         spread = 1.0 if alone else rules.lean_spread

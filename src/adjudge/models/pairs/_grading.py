@@ -7,7 +7,7 @@ about a common one; the lowest cut and the logs of the gaps above it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from scipy.sparse import coo_array
 from scipy.special import expit
 
 from adjudge.kernels import pairs as kernels
+from adjudge.models.pairs._strengths import Rules, Strengths
 from adjudge.models.pairs._uncertainty import cell_information, prior_information
 from adjudge.models.pairs.cells import PairCells
 
@@ -38,6 +39,12 @@ class Grades:
     label: NDArray[np.int64]
     weight: _Floats
     count: int  # of grades
+
+    @classmethod
+    def none(cls) -> Grades:
+        """Where there are comparisons alone."""
+        none = np.empty(0, dtype=np.int64)
+        return cls(item=none, judge=none, label=none, weight=np.empty(0), count=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,17 +83,31 @@ class GradedStrengths:
         """How sharply each grader's grades follow the strengths."""
         return np.asarray(np.exp(self.common + self.sharp))
 
+    def strengths(self, rules: Rules) -> Strengths:
+        """What comparisons say, without the graders."""
+        return Strengths(
+            strength=np.exp(self.theta),
+            lean=self.lean,
+            right=expit(self.odds),
+            position=self.position,
+            tied=float(np.exp(self.log_tied)) if rules.davidson else 0.0,
+            converged=self.converged,
+            sweeps=rules.iterations,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BothKinds:
-    """Comparisons and grades, with what is held fixed."""
+    """Comparisons by judges of a skill, and grades; with what is held fixed."""
 
     cells: PairCells
-    grades: Grades
-    prior: float  # wins and losses of every item against one of strength 1
-    agree: tuple[float, float]
-    lean_spread: float
-    has_ties: bool
+    rules: Rules
+    grades: Grades = field(default_factory=Grades.none)
+
+    @property
+    def agree(self) -> tuple[float, float]:
+        """The prior of judges' skill."""
+        return self.rules.agree or (1.0, 1.0)
 
     @property
     def _sizes(self) -> list[int]:
@@ -94,9 +115,9 @@ class BothKinds:
         parts = [self.cells.items, judges, judges, 1, 1, judges, judges, 1]
         return [*parts, self.grades.count - 1]
 
-    def fit(self, iterations: int, tolerance: float) -> GradedStrengths:
+    def fit(self) -> GradedStrengths:
         """The most probable point."""
-        return _fit_levels(self, iterations, tolerance)
+        return _fit_levels(self)
 
     def without(self, judges: NDArray[np.bool_]) -> BothKinds:
         """All but the comparisons and grades of some judges."""
@@ -144,7 +165,7 @@ class BothKinds:
         slopes = self.split(np.zeros(len(place)))
         cut = _cuts(gaps)
         to_cut = np.zeros(len(cut))
-        tied = float(np.exp(np.clip(log_tied[0], -20.0, 20.0))) if self.has_ties else 0.0
+        tied = float(np.exp(np.clip(log_tied[0], -20.0, 20.0))) if self.rules.davidson else 0.0
         given = self.grades
         total, slopes[4][0] = kernels.compared(
             *self.cells.arrays, theta, lean, odds, tied, slopes[0], slopes[1], slopes[2]
@@ -162,17 +183,17 @@ class BothKinds:
             rest = np.cumsum(to_cut[::-1])[::-1]  # a gap moves every cut above it
             slopes[8][:] = np.append(rest[0], rest[1:] * np.exp(gaps[1:]))
         chance = expit(theta)
-        total += self.prior * float((np.log(chance) + np.log1p(-chance)).sum())
-        slopes[0] += self.prior * (1.0 - 2.0 * chance)
+        total += self.rules.prior * float((np.log(chance) + np.log1p(-chance)).sum())
+        slopes[0] += self.rules.prior * (1.0 - 2.0 * chance)
         right = expit(odds)
         alpha, beta = self.agree
         total += float((alpha * np.log(right) + beta * np.log1p(-right)).sum())
         slopes[2] += alpha - (alpha + beta) * right
         off = lean - centre[0]
-        slopes[3][0] += off.sum() / self.lean_spread**2
+        slopes[3][0] += off.sum() / self.rules.lean_spread**2
         gap_sd = np.append(_CUT_SD, np.full(max(len(gaps) - 1, 0), _GAP_SD))[: len(gaps)]
         for at, value, sd in (
-            (1, off, self.lean_spread),
+            (1, off, self.rules.lean_spread),
             (3, centre, 1.0),
             (4, log_tied, _TIED_SD),
             (5, shift, spreads.shift),
@@ -190,9 +211,9 @@ def _cuts(gaps: _Floats) -> _Floats:
     return np.cumsum(np.append(gaps[:1], np.exp(gaps[1:])))
 
 
-def _fit_levels(given: BothKinds, iterations: int, tolerance: float) -> GradedStrengths:
+def _fit_levels(given: BothKinds) -> GradedStrengths:
     """The most probable point; spreads by rounds of expected squares, as in EM."""
-    place, done = given.start(), False
+    place, done, tolerance = given.start(), not len(given.grades.item), given.rules.tolerance
     spreads = _Spreads(other=np.ones(given.cells.items), unit=np.zeros(len(given.grades.item)))
     spreads = _spreads_of(given, _levels(given, place, spreads, converged=False), learn=False)
     found = _levels(given, place, spreads, converged=False)
@@ -203,7 +224,7 @@ def _fit_levels(given: BothKinds, iterations: int, tolerance: float) -> GradedSt
             value, slope = given.lost(x * scale, held)
             return value, slope * scale
 
-        options = {"maxiter": iterations, "gtol": tolerance, "ftol": 0.0, "maxcor": 20}
+        options = {"maxiter": given.rules.iterations, "gtol": tolerance, "ftol": 0.0, "maxcor": 20}
         best = minimize(lost, place / scale, jac=True, method="L-BFGS-B", options=options)
         place = best.x * scale
         reached = float(np.abs(best.jac).max()) <= max(tolerance, 1e-3)
@@ -295,14 +316,14 @@ def _curves(given: BothKinds, found: GradedStrengths) -> _Floats:
     sharp = np.bincount(grades.judge, by_grade.sharp, judges)
     right = expit(found.odds)
     odds = np.bincount(cells.judge, info[1], judges) * right * (1 - right) + sum(given.agree)
-    lean = np.bincount(cells.judge, info[0], judges) + given.lean_spread**-2
+    lean = np.bincount(cells.judge, info[0], judges) + given.rules.lean_spread**-2
     gaps = np.diag(by_grade.cut) * np.append(1.0, np.diff(found.cut) ** 2)[: len(found.cut)]
     return np.concatenate(
         [
             theta,
             lean,
             odds * right * (1 - right),
-            [1.0 + judges * given.lean_spread**-2],
+            [1.0 + judges * given.rules.lean_spread**-2],
             [1.0 + 0.25 * cells.wins[:, 2].sum()],
             shift + spreads.shift**-2,
             sharp + spreads.sharp**-2,
@@ -315,11 +336,11 @@ def _curves(given: BothKinds, found: GradedStrengths) -> _Floats:
 def _pair_curves(given: BothKinds, found: GradedStrengths) -> tuple[_Floats, _Floats]:
     """The information of comparisons and prior on each strength; and of comparisons by cell."""
     cells = given.cells
-    tied = np.exp(found.log_tied) if given.has_ties else 0.0
+    tied = np.exp(found.log_tied) if given.rules.davidson else 0.0
     info = cell_information(cells, np.exp(found.theta), found.lean, tied, expit(found.odds))
     own = np.bincount(cells.a, info[0], cells.items)
     own += np.bincount(cells.b, info[0], cells.items)
-    return own + prior_information(np.exp(found.theta), given.prior), info
+    return own + prior_information(np.exp(found.theta), given.rules.prior), info
 
 
 def _spreads_of(given: BothKinds, found: GradedStrengths, *, learn: bool = True) -> _Spreads:

@@ -42,7 +42,6 @@ from typing import ClassVar, Literal
 
 from adjudge.data.comparisons import Comparisons
 from adjudge.data.preferences import Preferences
-from adjudge.errors import BadData, BadSetting
 from adjudge.models.model import Progress
 from adjudge.models.pairs._fitting import check_pair_settings, fit_pairs
 from adjudge.models.pairs._strengths import Rules
@@ -92,7 +91,6 @@ class CrowdBradleyTerry(FitPredict):
     agree: tuple[float, float] = (8.0, 2.0)
     lean_spread: float = 0.5
     regularisation: float = 1.0
-    by_topic: bool = False
     method: Literal["em", "gibbs"] = "em"
     copies: bool = True
     iterations: int = 2_000
@@ -104,13 +102,9 @@ class CrowdBradleyTerry(FitPredict):
 
     def __post_init__(self) -> None:
         check_pair_settings(self)
-        if self.by_topic and self.method != "gibbs":
-            raise BadSetting("by_topic", True, "method gibbs, which is how topics are fitted")
 
     def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
         """Items by log strength and judges by skill, with intervals."""
-        if self.by_topic and comparisons.topics is None:
-            raise BadData("there are no topics, and by_topic wants them", expected="a column topic")
         rules = Rules(
             davidson=True,
             position=self.position,
@@ -120,6 +114,4 @@ class CrowdBradleyTerry(FitPredict):
             agree=self.agree,
             lean_spread=self.lean_spread,
         )
-        return fit_pairs(
-            self, comparisons, rules, judges=True, topics=self.by_topic, progress=progress
-        )
+        return fit_pairs(self, comparisons, rules, judges=True, progress=progress)

@@ -35,7 +35,6 @@ class PairCells:
     b: NDArray[np.int64]
     judge: NDArray[np.int64]
     side: NDArray[np.int64]
-    topic: NDArray[np.int64]
     wins: _Floats  # (cell, 3) a won, b won, ties
     items: int
     judges: int
@@ -45,14 +44,10 @@ class PairCells:
         """The cells as sweeps take them: wins by columns."""
         return (self.a, self.b, self.judge, self.side, *self.wins.T)
 
-    def select(self, rows: NDArray[np.bool_] | slice) -> PairCells:
+    def select(self, rows: NDArray[np.bool_]) -> PairCells:
         """Some of the cells, as a copy."""
-        kept = {name: getattr(self, name)[rows] for name in ("a", "b", "judge", "side", "topic")}
+        kept = {name: getattr(self, name)[rows] for name in ("a", "b", "judge", "side")}
         return replace(self, **kept, wins=self.wins.T[:, rows].copy().T)
-
-    def every(self, step: int) -> PairCells:
-        """One of that many cells."""
-        return self.select(slice(None, None, step))
 
     @property
     def many(self) -> _Floats:  # (cell,)
@@ -70,18 +65,14 @@ def count_cells(
     *,
     judges: bool = False,
     sides: bool = False,
-    topics: bool = False,
     weight: _Floats | None = None,
 ) -> PairCells:
-    """The cells of comparisons: by judge, by who was shown first and by topic, as asked for."""
+    """The cells of comparisons: by judge and by who was shown first, as asked for."""
     items, none = comparisons.item_count, np.empty(0, dtype=np.int32)
     first = comparisons.shown_first if sides else none
     judge = comparisons.judge if judges else none
-    topic = comparisons.topic if topics and comparisons.topic is not None else none
     by_judge = comparisons.judge_count if judges else 1
-    by_topic = comparisons.topic_count if len(topic) else 0
-    others = (3 if sides else 1) * by_judge * max(by_topic, 1)
-    if items * items * others * 3 > _LONGEST:
+    if items * items * (3 if sides else 1) * by_judge * 3 > _LONGEST:
         raise BadData(
             f"{items:,} items by {comparisons.judge_count:,} judges are too many to be counted; "
             "use fewer items, or a model without judges"
@@ -94,10 +85,8 @@ def count_cells(
         comparisons.outcome,
         first,
         judge,
-        topic,
         items,
         by_judge,
-        by_topic,
         CANNOT_SAY,
         given,
         key,
@@ -110,33 +99,18 @@ def count_cells(
     else:
         key.sort()
     size_limit = len(key)
-    a, b, by, side, of_topic = (np.empty(size_limit, dtype=np.int64) for _ in range(5))
+    a, b, by, side = (np.empty(size_limit, dtype=np.int64) for _ in range(4))
     counts = np.zeros((3, size_limit)).T  # so that sweeps have each outcome in one piece
     size = kernels.count_cells(
-        *(key, heavy, items, 3 if sides else 1, by_judge, by_topic),
-        *(a, b, by, side, of_topic, counts),
+        *(key, heavy, items, 3 if sides else 1, by_judge, a, b, by, side, counts)
     )
-    a, b, by, side, of_topic, counts = (
-        _cut(each, size) for each in (a, b, by, side, of_topic, counts)
-    )
-    return PairCells(
-        a=a,
-        b=b,
-        judge=by,
-        side=side,
-        topic=of_topic,
-        wins=counts,
-        items=items,
-        judges=by_judge,
-    )
+    a, b, by, side, counts = (_cut(each, size) for each in (a, b, by, side, counts))
+    return PairCells(a=a, b=b, judge=by, side=side, wins=counts, items=items, judges=by_judge)
 
 
 def _cut(values: NDArray[Any], size: int) -> NDArray[Any]:
     """The first that many; a copy only where that gives much memory back."""
     return values[:size].copy("K") if 2 * size < len(values) else values[:size]
-
-
-_ENOUGH = 30  # cells per item that nearly always link everybody
 
 
 class Copies(NamedTuple):
@@ -205,11 +179,6 @@ def _won_against(cells: PairCells) -> Any:  # (item, item)
     return coo_array((np.ones(len(row)), (row, column)), shape=(cells.items, cells.items)).tocsr()
 
 
-def _parts(graph: Any) -> int:
-    """How many groups there are of items that are linked to each other both ways."""
-    return int(connected_components(graph, directed=True, connection="strong")[0])
-
-
 def check_connected(cells: PairCells, comparisons: Comparisons, prior: float) -> tuple[str, ...]:
     """Say where only the prior ranks items; without a prior that is an error.
 
@@ -217,11 +186,8 @@ def check_connected(cells: PairCells, comparisons: Comparisons, prior: float) ->
     the other (Ford 1957): the graph of who won against whom is strongly connected.
     """
     items = comparisons.items
-    few = len(cells.a) // (_ENOUGH * cells.items)
-    if few > 1 and _parts(_won_against(cells.every(few))) == 1:  # more wins part nobody
-        return ()
     graph = _won_against(cells)
-    parts = _parts(graph)
+    parts = int(connected_components(graph, directed=True, connection="strong")[0])
     if parts == 1:
         return ()
     groups, group = connected_components(graph, directed=False)

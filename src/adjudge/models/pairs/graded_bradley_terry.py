@@ -33,15 +33,10 @@ from adjudge.data.names import Names, look_up
 from adjudge.data.preferences import Preferences
 from adjudge.errors import BadData, BadSetting, shown
 from adjudge.models._notes import describe_unconverged
-from adjudge.models.model import Progress, settings_of
-from adjudge.models.pairs._fitting import check_pair_settings
-from adjudge.models.pairs._grading import (
-    BothKinds,
-    GradedStrengths,
-    Grades,
-)
-from adjudge.models.pairs._judges import HeldOutSkill, Reference, measure_skill, pair_judge_table
-from adjudge.models.pairs._uncertainty import cell_information, prior_information, spread_of
+from adjudge.models.model import Progress
+from adjudge.models.pairs._fitting import check_pair_settings, conclude_pairs, measure_held_out
+from adjudge.models.pairs._grading import BothKinds, GradedStrengths, Grades
+from adjudge.models.pairs._strengths import Rules
 from adjudge.models.pairs.cells import (
     Copies,
     check_connected,
@@ -52,7 +47,6 @@ from adjudge.models.pairs.cells import (
 from adjudge.models.settings import FitPredict
 
 _Floats = NDArray[np.float64]
-_ROUGH = 1e-2  # tolerance of the fits that leave judges out
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 
 
@@ -92,7 +86,7 @@ class GradedBradleyTerry(FitPredict):
             raise BadData('all comparisons were answered with "can\'t say"', expected="comparisons")
         copies = weigh_copies(comparisons) if self.copies else Copies.none(comparisons)
         notes = copies.notes
-        grades: Grades | None = None
+        grades = Grades.none()
         more: tuple[str, ...] = ()
         if judgments is not None:
             _check_grades(judgments, comparisons if has_pairs else None)
@@ -101,22 +95,25 @@ class GradedBradleyTerry(FitPredict):
             grades = _coded(judgments, comparisons, grade_weight)
         position = self.position and bool((comparisons.shown_first >= 0).any())
         cells = count_cells(comparisons, judges=True, sides=position, weight=copies.weight)
-        if grades is None:
+        if judgments is None:
             more = check_connected(cells, comparisons, 1.0)
-            grades = _no_grades()
-        given = BothKinds(
-            cells=cells,
-            grades=grades,
+        rules = Rules(
+            davidson=bool(cells.wins[:, 2].any()),
+            position=position,
             prior=self.regularisation,
+            iterations=self.iterations,
+            tolerance=self.tolerance,
             agree=self.agree,
             lean_spread=self.lean_spread,
-            has_ties=bool(cells.wins[:, 2].any()),
         )
-        found = given.fit(self.iterations, self.tolerance)
+        given = BothKinds(cells=cells, rules=rules, grades=grades)
+        found = given.fit()
         notes = tuple(dict.fromkeys((*notes, *more)))
         if not found.converged:
             notes = (*notes, describe_unconverged(self.iterations))
-        answer = _conclude(self, comparisons, given, found, copies, notes)
+        answer = replace(
+            _conclude(self, comparisons, given, found, copies), weight=copies.weight, notes=notes
+        )
         if judgments is None:
             return answer
         return replace(
@@ -178,76 +175,27 @@ def _coded(judgments: Judgments, everybody: Comparisons, weight: _Floats | None)
     )
 
 
-def _no_grades() -> Grades:
-    none = np.empty(0, dtype=np.int64)
-    return Grades(item=none, judge=none, label=none, weight=np.empty(0), count=1)
-
-
 def _conclude(
     model: GradedBradleyTerry,
     comparisons: Comparisons,
     given: BothKinds,
     found: GradedStrengths,
     copies: Copies,
-    notes: tuple[str, ...],
 ) -> Preferences:
-    cells, strength, right = given.cells, np.exp(found.theta), expit(found.odds)
-    tied = float(np.exp(found.log_tied)) if given.has_ties else 0.0
-    info = given.information(found).strength
-    own = prior_information(strength, model.regularisation)
-    own = own + np.bincount(given.grades.item, info, cells.items)
-    by_cell = cell_information(cells, strength, found.lean, tied, right)
-    covariance, off = spread_of(
-        *(cells, by_cell, right, own, model.seed),
-        agree=model.agree,
-        less=(lambda: given.shared(found)) if len(info) else None,
-    )
-    score = found.theta - found.theta.mean()
-    lean_told = np.bincount(cells.judge, by_cell[0] * (cells.side != 0), cells.judges)
-    parameters = {"tied": (tied, np.nan, np.nan)} if given.has_ties else {}
-    has_order = cells.has_order
-    if has_order:
-        parameters["position"] = (found.position, np.nan, np.nan)
-    table = pair_judge_table(
-        comparisons,
-        score,
-        skill=_measure_skill(model, given, found, copies),
-        lean=found.lean if has_order else None,
-        lean_sd=1.0 / np.sqrt(lean_told + model.lean_spread**-2) if has_order else None,
-    )
-    return Preferences(
-        comparisons=comparisons,
-        model=model.name,
-        settings=settings_of(model),
-        score=score,
-        covariance=covariance,
-        draws=None if off is None else (score + off).astype(np.float32),
-        parameters=parameters,
-        judges=table,
-        tied=tied,
-        lean=found.lean,
-        right=right,
-        weight=copies.weight,
-        converged=found.converged,
-        notes=notes,
-    )
-
-
-def _measure_skill(
-    model: GradedBradleyTerry, given: BothKinds, found: GradedStrengths, copies: Copies
-) -> HeldOutSkill:
-    """Skill by fits without the comparisons and grades of the judges who are measured."""
     family = np.arange(given.cells.judges)  # graders come behind those who compared
     family[: len(copies.family)] = copies.family
-
-    def fit_without(left_out: NDArray[np.bool_]) -> Reference:
-        others = given.without(left_out)
-        fitted = others.fit(model.iterations, max(model.tolerance, _ROUGH))
-        tied = float(np.exp(fitted.log_tied)) if others.has_ties else 0.0
-        variance = 1.0 / others.strength_information(fitted)
-        return Reference(score=fitted.theta, variance=variance, tied=tied)
-
-    return measure_skill(given.cells, found.lean, family, fit_without)
+    info = given.information(found).strength
+    own = np.bincount(given.grades.item, info, given.cells.items)
+    return conclude_pairs(
+        model,
+        comparisons,
+        given.cells,
+        given.rules,
+        found.strengths(given.rules),
+        measure_held_out(given, found.lean, family),
+        graded=np.asarray(own, dtype=np.float64),
+        less=(lambda: given.shared(found)) if len(info) else None,
+    )
 
 
 def _chances(found: GradedStrengths, answer: Preferences) -> _Floats:  # (item, grade)
