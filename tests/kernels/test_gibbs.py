@@ -83,7 +83,7 @@ def test_counts_that_are_brought_up_to_date_equal_counts_from_nothing(data: st.D
 
 
 def test_judgments_in_their_own_order_give_the_same_draws(monkeypatch) -> None:
-    """Where they are too many to copy, they are swept as they are."""
+    """Where they are too many to sort, they are swept as they are."""
     rng = np.random.default_rng(5)
     rows = {"item": rng.integers(0, 900, 4000), "judge": rng.integers(0, 30, 4000)}
     for labels in (2, 4):
@@ -95,7 +95,6 @@ def test_judgments_in_their_own_order_give_the_same_draws(monkeypatch) -> None:
         for most in (sampling._SORTED, 100):
             monkeypatch.setattr(sampling, "_SORTED", most)
             sampler = sampler_for(table, seed=3)
-            assert (sampler.order.label is None) == (most > 4000)
             tally = sampler.draw(0, 1, prior, ratio, 1.0)
             found.append((tally.counts, sampler.mean(0)))
         monkeypatch.undo()

@@ -205,10 +205,7 @@ def test_weights_filter_and_flip_use_the_gold() -> None:
     assert by_judge(kept, "kept") == {"j4": False} | dict.fromkeys(right, True)
     assert kept.probability == pytest.approx(np.ones(20))
     assert not kept.fallback.any()
-    assert (
-        "1 of 5 judges dropped: completed labels of accuracy below 0.7 on 12 gold items"
-        in kept.notes
-    )
+    assert "1 of 5 judges dropped by accuracy:0.7" in kept.notes
 
 
 def test_a_filter_that_drops_everybody_falls_back_and_says_so() -> None:
@@ -222,7 +219,7 @@ def test_a_filter_that_drops_everybody_falls_back_and_says_so() -> None:
     )
     gold = Gold.of({str(item): int(rng.integers(0, 2)) for item in range(20)})
     nobody = Pmf(alpha=1.0).fit(table, gold)
-    assert "the filter drops every judge: all judges vote" in nobody.notes
+    assert "the filter accuracy:1 drops every judge: it is not applied" in nobody.notes
     assert nobody.labels["fallback"].to_pylist() == [
         int(item) >= 20 for item in nobody.labels["item"].to_pylist()
     ]

@@ -18,7 +18,7 @@ from adjudge.errors import BadSetting
 from adjudge.kernels import confusion
 from adjudge.kernels import gibbs as kernels
 
-_SORTED = 20_000_000  # judgments up to which a copy in a better order is worth its memory
+_SORTED = 20_000_000  # judgments up to which a better order is worth its memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,29 +26,28 @@ class _Order:
     """Judgments with items in the order of how many judgments they have.
 
     Loops over items of one length do not surprise the processor: the sweep runs half as long again
-    without it. Items keep their number, so that the order changes no draw. The copy has one number
-    a judgment, its cell judge * labels + label; ``label`` is then None.
+    without it. Items keep their number, so that the order changes no draw.
     """
 
     number: NDArray[np.int32]  # (item,) of the data
     offsets: NDArray[np.int64]
-    judge: NDArray[np.int32]
-    label: NDArray[np.signedinteger] | None
+    cell: NDArray[np.signedinteger]  # (judgment,) judge * labels + label
 
     @classmethod
     def of(cls, judgments: Coded) -> _Order:
-        """The order of judgments, as they are where there are too many to copy."""
-        labels = len(judgments.scale.labels)
-        if len(judgments) > _SORTED or judgments.judge_count * labels > np.iinfo(np.int32).max:
-            same = np.arange(judgments.item_count, dtype=np.int32)
-            return cls(same, judgments.offsets, judgments.judge, judgments.label)
-        counts = judgments.counts_per_item
-        number = np.argsort(counts, kind="stable")
-        offsets = np.concatenate([[0], np.cumsum(counts[number])]).astype(np.int64)
-        shift = np.repeat(judgments.offsets[number] - offsets[:-1], counts[number])
-        rows = shift + np.arange(len(judgments))
-        cell = judgments.judge[rows] * np.int32(labels) + judgments.label[rows]
-        return cls(number.astype(np.int32), offsets, cell.astype(np.int32), None)
+        """The order of judgments, as they are where there are too many to sort."""
+        counts, labels = judgments.counts_per_item, len(judgments.scale.labels)
+        rows: Any = slice(None)
+        number, offsets = np.arange(len(counts)), judgments.offsets
+        if len(judgments) <= _SORTED:
+            number = np.argsort(counts, kind="stable")
+            offsets = np.concatenate([[0], np.cumsum(counts[number])]).astype(np.int64)
+            shift = np.repeat(judgments.offsets[number] - offsets[:-1], counts[number])
+            rows = shift + np.arange(len(judgments))
+        small = judgments.judge_count * labels <= np.iinfo(np.int32).max
+        kind: Any = np.int32 if small else np.int64
+        cell = judgments.judge[rows].astype(kind) * kind(labels) + judgments.label[rows]
+        return cls(number.astype(np.int32), offsets, cell)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,8 +123,7 @@ class ThreadsSampler:
         )
         topic, step, *_ = self.where
         count: Any = kernels.count_hard
-        given = (order.offsets, order.judge, order.label, topic, step)
-        count(*given, self.truths, self.labels, self.pivot, now.flat)
+        count(order.offsets, order.cell, topic, step, self.truths, self.pivot, now.flat)
         self.now[chain] = now
         return now
 
@@ -140,7 +138,7 @@ class ThreadsSampler:
         """Draw every truth, and count under it."""
         order = self.order
         now = self.now[chain] or self._start(chain, self.pivot.copy())
-        given = (order.offsets, order.judge, order.label, self.where, (prior, ratio), self.labels)
+        given = (order.offsets, order.cell, self.where, (prior, ratio))
         key = np.uint64(kernels.key_of(self.seed, chain, iteration))
         draw = kernels.drawing(self.truths)
         draw(*given, key, self.number, self.pivot, now.flat, self.means[chain], keep)

@@ -13,8 +13,8 @@ neither blocks nor threads nor engines change a draw.
 Arguments are those of ``adjudge.kernels.confusion``, and:
 
 now                     counts, classes, switch, last together: the state of a chain
-judge, label            as there; or label is None, and judge holds judge * step + label
-counts                  (judge * step + label, truth) judgments under each truth, flat, kept up
+cell                    (judgment,) judge * labels + label
+counts                  (cell, truth) judgments under each truth, flat, kept up
 classes                 (topic, truth) items of each truth, flat, kept up
 key                     the 64-bit key of this chain and iteration
 number                  (item,) the number of each item in the data, whatever the order here
@@ -51,29 +51,11 @@ def key_of(seed, chain, iteration):
 
 
 @njit(**COMPILED)
-def _draw_two(total, uniform, few, keep, x, bits, scale, p, drawn):
-    """Draws between two truths, from log ratios: one exponential per item, not two.
+def _draw_truths(total, truths, uniform, few, keep, x, bits, scale, p, drawn):
+    """Draws among truths, from log ratios (item, truth - 1).
 
-    Left in ``p`` (truth, item) are the posteriors times ``keep``, unless that is 0.
+    Left in ``p`` (truth, item) are the posteriors times ``keep``.
     """
-    for b in range(few):
-        x[b] = -abs(total[b]) * UNLOG
-    exponentials(x, bits, scale, p, few)
-    for b in range(few):
-        less = p[b]  # the weight of the less probable truth; the other's is 1
-        first = 1.0 if total[b] <= 0 else less
-        drawn[b] = np.int64(uniform[b] * (1.0 + less) >= first)
-    if keep != 0:
-        for b in range(few):
-            less = p[b]
-            share = keep / (1.0 + less)
-            p[b] = share if total[b] <= 0 else less * share
-            p[U(few + b)] = less * share if total[b] <= 0 else share
-
-
-@njit(**COMPILED)
-def _draw_many(total, truths, uniform, few, keep, x, bits, scale, p, drawn):
-    """Draws among any number of truths, from log ratios (item, truth - 1); as ``_draw_two``."""
     others = truths - 1
     for b in range(few):
         most = 0
@@ -98,20 +80,6 @@ def _draw_many(total, truths, uniform, few, keep, x, bits, scale, p, drawn):
 
 
 @njit(**COMPILED)
-def _gather_two(offsets, judge, label, begin, few, topic, topic_step, prior, ratio, step, total):
-    """Log ratios of two truths for a few items: sums in a register."""
-    for b in range(few):
-        i = U(begin + b)
-        ahead = prior[U(topic[i * U(topic_step)])]
-        for m in range(U(offsets[i]), U(offsets[i + U(1)])):
-            if label is None:
-                ahead += ratio[U(judge[m])]
-            else:
-                ahead += ratio[U(judge[m]) * U(step) + U(label[m])]
-        total[b] = ahead
-
-
-@njit(**COMPILED)
 def _overrule(known, begin, few, truths, keep, p, drawn):
     """Put gold, where it is known, in the place of draws and posteriors."""
     for b in range(few):
@@ -123,9 +91,7 @@ def _overrule(known, begin, few, truths, keep, p, drawn):
 
 
 @njit(**COMPILED)
-def _recount(
-    offsets, judge, label, begin, few, topic, topic_step, truths, step, pivot, now, drawn, changed
-):
+def _recount(offsets, cell, begin, few, topic, topic_step, truths, pivot, now, drawn, changed):
     """Bring the counts up to the truths drawn: from one cell to another where they have changed.
 
     The changed are listed first, without a branch that the processor could only guess.
@@ -147,10 +113,7 @@ def _recount(
         classes[at + new] += 1
         classes[at + old] -= 1
         for m in range(U(offsets[i]), U(offsets[i + U(1)])):
-            if label is None:
-                at = U(judge[m]) * U(truths)
-            else:
-                at = (U(judge[m]) * U(step) + U(label[m])) * U(truths)
+            at = U(cell[m]) * U(truths)
             counts[at + new] += 1
             counts[at + old] -= 1
 
@@ -161,7 +124,7 @@ def drawing(truths: int) -> Callable[..., Any]:
     others = truths - 1
 
     @njit(**COMPILED)
-    def draw(offsets, judge, label, where, tables, step, key, number, pivot, now, mean, keep):
+    def draw(offsets, cell, where, tables, key, number, pivot, now, mean, keep):
         topic, topic_step, known, known_step = where
         prior, ratio = tables
         stop = offsets.size - 1
@@ -179,27 +142,17 @@ def drawing(truths: int) -> Callable[..., Any]:
             for b in range(few):
                 counter = (U(number[U(begin + b)]) + U(1)) * U(_GOLDEN)
                 uniform[b] = (mixed(key + counter) >> U(11)) * _TO_UNIT
-            if truths == 2:
-                _gather_two(
-                    offsets, judge, label, begin, few, topic, topic_step, prior, ratio, step, total
-                )
-                _draw_two(total, uniform, few, keep, x, bits, scale, p, drawn)
-            else:
-                total[:] = 0
-                for b in range(few):
-                    i, base = U(begin + b), U(b * others)
-                    add_row(total, base, prior, U(topic[i * U(topic_step)]) * U(others), others)
-                    for m in range(U(offsets[i]), U(offsets[i + U(1)])):
-                        if label is None:
-                            add_row(total, base, ratio, U(judge[m]) * U(others), others)
-                        else:
-                            cell = U(judge[m]) * U(step) + U(label[m])
-                            add_row(total, base, ratio, cell * U(others), others)
-                _draw_many(total, wide, uniform, few, keep, x, bits, scale, p, drawn)
+            total[:] = 0
+            for b in range(few):
+                i, base = U(begin + b), U(b * others)
+                add_row(total, base, prior, U(topic[i * U(topic_step)]) * U(others), others)
+                for m in range(U(offsets[i]), U(offsets[i + U(1)])):
+                    add_row(total, base, ratio, U(cell[m]) * U(others), others)
+            _draw_truths(total, wide, uniform, few, keep, x, bits, scale, p, drawn)
             if known_step:
                 _overrule(known, begin, few, wide, keep, p, drawn)
-            what = (topic, topic_step, wide, step, pivot, now, drawn, changed)
-            _recount(offsets, judge, label, begin, few, *what)
+            what = (topic, topic_step, wide, pivot, now, drawn, changed)
+            _recount(offsets, cell, begin, few, *what)
             if keep != 0:
                 for k in range(truths):
                     for b in range(few):
@@ -209,7 +162,7 @@ def drawing(truths: int) -> Callable[..., Any]:
 
 
 @njit(cache=True, nogil=True)
-def count_hard(offsets, judge, label, topic, topic_step, truths, step, pivot, now):
+def count_hard(offsets, cell, topic, topic_step, truths, pivot, now):
     """Counts of judgments under given truths, ``last``, from nothing: where a chain starts."""
     counts, classes, switch, last = now
     for i in range(offsets.size - 1):
@@ -217,5 +170,4 @@ def count_hard(offsets, judge, label, topic, topic_step, truths, step, pivot, no
         switch[pivot[i] * truths + chosen] += 1
         classes[topic[i * topic_step] * truths + chosen] += 1
         for m in range(offsets[i], offsets[i + 1]):
-            cell = judge[m] if label is None else judge[m] * step + label[m]
-            counts[cell * truths + chosen] += 1
+            counts[cell[m] * truths + chosen] += 1

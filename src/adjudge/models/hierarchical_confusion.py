@@ -38,6 +38,7 @@ from adjudge.models.model import Ties, checkpoint_of, conclude, prepare
 from adjudge.models.settings import Given, fixed_prevalence
 
 _SMALLEST, _LARGEST = 1e-3, 1e4  # pseudo-counts of a prior stay within
+_SETTLED = 1e-4  # change of a log pseudo-count
 
 
 def _fit_variational(model: Any, given: Given) -> Consensus:
@@ -52,8 +53,10 @@ def _fit_variational(model: Any, given: Given) -> Consensus:
 
     def step(now: State, _: int) -> tuple[State, float]:
         rows = now["confusion"]
-        alpha = np.stack([_learn(rows[:, k], now["alpha"][k]) for k in range(rows.shape[1])])
-        beta = _learn(now["classes"], now["beta"])
+        alpha = np.stack(
+            [learn_pseudo_counts(rows[:, k], now["alpha"][k]) for k in range(rows.shape[1])]
+        )
+        beta = learn_pseudo_counts(now["classes"], now["beta"])
         rates = _expected_logs(now["classes"] + beta, fixed), _expected_logs(rows + alpha)
         counts = prepared.sweeps.expect(Parameters(prevalence=rates[0], confusion=rates[1]))
         after: State = {"alpha": alpha, "beta": beta, "prevalence": rates[0], "rates": rates[1]}
@@ -94,12 +97,12 @@ def _fit_variational(model: Any, given: Given) -> Consensus:
     )
 
 
-def _learn(
+def learn_pseudo_counts(
     counts: NDArray[np.float64],  # (row, column)
     alpha: NDArray[np.float64],  # (column,)
     steps: int = 5,
 ) -> NDArray[np.float64]:  # (column,)
-    """A few fixed-point steps towards the pseudo-counts that make the rows most probable."""
+    """Fixed-point steps towards the pseudo-counts that make the rows most probable."""
     from scipy.special import digamma
 
     seen = counts[counts.sum(axis=1) > 1e-9]
@@ -109,9 +112,12 @@ def _learn(
         kappa = alpha.sum()
         above = (digamma(seen + alpha) - digamma(alpha)).sum(axis=0)
         below = (digamma(seen.sum(axis=1) + kappa) - digamma(kappa)).sum()
+        before = alpha
         alpha = np.clip(alpha * above / max(below, 1e-12), _SMALLEST, _LARGEST)
         if alpha.sum() < 1.0:
             alpha = alpha / alpha.sum()
+        if np.abs(np.log(alpha / before)).max() < _SETTLED:
+            break
     return alpha
 
 

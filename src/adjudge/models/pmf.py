@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
-from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadSetting
@@ -51,8 +50,14 @@ from adjudge.models.model import (
     put_gold,
 )
 from adjudge.models.settings import Fitted, Given, check_settings
-from adjudge.models.vote import ChosenJudges, describe_flips, share_by_topic
-from adjudge.models.weighting import Dropped
+from adjudge.models.vote import ChosenJudges, choose_judges, share_by_topic
+from adjudge.models.weighting import (
+    ACCURACY,
+    AccuracyFilter,
+    Dropped,
+    Feature,
+    JudgeFeatures,
+)
 
 _RANK = 30  # published
 _Auto = Literal["auto"]
@@ -201,23 +206,17 @@ class Pmf(Fitted):
             raise BadSetting(
                 name, getattr(self, name), "gold to measure accuracy by: no judged item has any"
             )
-        two = self.flip and len(factors.judgments.scale.truths) == 2
-        turned = accuracy < 0.5 if two else none
-        accuracy = np.where(turned, 1.0 - accuracy, accuracy)
         accuracy = np.where(np.isnan(accuracy), np.nanmean(accuracy), accuracy)
-        plain = accuracy if self.weights else every
-        notes, out, nobody = describe_flips(turned), none, False
-        if self.alpha is not None:
-            out = ~(accuracy >= self.alpha)
-            notes.append(
-                f"{int(out.sum()):,} of {count_of(judges, 'judge')} dropped: completed labels of "
-                f"accuracy below {self.alpha:g} on {count_of(items, 'gold item')}"
-            )
-            nobody = not (~out & factors.judging).any()
-            if nobody:
-                notes.append("the filter drops every judge: all judges vote")
-        weight = plain if nobody else np.where(out, 0.0, plain)
-        return ChosenJudges(weight, plain, turned, Dropped({"accuracy": out}), tuple(notes)), nobody
+        features = JudgeFeatures({ACCURACY: accuracy}, {ACCURACY: np.full(judges, float(items))})
+        keep = None if self.alpha is None else AccuracyFilter(alpha=self.alpha)
+        chosen = choose_judges(
+            factors.judgments,
+            features,
+            Feature(ACCURACY) if self.weights else None,
+            keep,
+            flip=self.flip and len(factors.judgments.scale.truths) == 2,
+        )
+        return chosen, keep is not None and not chosen.dropped.by
 
 
 def _how(factors: Factors) -> str:

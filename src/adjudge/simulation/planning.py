@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.special import digamma
 from scipy.stats import binom
 
 from adjudge.data.consensus import Consensus
 from adjudge.errors import BadSetting
 from adjudge.models.dependence import count_effective
+from adjudge.models.hierarchical_confusion import learn_pseudo_counts
 from adjudge.models.model import Model, Progress, Step
 from adjudge.simulation._crowd import Crowd
 from adjudge.simulation._judges import Given
@@ -59,19 +59,10 @@ def _population_of(
     counts: NDArray[np.float64],  # (judge, truth, label)
 ) -> NDArray[np.float64]:  # (truth, label)
     """The Dirichlet of each row of confusion that judges' expected counts come from."""
-    alpha = counts.sum(axis=0) + 1.0
-    alpha *= 5.0 / alpha.sum(axis=1, keepdims=True)
-    total = counts.sum(axis=2)  # (judge, truth)
-    for _ in range(_ROUNDS):
-        size = alpha.sum(axis=1)
-        gain = (digamma(counts + alpha) - digamma(alpha)).sum(axis=0)
-        loss = (digamma(total + size) - digamma(size)).sum(axis=0)
-        new = np.clip(alpha * gain / np.maximum(loss, 1e-12)[:, None], 1e-3, 1e4)
-        moved = np.abs(np.log(new / alpha)).max()
-        alpha = new
-        if moved < 1e-4:
-            break
-    return np.asarray(alpha)
+    start = counts.sum(axis=0) + 1.0
+    start *= 5.0 / start.sum(axis=1, keepdims=True)
+    rows = zip(counts.transpose(1, 0, 2), start, strict=True)
+    return np.stack([learn_pseudo_counts(own, alpha, _ROUNDS) for own, alpha in rows])
 
 
 def _drawn_judges(

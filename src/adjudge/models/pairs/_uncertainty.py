@@ -78,12 +78,6 @@ def _shared(cells: PairCells, skill: _SkillDoubt) -> Any:
     """The information about each item that is confounded with that about judges."""
     own = np.bincount(cells.judge, skill.info, cells.judges) + skill.held
     weight = skill.both / np.sqrt(own)[cells.judge]
-    size = cells.items * cells.judges
-    if size <= 2 * len(weight):  # no larger than the cells themselves
-        ends = cells.a * cells.judges + cells.judge, cells.b * cells.judges + cells.judge
-        dense = np.bincount(ends[0], weight, size) - np.bincount(ends[1], weight, size)
-        dense = dense.reshape(cells.items, cells.judges)
-        return dense @ dense.T
     rows = np.concatenate([cells.a, cells.b])
     columns = np.concatenate([cells.judge, cells.judge])
     shape = (cells.items, cells.judges)

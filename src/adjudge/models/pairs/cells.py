@@ -133,10 +133,7 @@ def weigh_copies(comparisons: Comparisons, *, search: bool = True) -> Copies:
     """
     if comparisons.judge_count < 2 or (comparisons.family is None and not search):
         return Copies.none(comparisons)
-    judgments = comparisons.as_judgments()
-    sweeps = ThreadsEngine().load(judgments, None, by_topic=False, shared=False)
-    families: Families = find_families(judgments, sweeps, search=search)
-    notes = describe_families(families, judgments)
+    families, notes = _families_of(comparisons.as_judgments(), search=search)
     if not families.any:
         return Copies.none(comparisons, notes)
     low = np.minimum(comparisons.left, comparisons.right).astype(np.int64)
@@ -152,12 +149,16 @@ def weigh_grades(judgments: Judgments) -> tuple[_Floats | None, tuple[str, ...]]
     """What each judgment weighs where judges are copies, in the same way."""
     if judgments.judge_count < 2:
         return None, ()
-    sweeps = ThreadsEngine().load(judgments, None, by_topic=False, shared=False)
-    families = find_families(judgments, sweeps)
-    notes = describe_families(families, judgments)
+    families, notes = _families_of(judgments)
     if not families.any:
         return None, notes
     return _weigh_answers(families, judgments.item.astype(np.int64), judgments.judge), notes
+
+
+def _families_of(judgments: Judgments, *, search: bool = True) -> tuple[Families, tuple[str, ...]]:
+    sweeps = ThreadsEngine().load(judgments, None, by_topic=False, shared=False)
+    families = find_families(judgments, sweeps, search=search)
+    return families, describe_families(families, judgments)
 
 
 def _weigh_answers(families: Families, asked: NDArray[np.int64], judge: Any) -> _Floats:
