@@ -112,10 +112,6 @@ def test_fewer_judgments_than_a_fixed_number_at_no_less_accuracy(
     assert savings.saved == 5 * savings.closed - savings.judgments
     # Never too sure; with judges who err independently, too modest by some hundredths.
     assert -0.1 <= savings.accuracy - adaptive.accuracy <= 0.03
-    assert -0.1 <= savings.fixed_accuracy - fixed.accuracy <= 0.03
-    # Judges may err together: no fixed number may be expected to be as right.
-    if savings.equal is not None:
-        assert savings.equal_share == pytest.approx(1 - savings.per_item / savings.equal)
     assert savings.saved_money == pytest.approx(
         Decimal("0.01") * savings.saved, abs=Decimal("0.01")
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +12,9 @@ from hypothesis import strategies as st
 
 from adjudge.collect.rules.adaptive import (
     Knowledge,
-    accuracy_by_count,
-    count_for,
     needed_of,
     neutral,
     order_of,
-    rates_of,
     read_knowledge,
 )
 from adjudge.data.gold import Gold
@@ -102,9 +98,6 @@ def test_what_a_fit_knows_gives_the_labels_of_the_fit() -> None:
     found = knowledge.posterior_of(given.item_count, given.item, ids[given.judge], given.label)
     assert np.abs(found - fit.posterior).max() < 0.05
     assert np.mean(found.argmax(axis=1) == fit.choice) > 0.99
-    rates = rates_of(fit, ids)
-    assert rates.sum(axis=2) == pytest.approx(1.0)
-    assert np.abs(rates - knowledge.confusion).mean() < 0.05
 
 
 def test_the_prior_is_that_of_work_and_not_of_gold() -> None:
@@ -177,30 +170,3 @@ def test_the_order_is_that_of_evaluation_for_the_judge_at_hand() -> None:
         for at in order
     ]
     assert keys == sorted(keys)
-
-
-def by_vote(accuracy: float, judges: int) -> float:
-    """The accuracy of a majority of an odd number of equal judges."""
-    return sum(
-        math.comb(judges, right) * accuracy**right * (1 - accuracy) ** (judges - right)
-        for right in range(judges // 2 + 1, judges + 1)
-    )
-
-
-def test_a_fixed_number_of_equal_judges_is_a_majority() -> None:
-    equal = Knowledge(
-        prior=np.array([0.5, 0.5]),
-        pooled=np.array([[0.7, 0.3], [0.3, 0.7]]),
-        judges=np.array([3]),
-        confusion=np.array([[[0.8, 0.2], [0.2, 0.8]]]),
-        judged=np.array([10]),
-    )
-    found = accuracy_by_count(equal, equal.confusion, 7, seed=2)
-    assert found[0] == pytest.approx(0.5, abs=0.02)
-    for judges in (1, 3, 5, 7):
-        assert found[judges] == pytest.approx(by_vote(0.8, judges), abs=0.01)
-    again = accuracy_by_count(equal, equal.confusion, 7, seed=2)
-    assert again.tolist() == found.tolist()
-    assert count_for(np.array([0.5, 0.7, 0.8]), 0.75) == pytest.approx(1.5)
-    assert count_for(np.array([0.5, 0.7, 0.8]), 0.5) == 0.0
-    assert count_for(np.array([0.5, 0.7, 0.8]), 0.81) is None

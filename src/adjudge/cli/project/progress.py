@@ -98,18 +98,7 @@ def _savings(progress: Progress) -> list[list[str]]:
         ],
     ]
     if savings.accuracy is not None:
-        said = f"{savings.accuracy:.1%}"
-        if savings.fixed_accuracy is not None:
-            said += f", fixed {savings.fixed}: {savings.fixed_accuracy:.1%}"
-        rows.append(["expected accuracy of closed items", said])
-    if savings.equal is not None and savings.equal_share is not None:
-        rows.append(
-            [
-                "saved at equal accuracy",
-                f"{savings.equal_share:.0%} of {savings.equal:.1f} an item, "
-                f"{savings.equal_money} {progress.currency}",
-            ]
-        )
+        rows.append(["expected accuracy of closed items", f"{savings.accuracy:.1%}"])
     return rows
 
 

@@ -1,4 +1,4 @@
-"""What a new fit changes in an adaptive project: needs, the queue, and what is compared with it.
+"""What a new fit changes in an adaptive project: needs and the queue.
 
 In the background, never in a request: items are gone through a part at a time, each in a short
 transaction of its own, so that judges hardly wait.
@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
@@ -19,18 +18,16 @@ from adjudge.collect.items.counters import lock_items
 from adjudge.collect.items.storing import set_ranks
 from adjudge.collect.rules.adaptive import (
     Knowledge,
-    accuracy_by_count,
     order_of,
-    rates_of,
     read_knowledge,
     rule_of,
 )
 from adjudge.collect.rules.routing import interleave
 from adjudge.collect.services.caller import Caller
-from adjudge.collect.store.database import Database, batches, to_time
+from adjudge.collect.store.database import Database, batches
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items, judges
-from adjudge.collect.store.settings import fixed_name, keep_setting, knowledge_name
+from adjudge.collect.store.settings import keep_setting, knowledge_name
 from adjudge.collect.store.snapshot import ProjectSnapshot, bump
 
 if TYPE_CHECKING:
@@ -38,14 +35,12 @@ if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
 
-_COUNTS = 25  # the largest fixed number that is tried
-
 
 def learn(services: RequesterServices, slug: str, consensus: Consensus) -> None:
     """Keep what a fit knows of a project's judges; where it is adaptive, go by it from now on."""
     caller = services.caller
 
-    def keep(on: Connection) -> tuple[ProjectSnapshot, Knowledge, NDArray[np.float64]]:
+    def keep(on: Connection) -> tuple[ProjectSnapshot, Knowledge]:
         snapshot = caller.open(on, slug, lock=True).project
         statement = select(judges.c.public, judges.c.id).where(judges.c.project == snapshot.id)
         ids: dict[str, int] = dict(on.execute(statement).all())
@@ -55,20 +50,11 @@ def learn(services: RequesterServices, slug: str, consensus: Consensus) -> None:
         keep_setting(on, knowledge_name(snapshot.id), knowledge.to_json())
         if snapshot.policy.closing == "adaptive":
             bump(on, snapshot.id)  # every process reads it again
-        return snapshot, knowledge, rates_of(consensus, who)
+        return snapshot, knowledge
 
-    snapshot, knowledge, rates = caller.database.write(keep)
-    if snapshot.policy.closing != "adaptive":
-        return
-    _renew_all(caller, snapshot, knowledge)
-    policy = snapshot.policy
-    most = min(_COUNTS, max(10, 2 * policy.most_of_an_item, 2 * policy.judgments_per_item))
-    by_count = accuracy_by_count(knowledge, rates, most, seed=snapshot.seed % 2**32)
-    stored = {
-        "accuracy": np.round(by_count, 6).tolist(),
-        "made": to_time(caller.now()).strftime("%Y-%m-%d %H:%M"),
-    }
-    caller.database.write(lambda on: keep_setting(on, fixed_name(snapshot.id), stored))
+    snapshot, knowledge = caller.database.write(keep)
+    if snapshot.policy.closing == "adaptive":
+        _renew_all(caller, snapshot, knowledge)
 
 
 def place_all(database: Database, ranks: dict[int, int]) -> None:

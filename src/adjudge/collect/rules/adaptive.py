@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 _ACCURACY = 0.7  # of a judge of whom nothing is known, before the first fit
 _FLOOR = 1e-3  # of a rate: no single judgment outweighs all others
-_POOLED = 2.0  # judgments of each truth that are taken to be as all judges gave them
-_ITEMS = 10_000  # simulated to see what a fixed number of judgments gives
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 _KINDS: dict[str, Any] = {  # what is stored of a fit
@@ -200,66 +198,6 @@ def order_of(
     rest = np.ones(len(trusted), dtype=np.bool_)
     rest[first] = False
     return np.concatenate([first, np.flatnonzero(rest)])
-
-
-def rates_of(
-    consensus: Consensus, ids: NDArray[np.integer[Any]]
-) -> _Floats:  # (judge, truth, label)
-    """How judges label by a fit, in the order of its ``Knowledge``: to simulate labels from.
-
-    What they gave, with a little of what all judges gave. A model's own confusions are drawn to
-    the middle, which is right to judge by but would make judges look worse than they are.
-    """
-    counts = consensus.counts[np.argsort(ids, kind="stable")]  # (judge, truth, label)
-    pooled = counts.sum(axis=0) + 1e-6
-    cells = counts + _POOLED * pooled / pooled.sum(axis=1, keepdims=True)
-    return np.asarray(cells / cells.sum(axis=2, keepdims=True))
-
-
-def accuracy_by_count(
-    knowledge: Knowledge,
-    rates: _Floats,  # (judge, truth, label)
-    most: int,
-    *,
-    seed: int = 0,
-) -> _Floats:  # (count,)
-    """The accuracy to expect of 0, 1, ... ``most`` judgments of every item, whatever they say.
-
-    Items, their judges and labels are simulated: judges come as often as they did, and label as
-    ``rates`` say. What is known then gives each item its likeliest truth, as it does live. Made
-    judges are independent: so many of them are more than as many real ones, so what v real ones
-    give is read off at n_eff(v), by straight lines between counts.
-    """
-    rng = np.random.default_rng(seed)
-    truth = rng.choice(len(knowledge.prior), size=_ITEMS, p=_floored(knowledge.prior))
-    logs = np.tile(np.log(_floored(knowledge.prior)), (_ITEMS, 1))  # (item, truth)
-    known = np.log(_floored(knowledge.confusion))
-    weight = knowledge.judged / knowledge.judged.sum()
-    found = [np.mean(logs.argmax(axis=1) == truth)]
-    for _ in range(most):
-        judge = rng.choice(len(rates), size=_ITEMS, p=weight)
-        below = np.cumsum(rates[judge, truth], axis=1)[:, :-1]  # (item, label)
-        label = (rng.random((_ITEMS, 1)) > below).sum(axis=1)
-        logs += known[judge, :, label]
-        found.append(np.mean(logs.argmax(axis=1) == truth))
-    counts = np.arange(most + 1)
-    effective = count_effective(counts, knowledge.correlation)
-    return np.asarray(np.interp(effective, counts, np.asarray(found)), dtype=np.float64)
-
-
-def count_for(accuracy: _Floats, target: float) -> float | None:
-    """The fixed number of judgments that gives an accuracy, by straight lines between counts.
-
-    None where even the most that was tried gives less.
-    """
-    rising = np.maximum.accumulate(accuracy)
-    if target > rising[-1]:
-        return None
-    at = int(np.searchsorted(rising, target))
-    if at == 0:
-        return 0.0
-    step = rising[at] - rising[at - 1]
-    return float(at - 1 + (target - rising[at - 1]) / step)
 
 
 _TRIED = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)

@@ -9,11 +9,9 @@ from decimal import Decimal
 from statistics import fmean
 from typing import Any
 
-import numpy as np
 from sqlalchemy import Integer, case, cast, func, select, text
 
 from adjudge.collect.judging.views import read_budget
-from adjudge.collect.rules.adaptive import count_for
 from adjudge.collect.rules.endings import pay_of, to_money
 from adjudge.collect.services._gold_editing import warn_of_gold
 from adjudge.collect.services._panels import panel_warnings
@@ -31,7 +29,6 @@ from adjudge.collect.store.schema import (
     of_real_in,
     pages,
 )
-from adjudge.collect.store.settings import fixed_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.arms import ArmFunnel
 from adjudge.collect.values.judging import accuracy_of
@@ -283,12 +280,8 @@ def _measure_savings(request: Request) -> Savings | None:
     ).one()
     if not closed:
         return None
-    stored = read_setting(request.on, fixed_name(request.project.id))
     fixed, count = request.project.policy.judgments_per_item, int(given)
-    by_count = np.array(stored["accuracy"] if stored else [])  # by judgments of an item
-    known = bool(stored) and accuracy is not None
-    equal = count_for(by_count, float(accuracy)) if known else None
-    saved, saved_equal = fixed * closed - count, equal * closed - count if equal else None
+    saved = fixed * closed - count
     return Savings(
         closed=closed,
         judgments=count,
@@ -298,12 +291,6 @@ def _measure_savings(request: Request) -> Savings | None:
         saved_share=saved / (fixed * closed),
         saved_money=_cost(request.project, saved),
         accuracy=None if accuracy is None else float(accuracy),
-        fixed_accuracy=float(by_count[fixed]) if fixed < len(by_count) else None,
-        equal=equal,
-        equal_share=saved_equal / (equal * closed) if equal and saved_equal is not None else None,
-        equal_money=None if saved_equal is None else _cost(request.project, saved_equal),
-        most_tried=len(by_count) - 1 if stored else None,
-        fitted=stored["made"] if stored else "",
     )
 
 

@@ -175,12 +175,6 @@ class Savings:
     saved_share: float
     saved_money: Decimal
     accuracy: float | None
-    fixed_accuracy: float | None  # of the fixed number; None before a fit
-    equal: float | None  # the fixed number that would be as accurate; None: not known, or more
-    equal_share: float | None  # of judgments saved against that number
-    equal_money: Decimal | None
-    most_tried: int | None  # the largest fixed number that was tried
-    fitted: str  # when, as the fit says it; empty before the first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
