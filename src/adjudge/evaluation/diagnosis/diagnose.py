@@ -14,10 +14,11 @@ assumption about the moment of change; where it is largest is the likeliest mome
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -222,36 +223,16 @@ _LEVEL = 0.05  # false discovery rate among judges reported as changed
 _BLOCKS = 10  # stretches of a judge's history at most
 _BLOCK = 10  # judgments in a stretch at least, but for judges with fewer
 _Floats = NDArray[np.float64]
-_Ints = NDArray[np.int64]
+_NONE = np.empty(0), np.empty(0, dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _TimedJudgments:
-    """The judgments with a time, by judge and then by time."""
+class _Timed(NamedTuple):
+    """The judgments of one judge with a time, in order."""
 
-    judge: _Ints  # (judgment,)
-    time: _Floats  # (judgment,)
-    right: _Floats  # (judgment,) the chance that it names the truth
-    beyond: _Floats  # (judgment,) less what was expected
-    who: _Ints  # (worker,) judges with such judgments
-    begin: _Ints  # (worker,) where each one's judgments begin
-    size: _Ints  # (worker,)
-
-    @classmethod
-    def of(cls, judge: _Ints, time: _Floats, right: _Floats, beyond: _Floats) -> _TimedJudgments:
-        """Find where the judgments of each judge begin, and how many there are."""
-        who, begin, size = np.unique(judge, return_index=True, return_counts=True)
-        return cls(judge, time, right, beyond, who, begin, size)
-
-    @property
-    def worker(self) -> _Ints:  # (judgment,)
-        """The place in ``who`` of each judgment's judge."""
-        return np.repeat(np.arange(len(self.who)), self.size)
-
-    @property
-    def rank(self) -> _Ints:  # (judgment,)
-        """The place of each judgment among its judge's, from 0."""
-        return np.arange(len(self.judge)) - np.repeat(self.begin, self.size)
+    judge: int
+    time: _Floats
+    right: _Floats  # the chance that each names the truth
+    beyond: _Floats  # less what was expected
 
 
 def find_drift(consensus: Consensus) -> tuple[Any | None, Any | None, tuple[str, ...]]:
@@ -268,23 +249,22 @@ def find_drift(consensus: Consensus) -> tuple[Any | None, Any | None, tuple[str,
     if time is None or np.isnan(time).all():
         note = "no times: drift was not checked; a column 'time' adds it"
         return None, None, (note,)
-    work = _work(consensus, time)
-    history = _history(consensus, work)
-    enough = _enough(work)
-    few = consensus.judgments.judge_count - len(enough.who)
-    table = _tested(consensus, enough)
+    timed = list(_sort_judgments(consensus, time))
+    enough = [one for one in timed if len(one.time) >= _LEAST and one.time[-1] > one.time[0]]
+    few = consensus.judgments.judge_count - len(enough)
+    table = _test_judges(consensus, enough)
     changed = int(np.count_nonzero(table["changed"].to_numpy()))
-    note = f"drift was checked for {count_of(len(enough.who), 'judge')}, and found for {changed:,}"
+    note = f"drift was checked for {count_of(len(enough), 'judge')}, and found for {changed:,}"
     if few:
         note += (
             f"; {few:,} {'has' if few == 1 else 'have'} fewer than {_LEAST} judgments at different "
             "times"
         )
-    return table, history, (note,)
+    return table, _list_blocks(consensus, timed), (note,)
 
 
-def _work(consensus: Consensus, time: _Floats) -> _TimedJudgments:
-    """Return the judgments with a time, in order."""
+def _sort_judgments(consensus: Consensus, time: _Floats) -> Iterator[_Timed]:
+    """Yield the judgments with a time of each judge who has some."""
     judgments, scale = consensus.judgments, consensus.scale
     known = np.flatnonzero(~np.isnan(time))
     known = known[np.lexsort((time[known], judgments.judge[known]))]
@@ -295,59 +275,44 @@ def _work(consensus: Consensus, time: _Floats) -> _TimedJudgments:
     rates = np.einsum("jkl,kl->jk", consensus.confusion, scale.stands)
     mine = rates[judge] if len(rates) > 1 else rates
     expected = np.einsum("mk,mk->m", posterior, np.broadcast_to(mine, posterior.shape))
-    return _TimedJudgments.of(judge, time[known], right, right - expected)
+    who, begin = np.unique(judge, return_index=True)
+    columns = (np.split(part, begin[1:]) for part in (time[known], right, right - expected))
+    yield from map(_Timed, who.tolist(), *columns)
 
 
-def _enough(work: _TimedJudgments) -> _TimedJudgments:
-    """Return the work of judges with enough judgments, not all at one time."""
-    last = work.begin + work.size - 1
-    able = (work.size >= _LEAST) & (work.time[last] > work.time[work.begin])
-    parts: tuple[Any, ...] = (work.judge, work.time, work.right, work.beyond)
-    return _TimedJudgments.of(*(part[np.repeat(able, work.size)] for part in parts))
+def _find_excursion(one: _Timed) -> tuple[float, int]:
+    """Return the statistic of a judge, and the number of judgments before the moment.
+
+    A moment lies between two times: judgments of one time have no order.
+    """
+    centred = one.beyond - one.beyond.mean()
+    moments = np.flatnonzero(np.diff(one.time) > 0)
+    height = np.abs(np.cumsum(centred)[moments])
+    sd = float(centred.std())
+    statistic = 0.0 if sd < 1e-9 else float(height.max()) / (sd * len(centred) ** 0.5)
+    return statistic, int(moments[height.argmax()]) + 1
 
 
-def _sums(values: _Floats, place: _Ints, many: int) -> _Floats:  # (judgment,) -> (place,)
-    return np.asarray(np.bincount(place, weights=values, minlength=many), dtype=np.float64)
-
-
-def _excursion(work: _TimedJudgments) -> tuple[_Floats, _Ints]:  # (worker,), (worker,)
-    """Return the statistic of each judge, and the number of judgments before the moment."""
-    worker, size = work.worker, work.size
-    mean = _sums(work.beyond, worker, len(size)) / size
-    centred = work.beyond - mean[worker]
-    sd = np.sqrt(_sums(centred**2, worker, len(size)) / size)
-    running = np.cumsum(centred)
-    running -= np.repeat(running[work.begin] - centred[work.begin], size)
-    # A moment lies between two times: judgments of one time have no order.
-    moment = np.zeros(len(running), dtype=np.bool_)
-    moment[:-1] = (work.time[1:] > work.time[:-1]) & (worker[1:] == worker[:-1])
-    height = np.where(moment, np.abs(running), -1.0)
-    most = np.maximum.reduceat(height, work.begin) if len(work.begin) else np.empty(0)
-    top = np.flatnonzero(height == most[worker])
-    _, first = np.unique(worker[top], return_index=True)
-    before = work.rank[top[first]] + 1
-    flat = sd < 1e-9
-    statistic = np.where(flat, 0.0, most / np.where(flat, 1.0, sd * np.sqrt(size)))
-    return statistic, before
-
-
-def _tested(consensus: Consensus, work: _TimedJudgments) -> Any:
+def _test_judges(consensus: Consensus, judges: Sequence[_Timed]) -> Any:
     """Return the table of who changed."""
-    statistic, before = _excursion(work)
+    found = [_find_excursion(one) for one in judges]
+    statistic, before = (np.array(part) for part in zip(*found, strict=True)) if found else _NONE
     p = np.asarray(kolmogorov(statistic))
     fair = adjust(p)
     changed = fair <= _LEVEL
-    rank, worker = work.rank, work.worker
-    early = _share(work, rank < (work.size // 2)[worker])
-    late = _share(work, rank >= (work.size // 2)[worker])
-    old = _share(work, rank < before[worker])[0]
-    new = _share(work, rank >= before[worker])[0]
-    moment = work.time[np.minimum(work.begin + before, len(work.time) - 1)]
+    half = [len(one.right) // 2 for one in judges]
+    early = _share([one.right[:at] for one, at in zip(judges, half, strict=True)])
+    late = _share([one.right[at:] for one, at in zip(judges, half, strict=True)])
+    old = _share([one.right[:at] for one, at in zip(judges, before, strict=True)])[0]
+    new = _share([one.right[at:] for one, at in zip(judges, before, strict=True)])[0]
+    moment = np.array([one.time[at] for one, at in zip(judges, before, strict=True)])
     columns: dict[str, Any] = {
-        "judge": consensus.judgments.judges.take(pa.array(work.who)),
-        "judgments": pa.array(work.size),
-        "begin": _instants(work.time[work.begin]),
-        "end": _instants(work.time[work.begin + work.size - 1]),
+        "judge": consensus.judgments.judges.take(
+            pa.array([one.judge for one in judges], pa.int64())
+        ),
+        "judgments": pa.array([len(one.time) for one in judges], pa.int64()),
+        "begin": _instants(np.array([one.time[0] for one in judges])),
+        "end": _instants(np.array([one.time[-1] for one in judges])),
     }
     columns |= interval_columns("accuracy_early", early) | interval_columns("accuracy_late", late)
     parts = (changed, moment, old, new, early[0], late[0])
@@ -379,35 +344,33 @@ def _describe(
     )
 
 
-def _share(work: _TimedJudgments, chosen: NDArray[np.bool_]) -> tuple[_Floats, _Floats, _Floats]:
-    """Return the share of right judgments among each judge's chosen ones, and its interval."""
-    worker, many = work.worker, len(work.who)
-    total = _sums(chosen.astype(np.float64), worker, many)
-    hits = np.minimum(_sums(np.where(chosen, work.right, 0.0), worker, many), total)
+def _share(parts: Sequence[_Floats]) -> tuple[_Floats, _Floats, _Floats]:  # (part,) each
+    """Return the share of right judgments in each part, and its interval."""
+    total = np.array([len(part) for part in parts], dtype=np.float64)
+    hits = np.minimum([part.sum() for part in parts], total)
     return hits / np.maximum(total, 1.0), *jeffreys(hits, total, INTERVAL)
 
 
-def _history(consensus: Consensus, work: _TimedJudgments) -> Any:
+def _list_blocks(consensus: Consensus, judges: Sequence[_Timed]) -> Any:
     """Return each judge's work in up to ten blocks of about equal size."""
-    blocks = np.clip(work.size // _BLOCK, 1, _BLOCKS)  # (worker,)
-    worker = work.worker
-    block = work.rank * blocks[worker] // work.size[worker]
-    first = np.cumsum(blocks) - blocks  # (worker,)
-    place = first[worker] + block
-    many = int(blocks.sum())
-    total = np.bincount(place, minlength=many)
-    hits = np.minimum(_sums(work.right, place, many), total)
-    low, high = jeffreys(hits, total, INTERVAL)
-    end = np.cumsum(total)
-    owner = np.repeat(np.arange(len(blocks)), blocks)
+    rows, parts = [], []
+    for one in judges:
+        size = len(one.time)
+        blocks = min(max(size // _BLOCK, 1), _BLOCKS)
+        edges = [size * number // blocks for number in range(blocks + 1)]
+        for number, (first, last) in enumerate(pairwise(edges), 1):
+            rows.append((one.judge, number, one.time[first], one.time[last - 1]))
+            parts.append(one.right[first:last])
+    judge, block, begin, end = (np.array(column) for column in zip(*rows, strict=True))
+    accuracy, low, high = _share(parts)
     return pa.table(
         {
-            "judge": consensus.judgments.judges.take(pa.array(work.who[owner])),
-            "block": pa.array(np.arange(many) - first[owner] + 1),
-            "begin": _instants(work.time[end - total]),
-            "end": _instants(work.time[end - 1]),
-            "judgments": pa.array(total),
-            "accuracy": pa.array(hits / total),
+            "judge": consensus.judgments.judges.take(pa.array(judge)),
+            "block": pa.array(block),
+            "begin": _instants(begin),
+            "end": _instants(end),
+            "judgments": pa.array([len(part) for part in parts]),
+            "accuracy": pa.array(accuracy),
             "low": pa.array(low),
             "high": pa.array(high),
         }
