@@ -41,6 +41,7 @@ _JUDGES = (
     *("judge", "judgments", "accuracy", "accuracy_low", "accuracy_high"),
     *("bits", "advice", "why"),
 )
+_ABOUT = [one for one in fits.c if one.name not in ("sure", "report")]  # which are large
 _SURE = 100  # items of each label that are kept as possible gold
 
 
@@ -100,7 +101,8 @@ def list_fits(services: RequesterServices, slug: str, *, question: str = "") -> 
     """Every fit of a project to one question, also those that are only asked for."""
     with services.caller.reading(slug) as request:
         theirs = (fits.c.project == request.project.id, fits.c.question == question)
-        known = {row.model: _to_fit(row) for row in request.on.execute(select(fits).where(*theirs))}
+        rows = request.on.execute(select(*_ABOUT).where(*theirs))
+        known = {row.model: _to_fit(row) for row in rows}
     return [known[model] for model in MODELS if model in known]
 
 
@@ -173,7 +175,7 @@ def find_due(services: RequesterServices) -> list[tuple[str, str]]:
 
     A fit to a further question is ``model@question``.
     """
-    statement = select(fits, projects.c.slug).join(projects, projects.c.id == fits.c.project)
+    statement = select(*_ABOUT, projects.c.slug).join(projects, projects.c.id == fits.c.project)
     with services.caller.database.read() as on:
         known = {(row.slug, row.model, row.question): row for row in on.execute(statement)}
     found = []
