@@ -93,7 +93,7 @@ def test_samples_and_times_are_repeats() -> None:
     rows["time"] = [f"2026-01-01T00:{n // 60:02}:{n % 60:02}Z" for n in range(120)]
     mostly = [*(["1"] * 6 + ["0"] * 6) * 9, *["1", "0"] * 6]
     del rows["sample"]
-    with pytest.warns(ReadingWarning, match="contradict"):
+    with pytest.warns(ReadingWarning, match="different labels"):
         assert len(read(rows | {"label": mostly})) == 120
 
 

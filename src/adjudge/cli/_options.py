@@ -48,8 +48,8 @@ CALIBRATE = flag(
 PEOPLE = option(
     "--people REGEX", "Judges whose names match are people; else a column kind or family says who."
 )
-PROMPT = option("--prompt FILE", "The prompt of the judge, whose hash the card holds.")
-RUBRIC = option("--rubric FILE", "The rubric of the judge, whose hash the card holds.")
+PROMPT = option("--prompt FILE", "The prompt of the judge; the card has its hash.")
+RUBRIC = option("--rubric FILE", "The rubric of the judge; the card has its hash.")
 
 SEED = option("--seed N", "Seed of all random numbers.", 0, min=0)
 THREADS = option("--threads N", "Threads to use; all cores if not given.", min=1)

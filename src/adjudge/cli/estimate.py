@@ -33,14 +33,15 @@ class _Planning:
         "items",
     )
     strata: str | None = option(
-        "--strata WHAT", "Gold was drawn by topic, or is to be sorted by label: topic, consensus."
+        "--strata WHAT",
+        "Strata of the gold: topic (drawn per topic), or consensus (sort by label).",
     )
     sampled: str | None = option(
         "--sampled HOW", "'random': gold was drawn at random, even if it does not look like it."
     )
     population: int | None = option(
         "--population N",
-        "The items are a random draw of so many, about which the interval is; 0: endless.",
+        "Size of the population of which the items are a random draw; 0: infinite.",
         min=0,
     )
     unjudged: str = option(

@@ -29,7 +29,7 @@ def run(
     items: int | None = option("--items N", "Items to label; as many as the pilot if not given."),
     price: float = option("--price X", "Of one judgment, in your currency.", 0.0),
     most: int = option("--most N", "Most judgments per item to try.", 15, min=1),
-    crowd: int | None = option("--crowd N", "Judges to expect; as the pilot's if not given."),
+    crowd: int | None = option("--crowd N", "Judges to expect; those of the pilot if not given."),
     runs: int = option("--runs N", "Simulated crowds per number.", 10, min=1),
     error: float = option("--error X", "Chance of a wrong decision on a judge by gold.", 0.05),
     fitting: o.Fitting,

@@ -94,11 +94,13 @@ class _Sending:
     )
     project: str = option("--project NAME", "The project's short name.", "")
     token: str = option(
-        "--token TOKEN", f"A requester's, which shows judges the gold; or in {_VARIABLE}.", ""
+        "--token TOKEN", f"Token of a requester, to read the gold; or in {_VARIABLE}.", ""
     )
     at_once: int = option("--at-once N", "How many at a time.", 200, min=1, max=1000)
-    wait: float = option("--wait X", "Seconds to wait for a page, if all are out.", 5.0, min=0)
-    name: str = option("--name TEXT", "The same name and token: the same judges.", "crowd")
+    wait: float = option("--wait X", "Seconds to wait if no page is free.", 5.0, min=0)
+    name: str = option(
+        "--name TEXT", "Name of the crowd; the same name and token give the same judges.", "crowd"
+    )
 
 
 @command(

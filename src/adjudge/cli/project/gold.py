@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def run(
     project: str = o.PROJECT,
     *,
-    forecast: bool = flag("--forecast", "How much gold is needed; as without any option."),
+    forecast: bool = flag("--forecast", "How much gold is needed (the default)."),
     judges: int | None = option("--judges N", "Judges to expect; else from those so far.", min=1),
     suggest: int | None = option("--suggest N", "Items the consensus is surest of.", min=1),
     approve: str | None = option("--approve ITEM", "Make gold of this item."),

@@ -151,7 +151,7 @@ def after_page(record: Record, policy: Policy) -> Decision:
 
     Below the warning line they are warned, once. Below the blocking line they are blocked, but only
     after a warning and further golds. A warned judge whose accuracy recovers works on as before;
-    falling below the line again brings no second warning.
+    falling below the threshold again brings no second warning.
     """
     if record.stage not in ("working", "warned"):
         return Decision(record=record)

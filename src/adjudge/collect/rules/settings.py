@@ -274,7 +274,7 @@ class Trust(_Part):
     confidence: _Share = _setting(
         0.9,
         "How sure to be, with beta",
-        "Probability that the accuracy is below the line, from 0 to 1.",
+        "Probability that the accuracy is below the threshold, from 0 to 1.",
     )
     least_golds: _Pairs = _setting(5, "Gold items before a decision", "Nobody is warned earlier.")
     golds_after_warning: _Pairs = _setting(

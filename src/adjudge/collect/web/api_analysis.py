@@ -102,7 +102,7 @@ def _read_project_arms(services: Services, project: Slug) -> ArmsOut:
 
 @router.put("/projects/{project}/arms")
 def _set_project_arms(services: Services, project: Slug, body: _ArmsIn) -> ArmsOut:
-    """Set the arms; once a judge has come, they can only be added to."""
+    """Set the arms; after the first judge, arms can only be added."""
     labels = services.projects.get_head(project).labels
     gold = services.exports.get_gold(project)
     known = gold.texts() if gold is not None else []

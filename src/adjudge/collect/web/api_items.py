@@ -99,14 +99,14 @@ def _read_item(services: Services, project: Slug, item: Annotated[Name, Query()]
 
 @router.post("/projects/{project}/item/adjudicate")
 def _adjudicate(services: Services, project: Slug, body: _AdjudicateIn) -> ItemDetail:
-    """Give an item its final label; the fits that are shown are made again."""
+    """Give an item its final label; the shown fits are computed again."""
     services.items.adjudicate(project, body.item, body.label, reason=body.reason, gold=body.gold)
     return services.items.get(project, body.item)
 
 
 @router.post("/projects/{project}/item/reopen")
 def _reopen(services: Services, project: Slug, body: _ItemNameIn) -> ItemDetail:
-    """Take back that an item was decided or skipped."""
+    """Undo that an item was decided or skipped."""
     services.items.reopen(project, body.item)
     return services.items.get(project, body.item)
 
@@ -120,7 +120,7 @@ def _ask_for_more(services: Services, project: Slug, body: _MoreIn) -> ItemDetai
 
 @router.post("/projects/{project}/item/skip")
 def _skip(services: Services, project: Slug, body: _ItemNameIn) -> ItemDetail:
-    """Give an item to nobody."""
+    """Skip an item: no judge gets it."""
     services.items.skip(project, body.item)
     return services.items.get(project, body.item)
 
@@ -141,7 +141,7 @@ def _edit_gold(services: Services, project: Slug, body: _GoldEdit) -> Regrade:
 def _list_contests(
     services: Services, project: Slug, settled: Annotated[bool | None, Query()] = False
 ) -> Listed[Contest]:
-    """What judges say against gold."""
+    """Disagreements of judges with gold."""
     return Listed(services.gold.get_contests(project, settled=settled))
 
 

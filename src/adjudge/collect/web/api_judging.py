@@ -108,7 +108,7 @@ def _read_guidelines(request: Request, project: Slug) -> ProjectView:
 
 @router.post("/projects/{project}/arrivals")
 def _arrive(request: Request, project: Slug, body: _ArrivalIn) -> ArrivalOut:
-    """Come to a project, for the first time or again; the ticket is good for all that follows."""
+    """Arrive at a project, for the first time or again; other requests use the ticket."""
     state = state_of(request)
     holder = state.tokens.holder_in(request, project, "manager")
     key = f"{holder.token.token}:{body.key}"
@@ -136,7 +136,7 @@ def _agree(request: Request, ticket: _Ticket) -> JudgeView:
 
 @router.post("/judges/{ticket}/page")
 def _next_page(request: Request, ticket: _Ticket) -> NextOut:
-    """The page that is open, or a new one; none where there is nothing to do."""
+    """The open page, or a new one; none if there is nothing to do."""
     judge, judging = _judge(request, ticket), state_of(request).judging
     page = judging.page(judge)
     return NextOut(page, judging.state(judge) if page is None else None)
@@ -153,7 +153,7 @@ def _submit(request: Request, ticket: _Ticket, page: PublicId, body: _AnswersIn)
 
 @router.get("/judges/{ticket}/pages/{page}")
 def _read_outcome(request: Request, ticket: _Ticket, page: PublicId) -> Outcome:
-    """What came of a page that was answered."""
+    """The outcome of a page that was answered."""
     return state_of(request).judging.outcome(_judge(request, ticket), page)
 
 

@@ -235,7 +235,7 @@ def _train(request: Request, page: str, row: int, form: SentForm, judge: _Judge)
 
 @router.get("/j/{project}/pages/{page}")
 def _show_outcome(request: Request, project: str, page: str, judge: _Judge) -> Response:
-    """What came of a page: the golds that were missed, and why."""
+    """The outcome of a page: missed gold, and why."""
     state = state_of(request)
     try:
         outcome = state.judging.outcome(judge, page)

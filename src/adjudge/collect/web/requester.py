@@ -360,7 +360,7 @@ def _set_role(project: str, member: str, form: SentForm, who: Who) -> str:
 
 @router.post(f"{_MEMBERS}/{{member}}/remove", dependencies=[PROVEN])
 def _remove(project: str, member: str, who: Who) -> str:
-    """Let somebody be a member no more."""
+    """Remove a member."""
     who.services.members.remove(project, member)
     if member == who.requester.requester:
         return "/projects?done=left"
