@@ -57,7 +57,7 @@ def test_a_sampled_model_adds_checks_and_chains(adjudge: Run, crowd: Path) -> No
     assert ended.code == 0, ended.err
     page = (crowd / "report.html").read_text(encoding="utf-8")
     found = set(re.findall(r'<figure id="figure-([\w-]+)"', page))
-    assert {"sensitivity-specificity", "judge-clouds", "hyper-priors", "trace", "ranks"} <= found
+    assert {"sensitivity-specificity", "judge-clouds", "hyper-priors", "trace"} <= found
     assert "<dt>seed</dt><dd>5</dd>" in page
     assert "Do the chains agree?" in page
 
@@ -69,7 +69,6 @@ def test_a_folder_gets_all_that_the_data_allow(adjudge: Run, crowd: Path) -> Non
         "agreement.svg",
         "confidence.svg",
         "confusion.svg",
-        "convergence.svg",
         "judge-intervals.svg",
         "judge-item-matrix.svg",
         "sensitivity-specificity.svg",

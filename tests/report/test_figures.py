@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge import Judgments, MajorityVote
 from adjudge.errors import BadData
-from adjudge.report import FIGURES, Results, draw, gather
+from adjudge.report import FIGURES, Results, draw
 
 
 def drawable(results: Results) -> list[str]:
@@ -13,7 +12,7 @@ def drawable(results: Results) -> list[str]:
 
 def test_with_everything_all_figures_can_be_drawn(sampled: Results) -> None:
     found = drawable(sampled)
-    assert found == [name for name in FIGURES if name != "convergence"]
+    assert found == list(FIGURES)
     for name in found:
         assert draw(name, sampled).to_dict()["title"]["text"]
 
@@ -28,8 +27,6 @@ def test_without_gold_and_draws_the_rest(fitted: Results) -> None:
         "voted-estimated",
         "confusion",
         "judge-item-matrix",
-        "accuracy-by-judgments",
-        "convergence",
     ]
 
 
@@ -53,10 +50,3 @@ def test_what_cannot_be_drawn_says_what_it_needs(fitted: Results, name: str, nee
     with pytest.raises(BadData) as caught:
         draw(name, fitted)
     assert str(caught.value) == f"the figure {name} needs {needs}"
-
-
-def test_judges_who_gave_about_as_much_are_not_drawn_by_how_much(fitted: Results) -> None:
-    table = {"item": [*"abc", *"abcd"], "judge": [*"xxx", *"yyyy"], "label": list("0110110")}
-    even = gather(MajorityVote().fit(Judgments.from_table(table)))
-    lacks = FIGURES["accuracy-by-judgments"].lacks
-    assert (lacks(even) is None, lacks(fitted) is None) == (False, True)

@@ -30,7 +30,7 @@ def small() -> Results:
     model = HierarchicalRelevance(chains=2, warmup=20, draws=20)
     results = gather(model.fit(made.judgments), gold=made.truth)
     lacking = [name for name, figure in FIGURES.items() if figure.lacks(results) is not None]
-    assert lacking == ["topic-disagreement", "accuracy-by-judgments", "convergence"]
+    assert lacking == ["topic-disagreement"]
     return replace(results, provenance=PROVENANCE)
 
 
@@ -72,7 +72,6 @@ def test_without_gold_a_note_replaces_the_scores(fitted_page: str) -> None:
     assert "Against gold" not in fitted_page
     assert "no gold: gold labels add accuracy" in fitted_page
     assert 'id="figure-calibration"' not in fitted_page
-    assert 'id="figure-convergence"' not in fitted_page, "of no use to a reader"
 
 
 def test_labels_guided_by_gold_are_scored_by_a_fit_without_it(tmp_path: Path) -> None:

@@ -14,12 +14,9 @@ from adjudge import Gold, Judgments, MajorityVote, Scale
 from adjudge.evaluation.against_gold import _calibration
 from adjudge.report import Results
 from adjudge.report.plots.chains import (
-    _ranks_by_chain,
     hyper_priors,
     learnt_priors,
-    likelihood_trace,
     parameters_of,
-    rank_plot,
     trace_plot,
 )
 from adjudge.report.plots.judges import (
@@ -269,16 +266,6 @@ def test_sixteen_panels_with_the_number_of_judgments(sampled: Results) -> None:
     assert all(len(panel["layer"][0]["data"]["values"]) == 20 for panel in panels)
 
 
-def test_ranks_of_chains_that_do_not_overlap() -> None:
-    values = np.array([[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0]])
-    assert _ranks_by_chain(values, bins=4).tolist() == [[2, 2, 0, 0], [0, 0, 2, 2]]
-
-
-def test_ranks_of_chains_that_agree_are_flat() -> None:
-    values = np.array([[0.0, 2.0, 4.0, 6.0], [1.0, 3.0, 5.0, 7.0]])
-    assert _ranks_by_chain(values, bins=4).tolist() == [[1, 1, 1, 1], [1, 1, 1, 1]]
-
-
 def test_the_hyper_parameters_are_looked_at(sampled: Results) -> None:
     draws = sampled.consensus.draws
     assert draws is not None
@@ -289,16 +276,6 @@ def test_the_hyper_parameters_are_looked_at(sampled: Results) -> None:
     rows = panels[1]["data"]["values"]
     second = [row["value"] for row in rows if row["chain"] == 2]
     np.testing.assert_allclose(second, draws.hyper["phi_0"][1], atol=1e-4)
-    assert len(spec_with_data(rank_plot(draws))["concat"]) == 6
-
-
-def test_steps_of_a_fit() -> None:
-    rows = spec_with_data(likelihood_trace((-9.0, -5.0, -4.5)))["data"]["values"]
-    assert rows == [
-        {"step": 1, "value": -9.0},
-        {"step": 2, "value": -5.0},
-        {"step": 3, "value": -4.5},
-    ]
 
 
 def test_the_published_three(sampled: Results) -> None:

@@ -193,7 +193,6 @@ def _judges(results: Results, texts: _Texts, arrays: _Arrays) -> None:
             arrays[f"judge_{name}"] = _numbers(judges[name]).astype(np.float32)
     if FIGURES["sensitivity-specificity"].lacks(results) is None:
         arrays["drawnRates"] = _smallest(drawn_rows(judges, *NEEDED))
-    arrays["drawnSkills"] = _smallest(drawn_rows(judges, "accuracy"))
 
 
 def _confusion(results: Results, arrays: _Arrays) -> None:

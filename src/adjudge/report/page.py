@@ -22,7 +22,7 @@ from adjudge.evaluation.measures import MEASURES
 from adjudge.models.model import Progress, Step
 from adjudge.report._embedding import MOST_ITEMS, embed_results, pack
 from adjudge.report.headline import make_headline
-from adjudge.report.plots.figures import FIGURES
+from adjudge.report.plots.figures import FIGURES, draw
 from adjudge.report.plots.judges import judge_clouds
 from adjudge.report.results import Results
 from adjudge.report.theme import page_style, spec_of, themed_svg
@@ -58,12 +58,11 @@ _SECTIONS = {
     "pictures": ("confidence", "votes", "agreement", "calibration", "topic-disagreement"),
     "judges": (
         "sensitivity-specificity",
-        "accuracy-by-judgments",
         "confusion",
         "hyper-priors",
         "judge-clouds",
     ),
-    "checks": ("voted-estimated", "accuracy-by-ratings", "trace", "ranks"),
+    "checks": ("voted-estimated", "accuracy-by-ratings", "trace"),
 }
 
 
@@ -169,7 +168,7 @@ def _drawing(name: str, results: Results) -> _Drawing:
     if name == "judge-clouds" and draws is not None:
         chart = judge_clouds(results.consensus, draws, samples=_CLOUD)
     else:
-        chart = FIGURES[name].make(results)
+        chart = draw(name, results)
     spec = spec_of(chart)
     title = spec.pop("title")
     spec["background"] = None

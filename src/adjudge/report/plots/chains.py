@@ -1,7 +1,6 @@
-"""Figures of a fit: traces and ranks of chains, learnt priors, and convergence.
+"""Figures of a sampled fit: traces of chains, and learnt priors.
 
-``rank_plot`` after A. Vehtari et al. (2021), "Rank-normalization, folding, and localization",
-doi:10.1214/20-BA1221; ``hyper_priors`` is figure 4 of B. Carpenter (2011), "A Hierarchical Bayesian
+``hyper_priors`` is figure 4 of B. Carpenter (2011), "A Hierarchical Bayesian
 Model of Crowdsourced Relevance Coding".
 """
 
@@ -21,7 +20,6 @@ from adjudge.report.theme import LIGHT
 
 _MOST = 6  # panels
 _POINTS = 200  # of a chain's trace
-_BINS = 20
 _SAMPLES = 200
 _TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 
@@ -69,58 +67,6 @@ def trace_plot(draws: Draws) -> Any:
         alt.concat(*panels, columns=3),
         "Traces",
         "chains that agree lie on one another and wander nowhere",
-    )
-
-
-def rank_plot(draws: Draws) -> Any:
-    """The chart: for each chain, how its draws rank among all; flat where chains agree."""
-    panels = []
-    bare = alt.Axis(labels=False, ticks=False, domain=False)
-    for name, values in parameters_of(draws).items():
-        chains, even = len(values), values.shape[1] / _BINS
-        data = layout.table(
-            chain=np.repeat(np.arange(1, chains + 1), _BINS),
-            bin=np.tile(np.arange(_BINS), chains),
-            excess=(_ranks_by_chain(values) / even).reshape(-1),
-        )
-        bars = alt.Chart(data).mark_bar(aria=False, width=alt.RelativeBandSize(1))
-        least = alt.Scale(domainMin=0)
-        chart = bars.encode(
-            x=alt.X("bin:O", title=None, axis=bare),
-            y=alt.Y("excess:Q", title=None, axis=alt.Axis(tickCount=2), scale=least),
-            color=alt.Color("chain:N", title="chain"),
-            row=alt.Row("chain:N", title=None, header=alt.Header(labels=False), spacing=2),
-        )
-        panels.append(panel(chart, name, 135, 32))
-    return add_title(
-        alt.concat(*panels, columns=3),
-        "Ranks of draws",
-        "1 is an even share; bars of equal height mean that the chains agree",
-    )
-
-
-def _ranks_by_chain(values: NDArray[np.float64], bins: int = _BINS) -> NDArray[np.int64]:
-    """How many draws of each chain fall in each bin of the ranks among all: (chain, bin)."""
-    rank = np.empty(values.size, dtype=np.int64)
-    rank[np.argsort(values.reshape(-1), kind="stable")] = np.arange(values.size)
-    place = (rank * bins // values.size).reshape(values.shape)
-    return np.stack([np.bincount(row, minlength=bins) for row in place])
-
-
-def likelihood_trace(trace: tuple[float, ...]) -> Any:
-    """The chart of a model fitted by steps: what it maximises, after each of them."""
-    data = layout.table(step=np.arange(1, len(trace) + 1), value=np.array(trace))
-    steps = alt.Axis(format="d", tickMinStep=1)
-    return add_title(
-        alt.Chart(data)
-        .mark_line(color=LIGHT.blue, point=True, aria=False)
-        .encode(
-            x=alt.X("step:Q", title="iteration", axis=steps),
-            y=alt.Y("value:Q", title="log-likelihood or bound", scale=alt.Scale(zero=False)),
-        )
-        .properties(width=400, height=220),
-        "Convergence",
-        "what the fit maximises, after each iteration; it flattens where it is done",
     )
 
 

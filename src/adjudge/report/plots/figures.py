@@ -18,31 +18,25 @@ _TWO_TRUTHS = "two truths: binary labels, or a binary truth"
 _DRAWS = "the draws of a sampled model, such as hierarchical-confusion"
 _GOLD = "gold"
 _MOST_LABELS = 16  # cells to a side of a matrix that can be read
-_UNEVEN = 1.5  # ratio of judgments per judge from which they spread on an axis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One figure: its name, what it shows, how it is drawn, and what it lacks if it cannot be."""
+    """One figure: its name, what it shows, and what it lacks if it cannot be drawn."""
 
     name: str
     shows: str
     lacks: Callable[[Results], str | None]
-
-    def make(self, results: Results) -> Any:
-        """The figure as an Altair chart."""
-        return _draw(self.name, results)
 
 
 def draw(name: str, results: Results) -> Any:
     """The figure of that name as an Altair chart; an error says what it needs."""
     if name not in FIGURES:
         raise UnknownName("figure", name, FIGURES)
-    figure = FIGURES[name]
-    lacking = figure.lacks(results)
+    lacking = FIGURES[name].lacks(results)
     if lacking is not None:
         raise BadData(f"the figure {name} needs {lacking}", expected=lacking)
-    return figure.make(results)
+    return _draw(name, results)
 
 
 def _judged(results: Results) -> str | None:
@@ -85,13 +79,6 @@ def _learnt(results: Results) -> str | None:
     return None if draws is not None and learnt_priors(draws) else learns
 
 
-def _uneven_judges(results: Results) -> str | None:
-    counts = results.consensus.judgments.counts_per_judge
-    given = counts[counts > 0]
-    uneven = len(given) > 0 and given.max() > _UNEVEN * given.min()
-    return None if uneven else "judges who gave different numbers of judgments"
-
-
 def _several_judges(results: Results) -> str | None:
     return None if results.consensus.judgments.judge_count > 2 else "three judges or more"
 
@@ -107,11 +94,6 @@ def _calibrated(results: Results) -> str | None:
 
 def _curve(results: Results) -> str | None:
     return _GOLD if results.curve is None else None
-
-
-def _steps(results: Results) -> str | None:
-    fitted = results.consensus.draws is None and len(results.consensus.trace) > 1
-    return None if fitted else "a model fitted by iterations, such as dawid-skene"
 
 
 def _name_kinds(consensus: Consensus) -> list[str] | None:
@@ -153,11 +135,8 @@ def _draw(name: str, results: Results) -> Any:
         ),
         "judge-item-matrix": lambda: labels.judge_item_matrix(consensus.judgments),
         "accuracy-by-ratings": lambda: labels.accuracy_by_ratings(results.curve),
-        "accuracy-by-judgments": lambda: judges.accuracy_by_judgments(diagnosis.judges),
         "calibration": lambda: labels.calibration_plot(scored.calibration),
         "trace": lambda: chains.trace_plot(draws),
-        "ranks": lambda: chains.rank_plot(draws),
-        "convergence": lambda: chains.likelihood_trace(consensus.trace),
     }
     return charts[name]()
 
@@ -181,14 +160,7 @@ FIGURES: dict[str, Figure] = {
         ("confusion", "the average confusion, with sd between judges", _few_labels),
         ("judge-item-matrix", "who gave which item which label", _judged),
         ("accuracy-by-ratings", "accuracy with fewer judgments per item", _curve),
-        (
-            "accuracy-by-judgments",
-            "accuracy of judges against how much they judged",
-            _uneven_judges,
-        ),
         ("calibration", "whether 80% sure is right in 80%", _calibrated),
         ("trace", "the chains of a sampled model, draw by draw", _draws),
-        ("ranks", "how the draws of each chain rank among all", _draws),
-        ("convergence", "what a fit maximises, iteration by iteration", _steps),
     )
 }

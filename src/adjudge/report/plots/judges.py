@@ -22,7 +22,6 @@ from adjudge.report.plots.layout import add_title, advice_channels, panel, toolt
 from adjudge.report.theme import LIGHT
 
 NEEDED = ("specificity", "sensitivity")
-_CROWDED = 150  # judges beyond which intervals hide one another
 _PANELS = 16
 _COLUMNS = 4
 _SIDE = 112
@@ -81,48 +80,6 @@ def sensitivity_specificity(judges: Any) -> Any:
         chart.properties(width=400, height=360),
         "Sensitivity against specificity",
         f"{count_of(len(rows), 'judge')}; on the dashed line a judge does no better than chance",
-    )
-
-
-def accuracy_by_judgments(judges: Any) -> Any:
-    """The chart from a table of judges: judge, judgments, accuracy with its interval, advice."""
-    rows = judges.take(drawn_rows(judges, "accuracy"))
-    columns = ("judge", "judgments", "accuracy", "accuracy_low", "accuracy_high")
-    data: dict[str, Any] = {name: rows[name] for name in columns}
-    channels: dict[str, Any] = {"color": alt.value(LIGHT.blue)}
-    data["advice"] = ["judge"] * len(rows)
-    if "advice" in judges.column_names:
-        data["advice"] = rows["advice"]
-        legend = alt.Legend(symbolOpacity=1)
-        channels = advice_channels(rows["advice"].to_pylist(), legend=legend)
-    counts = alt.X(
-        "judgments:Q",
-        title="judgments given",
-        scale=alt.Scale(type="log"),
-        axis=alt.Axis(values=[10**power for power in range(8)], format="~s"),
-    )
-    base = alt.Chart(layout.table(**data)).encode(x=counts, color=channels.pop("color"))
-    up = alt.Scale(domain=[0, 1], nice=False)
-    bars = base.mark_rule(opacity=0.18, aria=False).encode(
-        y=alt.Y("accuracy_low:Q", scale=up, title="accuracy"), y2="accuracy_high:Q"
-    )
-    points = (
-        base.properties(name="judges")
-        .mark_point(filled=True, size=26, opacity=0.75, aria=False)
-        .encode(
-            y=alt.Y("accuracy:Q", scale=up, title="accuracy"),
-            tooltip=tooltip(
-                {name: name for name in ("judge", "judgments", "accuracy", "advice")},
-                {"judgments": ",", "accuracy": ".2f"},
-            ),
-            **channels,
-        )
-    )
-    crowded = len(rows) > _CROWDED
-    return add_title(
-        (points if crowded else bars + points).properties(width=400, height=300),
-        "Accuracy of judges against how much they judged",
-        count_of(len(rows), "judge") + ("" if crowded else ", with 90% intervals"),
     )
 
 

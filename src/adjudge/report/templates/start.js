@@ -27,7 +27,6 @@ async function start() {
   topicSection(data);
   const table = judgeTable(data);
   liveFigure(data, "sensitivity-specificity", data.drawnRates);
-  liveFigure(data, "accuracy-by-judgments", data.drawnSkills);
   const dialog = document.getElementById("card");
   dialog.addEventListener("close", () => {
     const here = location.pathname + location.search;
