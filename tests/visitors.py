@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, Viewport
 from sites import LABELS, PASSWORD, REASON, Site
 from sites import Browser as PlainBrowser
 
-IMAGES = Path(__file__).resolve().parents[1] / "docs" / "collect" / "images"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 REFRESH = bool(os.environ.get("ADJUDGE_REFRESH"))  # of the pictures in the docs
 SHOTS = os.environ.get("ADJUDGE_SHOTS")  # a folder, where somebody wants to look at the pages
 PATIENCE = int(
@@ -175,10 +175,10 @@ def arrive(page: Page, kind: str) -> None:
     page.wait_for_load_state()
 
 
-def picture(page: Page, name: str) -> None:
+def picture(shown: Page | Locator, name: str, folder: str = "collect/images") -> None:
     """The picture that the docs have, written again where somebody asks for it."""
     if REFRESH:
-        page.screenshot(path=IMAGES / f"{name}.png")
+        shown.screenshot(path=DOCS / folder / f"{name}.png")
 
 
 def right_keys(page: Page) -> list[str]:

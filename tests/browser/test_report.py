@@ -13,14 +13,22 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from adjudge import BradleyTerry, Gold, HierarchicalRelevance, HybridConfusion, Judgments
+from adjudge import (
+    BradleyTerry,
+    Gold,
+    HierarchicalRelevance,
+    HybridConfusion,
+    ItemTypes,
+    Judgments,
+)
+from adjudge.data.formats import read
 from adjudge.data.names import as_names
 from adjudge.report import Provenance, gather, write_report
 from adjudge.report.preferences import write_pair_report
 from adjudge.report.results import Results
 from adjudge.simulation import Crowd, Population, demo
 from simulated_pairs import make_comparisons
-from visitors import PATIENCE, Watched, check
+from visitors import PATIENCE, Watched, check, picture
 
 pytestmark = pytest.mark.slow
 
@@ -197,6 +205,31 @@ def test_everyone_can_read_it(report: str, opened: Any) -> None:
     page.evaluate("location.hash = 'judge-0'")
     expect(page.get_by_role("dialog")).to_be_visible()
     check(page, "report-card")
+
+
+@pytest.mark.parametrize("name", ["trec-rf10/judgments.tsv", "panels/llmjudge.csv"])
+def test_a_common_screen_shows_verdict_tiles_actions_and_a_picture(
+    name: str, shared_data: Path, opened: Any, tmp_path: Path
+) -> None:
+    content = read(shared_data / name, kind="judgments")
+    assert content.judgments is not None
+    about = Provenance(title=Path(name).name, files=((Path(name).name, ""),))
+    results = gather(ItemTypes().fit(content.judgments), gold=content.gold, provenance=about)
+    write_report(results, tmp_path / "report.html")
+    page = ready(opened((tmp_path / "report.html").as_uri(), width=1440).page)
+    shown = {".verdict": 1, ".tiles li": 4, ".actions li": 3, "#figure-judge-intervals svg": 1}
+    for selector, count in shown.items():
+        assert page.locator(selector).count() == count
+        box = page.locator(selector).last.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 900, selector
+    if name.startswith("trec"):
+        picture(page, "report-first", "images")
+        picture(page.locator("#pictures"), "report-pictures", "images")
+        page.emulate_media(color_scheme="dark")
+        page.evaluate("location.hash = 'judge-0'")
+        expect(page.get_by_role("dialog")).to_be_visible()
+        picture(page, "report-card-dark", "images")
 
 
 def test_dark_is_dark_and_print_is_light(page: Page) -> None:
