@@ -57,7 +57,7 @@ function rateList(data, judge) {
     ));
   }
   const single = [
-    ["bits", "bits a judgment", 2], ["bias", "bias, grades", 2],
+    ["bits", "bits per judgment", 2], ["bias", "bias, grades", 2],
     ["p_chance", "probability of no better than chance", 2], ["seconds", "seconds a judgment (median)", 0],
     ["gold_judgments", "judgments of gold items", 0],
   ];
