@@ -276,7 +276,6 @@ def gather(
         values={
             "seeds": len(runs.accuracy),
             "few": len(others.accuracy),
-            "rms": {BOTH: _rms(runs), **{name: _rms(own) for name, own in readings.items()}},
         },
     )
 

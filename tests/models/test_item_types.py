@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-import adjudge
 from adjudge import DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
 from adjudge.data.consensus import Consensus
 from adjudge.evaluation.against_gold import evaluate
@@ -175,21 +174,6 @@ def test_many_labels_have_one_type_each() -> None:
     consensus = ItemTypes().fit(Judgments.from_table(rows))
     assert memory_of(consensus).types.kinds == 1
     assert consensus.labels["label"].to_pylist() == [labels[n % 25] for n in range(50)]
-
-
-def test_fit_takes_a_file_a_table_a_name_or_a_model(tmp_path) -> None:
-    table = demo(seed=3).judgments.to_table().select(["item", "judge", "label"])
-    path = tmp_path / "judgments.csv"
-    table.to_pandas().to_csv(path, index=False)
-    assert adjudge.fit(path).labels.equals(adjudge.fit(table, model="item-types").labels)
-    some = dict.fromkeys(table["item"].unique().to_pylist()[:50], "0")
-    across = adjudge.fit(table, gold=some, model="dawid-skene", calibrate=True)
-    assert "50 gold items calibrate the probabilities" in across.notes[-1]
-    given = adjudge.fit(table, model=DawidSkene(iterations=3))
-    named = adjudge.fit(table, model="dawid-skene", iterations=3)
-    assert np.array_equal(given.posterior, named.posterior)
-    with pytest.raises(adjudge.UnknownName):
-        adjudge.fit(table, model="item-type")
 
 
 def test_independent_judges_are_measured_cautiously_and_better_with_gold() -> None:

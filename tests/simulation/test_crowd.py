@@ -171,29 +171,6 @@ def test_difficulty_mixes_the_rows_and_spares_honeypots() -> None:
     assert right[hard].mean() < right[~hard & ~easy[item]].mean() - 0.15
 
 
-def test_difficult_items_are_judged_by_the_topics_prevalence() -> None:
-    crowd = Crowd(
-        items=9000,
-        population=Population(((Given(tuple(map(tuple, np.eye(3)))), 4),)),
-        scale=THREE,
-        topics=3,
-        concentration=1.0,
-        difficulty=(5000.0, 1.0),
-        per_item=4,
-    )
-    made = crowd.make(2)
-    assert made.judgments.topic is not None
-    topic = made.judgments.topic[made.judgments.item]
-    for code, prevalence in enumerate(made.prevalence):
-        shares = (
-            np.bincount(made.judgments.label[topic == code], minlength=3) / (topic == code).sum()
-        )
-        np.testing.assert_allclose(shares, prevalence, atol=0.015)
-    # And not by the truth: these judges, who never err, agree with it by chance only.
-    right = made.judgments.label == made.truth.value[made.judgments.item]
-    assert right.mean() == pytest.approx((made.prevalence**2).sum(axis=1).mean(), abs=0.02)
-
-
 def test_times_run_on_and_spammers_are_quick() -> None:
     population = Population.parse("skilled:20,spammer:20")
     made = Crowd(items=2000, population=population, per_item=4, timed=True).make(5)
