@@ -153,9 +153,9 @@ def _show(made: ArmReport) -> None:
         )
         page().print(show_rows(f"Measures, against {made.against}", made.measures, *columns))
     if made.refreshers:
-        columns = ("arm", "judges", "refreshers", "before:.1%", "after:.1%")
+        shares = ("arm", "judges", "refreshers", "before:.1%", "after:.1%")
         title = "Gold accuracy of judges who had a refresher, before the first and after it"
-        page().print(show_rows(title, made.refreshers, *columns))
+        page().print(show_rows(title, made.refreshers, *shares))
     for line in _describe_tests(made):
         page().print(f"  {line}", markup=False)
     for note in made.notes:
