@@ -141,7 +141,10 @@ def test_gold_of_other_items_is_reported_with_both_names(adjudge: Run, crowd: Pa
     assert warning == f"warning: {strange}: {unused}"
     for command in ("evaluate", "compare"):
         ended = adjudge(command, *given)
-        assert (ended.code, ended.err) == (2, f"error: gold.csv: {strange}\n"), command
+        assert (ended.code, ended.err) == (
+            2,
+            f"error: gold.csv: {strange}; check the names of the items\n",
+        )
 
 
 def test_gold_in_the_file_measures_only(adjudge: Run, folder: Path) -> None:
@@ -333,27 +336,15 @@ def test_a_sampled_model_writes_draws_topics_and_checks(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    ("arguments", "fault"),
     [
-        (
-            ("-m", "dawid-skene", "--save-draws", "d.nc"),
-            "error: --save-draws = True: expected a sampled model; dawid-skene has no draws here\n",
-        ),
-        (
-            ("-m", "hybrid-confusion", "--save-draws", "d.csv"),
-            "error: --save-draws = 'd.csv': expected a name that ends in .nc\n",
-        ),
-        (
-            ("-m", "hybrid-confusion", "--set", "draws=0"),
-            "error: draws = 0: expected at least 1\n",
-        ),
+        ("-m dawid-skene --save-draws d.nc", "--save-draws"),
+        ("-m hybrid-confusion --save-draws d.csv", "--save-draws"),
+        ("-m hybrid-confusion --set draws=0", "draws"),
     ],
 )
-def test_draws_that_cannot_be(
-    arguments: tuple[str, ...], expected: str, adjudge: Run, crowd: Path
-) -> None:
-    ended = adjudge("consensus", "judgments.csv", *arguments)
-    assert (ended.code, ended.err) == (2, expected)
+def test_draws_that_cannot_be(arguments: str, fault: str, adjudge: Run, crowd: Path) -> None:
+    assert adjudge("consensus", "judgments.csv", *arguments.split()).fault == fault
 
 
 def test_a_vote_with_weights_and_filters(adjudge: Run, demo_folder: Path, folder: Path) -> None:

@@ -160,3 +160,9 @@ def test_more_gold_is_drawn_after_earlier_gold(
 )
 def test_a_draw_that_cannot_be(adjudge: Run, demo_folder: Path, words: str, fault: str) -> None:
     assert adjudge("next", demo_folder / "judgments.csv", *words.split()).fault == fault
+
+
+def test_gold_for_every_item_leaves_none_to_draw(adjudge: Run, demo_folder: Path) -> None:
+    given = ("--gold", demo_folder / "truth.csv", "--gold", "20")
+    ended = adjudge("next", demo_folder / "judgments.csv", *given)
+    assert (ended.code, ended.error.code) == (2, "no-items-to-draw")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli._console import detail, progress, warn
@@ -153,10 +154,10 @@ def show_least_certain(consensus: Consensus, count: int) -> Any:
     return show_rows("", rows, *columns)
 
 
-def check_sampled(model: Model | None) -> None:
+def check_sampled(model: Model | None, place: Path) -> None:
     """Refuse draws asked from a model that draws none, as that of numbers, which is None here."""
     from adjudge.models.model import is_sampled
 
     if not is_sampled(model):
         name = "continuous" if model is None else model.name
-        raise BadSetting("--save-draws", True, f"a sampled model; {name} has no draws here")
+        raise BadSetting("--save-draws", str(place), f"a sampled model; {name} has no draws here")

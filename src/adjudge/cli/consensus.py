@@ -105,7 +105,7 @@ def run(
     if save_draws is not None:
         if save_draws.suffix != ".nc":
             raise BadSetting("--save-draws", str(save_draws), "a name that ends in .nc")
-        check_sampled(model)
+        check_sampled(model, save_draws)
         load("h5netcdf")  # before a fit that may take long
     plain = running == o.Running()
     opened: Any = nullcontext(make_engine(fitting.threads))

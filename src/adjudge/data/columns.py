@@ -18,6 +18,7 @@ from adjudge.data.synonyms import NAMED, NOT_A_LABEL, PAIR_SYNONYMS, SYNONYMS, S
 from adjudge.errors import BadData, name_columns, shown
 
 Columns = Callable[[list[str]], list[str]]  # which of the columns that are there to read
+_NAMED = 4  # other names of a column, in a message
 _NEVER_IDS = ("label", "gold")  # an id is neither: only the full name counts
 _AFTER_A_PERSON = ("name", "email", "code", "number", "no", "hash", "uuid", "login", "key")
 
@@ -182,11 +183,12 @@ def need_columns(
     for role in roles:
         if role in where or (role == "item" and pair):
             continue
-        also = " (or topic and document)" if role == "item" else ""
+        also = ", or topic and document" if role == "item" else ""
+        names = ", ".join(synonyms[role][1 : 1 + _NAMED])
         raise place.error(
             None,
-            f"no column {role!r}{also}; the columns are {', '.join(columns) or 'none'}; "
-            f"also accepted: {', '.join(synonyms[role][1:])}",
+            f"expected a column {role!r} (or {names}, ...{also}); the columns are "
+            f"{', '.join(columns) or 'none'}",
             column=role,
             code="missing-column",
             remedies=(name_columns(role),) if "judge" in roles else (),

@@ -180,7 +180,7 @@ class Gold:
             f"{shown(judgments.items[int(judged[0])].as_py())}"
         )
         if needed:
-            raise BadData(strange, source=self.source)
+            raise BadData(f"{strange}; check the names of the items", source=self.source)
         return (f"{strange}: the fit learns nothing from this gold; check the names of the items",)
 
     def select(self, mask: NDArray[np.bool_]) -> Gold:  # (gold,)

@@ -153,8 +153,8 @@ def _match(judgments: Judgments, judged: NDArray[np.bool_], runs: Sequence[Run])
     """Match the rows of runs with items; without names of documents, items are what runs return."""
     if judgments.topics is None or judgments.topic is None:
         raise BadData(
-            "the judgments have no topics, so runs cannot be matched; expected "
-            "columns topic and document",
+            "the judgments have no topics, so runs cannot be matched; expected columns topic and "
+            "document, or other columns named as these",
             expected="topics",
         )
     own = judgments.items if judgments.documents is None else judgments.documents
@@ -257,8 +257,8 @@ def _strange_topics(run: Run, known: NDArray[np.bool_]) -> list[str]:
     row, topic, _ = _first(run, strange)
     if strange.size == len(known):
         raise BadData(
-            f"topic {shown(topic)} has no judgments, nor has any other of this run's "
-            f"{len(run.topics):,}",
+            f"no topic of this run (of {len(run.topics):,}) has judgments (first: "
+            f"{shown(topic)}); expected the topics of the judgments",
             source=run.source,
             line=int(run.line[row]),
             value=topic,

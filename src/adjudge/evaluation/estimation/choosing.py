@@ -112,9 +112,15 @@ def draw_gold(
     if by_doubt is None:
         item = np.flatnonzero(judgments.counts_per_item > 0)
         size = (known[item] < 0).astype(np.float64)
-        if not _FEWEST <= count <= size.sum():
-            most = int(size.sum())
-            limits = f"{_FEWEST} to {most:,} (judged items without gold: {most:,})"
+        free = int(size.sum())
+        if free < _FEWEST:
+            raise BadData(
+                f"gold can be drawn from {count_of(free, 'judged item')} without gold; expected "
+                f"{_FEWEST} at least",
+                code="no-items-to-draw",
+            )
+        if not _FEWEST <= count <= free:
+            limits = f"{_FEWEST} to {free:,} (judged items without gold: {free:,})"
             raise BadSetting("count", count, limits)
         chance = _share_out(size, count)
     else:
