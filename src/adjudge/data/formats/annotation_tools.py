@@ -340,12 +340,8 @@ def _read_flat(file: File, options: Options) -> Content:
     return _FLAT.content(rows.table("id", "annotator"), rows.source, options)
 
 
-def _format(name: str, title: str, **more: Any) -> Format:
-    return Format(name=name, title=title, reads=("judgments",), **more)
-
-
 _FLAT_COLUMNS = ("id", "annotator", "annotation_id")
-POTATO = _format(
+POTATO = Format(
     "potato",
     "Potato: a folder of users' annotations (user_state.json, annotated_instances.jsonl)",
     fits=any_of(
@@ -359,7 +355,7 @@ POTATO = _format(
     read=_read_potato,
 )
 FORMATS = (
-    _format(
+    Format(
         "label-studio-flat",
         "Label Studio CSV, TSV and JSON-MIN: one row per annotation, one column per question",
         fits=any_of(
@@ -369,7 +365,7 @@ FORMATS = (
         asks=True,
         read=_read_flat,
     ),
-    _format(
+    Format(
         "doccano",
         "doccano: documents with annotations by users, or with a list of labels",
         fits=_doccano,
@@ -378,7 +374,7 @@ FORMATS = (
             levels=(Level("document"),), rows=_doccano_labels, judge=FILE, several=True
         ).read,
     ),
-    _format(
+    Format(
         "prodigy",
         "Prodigy: examples with answer, accept, _session_id, one JSON object per line",
         fits=fields("_input_hash", "_task_hash", "answer"),
@@ -387,7 +383,7 @@ FORMATS = (
             levels=(Level("example"),), rows=_prodigy_answers, judge=FILE, several=True
         ).read,
     ),
-    _format(
+    Format(
         "argilla",
         "Argilla records, flattened: <question>.responses, .users, .status, .suggestion",
         fits=json_with(r'"[^"\n]+\.(responses\.users|responses\.status|responses|suggestion)"\s*:'),

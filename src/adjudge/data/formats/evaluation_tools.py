@@ -11,7 +11,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -402,12 +402,8 @@ def _metrics(case: Row, _: str) -> Iterator[Row | LeftOut]:
             yield LeftOut("metric", "neither passed nor failed")
 
 
-def _format(name: str, title: str, fits: Callable[[File], bool], **more: Any) -> Format:
-    return Format(name=name, title=title, fits=fits, **{"reads": ("judgments",), **more})
-
-
 LOGS = (
-    _format(
+    Format(
         "inspect",
         "Inspect log: samples with the scores of each scorer, .json or .eval",
         any_of(
@@ -419,14 +415,14 @@ LOGS = (
             levels=(Level("sample", "samples"),), rows=_inspect_scores, load=_inspect_log
         ).read,
     ),
-    _format(
+    Format(
         "deepeval",
         "deepeval results: test cases with metrics, one judge per metric",
         fields("testCases", "metricsData"),
         extension=".json",
         read=Records(levels=(Level("test case"),), rows=_metrics, load=_test_cases).read,
     ),
-    _format(
+    Format(
         "alpacaeval",
         "AlpacaEval annotations: generator_1, generator_2, preference, annotator",
         fields("generator_1", "generator_2", "preference"),
@@ -434,7 +430,7 @@ LOGS = (
         extension=".json",
         read=_read_alpaca,
     ),
-    _format(
+    Format(
         "judgebench",
         "JudgeBench: pairs with verdicts A>B in both orders",
         fields("judgments", "decision", "response_A"),
@@ -442,7 +438,7 @@ LOGS = (
         extension=".jsonl",
         read=Records(levels=(Level("pair"),), rows=_verdicts).read,
     ),
-    _format(
+    Format(
         "promptfoo",
         "promptfoo results in JSON: one item per output, one judge per assertion",
         any_of(fields("gradingResult"), fields("evalId", "results")),
@@ -453,7 +449,7 @@ LOGS = (
     ),
 )
 SCORES = (
-    _format(
+    Format(
         "langfuse",
         "Langfuse scores: traceId, name, value, source, authorUserId, in JSON or CSV",
         any_of(
@@ -464,7 +460,7 @@ SCORES = (
         extension=".json",
         read=_LANGFUSE.read,
     ),
-    _format(
+    Format(
         "umbrela",
         "UMBRELA: query, passage, judgment of a model, one JSON object per line",
         _umbrela,
@@ -472,7 +468,7 @@ SCORES = (
         extension=".jsonl",
         read=_UMBRELA.read,
     ),
-    _format(
+    Format(
         "promptfoo-csv",
         "promptfoo results in CSV: [PASS] and [FAIL] of every output",
         _promptfoo_csv,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal, get_args
 
@@ -123,17 +123,18 @@ class Options:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Format:
     """One format. ``fits`` recognises a file by its beginning; without it, a name selects it."""
 
     name: str
     title: str
+    fits: Callable[[File], bool] | None = None
+    _: KW_ONLY
     asks: bool = False  # whether it may hold several questions, of which one is the label
-    reads: tuple[Kind, ...] = ()
+    reads: tuple[Kind, ...] = ("judgments",)
     writes: tuple[Kind, ...] = ()
     extension: str = ".csv"
     read: Callable[[File, Options], Content] | None = None
     write: Callable[[Content, IO[bytes]], None] | None = None
     write_folder: Callable[[Content, Path], None] | None = None
-    fits: Callable[[File], bool] | None = None

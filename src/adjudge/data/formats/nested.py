@@ -19,15 +19,11 @@ from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File, spelt_out
 from adjudge.data.formats.plain import content_of
 from adjudge.data.formats.records import (
-    Level,
     RecordRows,
-    Records,
     as_list,
     as_object,
-    keyed_records,
-    read_json,
+    json_records,
     read_parquet,
-    read_records,
     single,
 )
 from adjudge.data.formats.tables import choose_question, left_out
@@ -213,13 +209,8 @@ def _records(file: File, rows: RecordRows) -> Iterator[tuple[str, dict[str, Any]
     if file.kind == "parquet":
         for number, row in enumerate(read_parquet(file).to_pylist(), start=1):
             yield f"row {number}", row
-    elif file.keyed:
-        yield from keyed_records(file)
-    elif file.is_json_list:
-        yield from Records(levels=(Level("record", "*"),)).records(read_json(file), rows)
     else:
-        found = [record for _, record in read_records(file, "")]
-        yield from Records().records(found, rows)
+        yield from json_records(file, rows)
 
 
 def _add(

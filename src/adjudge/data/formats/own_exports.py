@@ -76,7 +76,6 @@ FORMATS = (
     Format(
         name="answers",
         title="all answers of a project of adjudge, with standing and gold",
-        reads=("judgments",),
         fits=lambda file: not file.is_folder and set(columns_of(file)) >= _ANSWERS,
         read=_read_answers,
     ),

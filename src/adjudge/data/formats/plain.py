@@ -34,12 +34,10 @@ from adjudge.data.formats.multi_select import split_options
 from adjudge.data.formats.opening import File, reading, spelt_out
 from adjudge.data.formats.recognition import columns_of
 from adjudge.data.formats.records import (
-    Level,
     RecordRows,
-    Records,
     as_list,
     as_object,
-    keyed_records,
+    json_records,
     read_json,
     read_parquet,
 )
@@ -55,7 +53,6 @@ _CODED = (*_PLACES, "judge", "label", "gold")
 _FIRST_COLUMN = re.compile(
     r'\s*\{\s*"((?:[^"\\]|\\.)*)"\s*:\s*(?:\[\s*[^\[{\s]|\{\s*"0"\s*:\s*[^\[{\s])'
 )
-_LISTED = Records(levels=(Level("record", "*"),))
 
 
 def is_plain(file: File) -> bool:
@@ -248,10 +245,7 @@ def read_every(file: File, options: Options) -> tuple[Any, Source]:
     rows = RecordRows(file, options)
     for number, cells in enumerate(zip(*columns.values(), strict=True), start=1):
         rows.add(f"row {number}", dict(zip(columns, cells, strict=True)))
-    if columns:
-        return rows.table(), rows.source
-    listed = () if file.keyed else _LISTED.records(read_json(file), rows)
-    for place, record in keyed_records(file) if file.keyed else listed:
+    for place, record in () if columns else json_records(file, rows):
         rows.add(place, spelt_out(record))
     return rows.table(), rows.source
 

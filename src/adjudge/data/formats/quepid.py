@@ -242,7 +242,6 @@ FORMATS = (
     Format(
         name="quepid-book",
         title="Quepid book, comma separated: query, docid, one column per judge",
-        reads=("judgments",),
         writes=("judgments",),
         fits=_is_book,
         read=_read_book,
@@ -251,7 +250,6 @@ FORMATS = (
     Format(
         name="quepid-book-json",
         title="Quepid book in JSON: query_doc_pairs with their judgements",
-        reads=("judgments",),
         extension=".json",
         fits=fields("query_doc_pairs"),
         read=_read_book_json,

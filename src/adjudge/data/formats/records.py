@@ -362,10 +362,24 @@ def _gold(golds: RecordRows, options: Options) -> Gold | None:
     return gold if len(gold) else None
 
 
+def json_records(file: File, rows: RecordRows) -> Iterator[tuple[str, Row]]:
+    """Return the objects of JSON with their places: by key, listed somewhere, or line by line.
+
+    Of objects by key, the key is the item. Anything but an object among them is refused.
+    """
+    if file.keyed:
+        for key, value in as_object(read_json(file)).items():
+            yield f"record {shown(key)}", {"item": key, **as_object(value)}
+    elif file.is_json_list:
+        yield from Records(levels=(Level("record", "*"),)).records(read_json(file), rows)
+    else:
+        yield from Records().records([record for _, record in read_records(file, "")], rows)
+
+
 def rows_of_json(file: File, options: Options) -> RecordRows:
     """Return the objects in JSON as rows."""
     rows = RecordRows(file, options)
-    for place, record in Records().records(read_json(file), rows):
+    for place, record in json_records(file, rows):
         rows.add(place, record)
     return rows
 
@@ -464,12 +478,6 @@ def as_list(value: Any) -> list[Any]:
 def read_json(file: File) -> Any:
     """Return the JSON in a file."""
     return _parsed(file.read_text(), file.name)
-
-
-def keyed_records(file: File) -> Iterator[tuple[str, Row]]:
-    """Return the objects of JSON by key, each with its key as the item, and its place."""
-    for key, value in as_object(read_json(file)).items():
-        yield f"record {shown(key)}", {"item": key, **as_object(value)}
 
 
 def read_records(file: File, unit: str) -> list[tuple[str, Any]]:

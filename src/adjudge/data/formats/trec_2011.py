@@ -201,6 +201,7 @@ FORMATS = (
     Format(
         name="trec-2011-submission-binary",
         title="the same with a class of 0 or 1, still ranked by probability",
+        reads=(),
         writes=("labels",),
         extension=".txt",
         write=partial(_write_submission, binary=True),

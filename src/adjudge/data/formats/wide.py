@@ -100,7 +100,6 @@ FORMATS = (
     Format(
         name="matrix",
         title="a matrix without a header, as MACE takes it: one row per item, one column per judge",
-        reads=("judgments",),
         fits=_is_matrix,
         read=_read_matrix,
     ),
