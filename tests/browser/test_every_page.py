@@ -203,98 +203,56 @@ def plan(site: Site, slug: str) -> None:
     planner._keep(site.services, asked, kept)
 
 
-# Every page of requesters, by its route; None for what is no page of its own.
-REQUESTERS: dict[str, tuple[str, ...] | None] = {
-    "/": None,
-    "/healthz": None,
-    "/readyz": None,
-    "/metrics": None,
-    "/setup/{token}": None,  # once set up, it is refused; seen before it
+PROJECT = "/projects/{project}"
+# Pages of requesters whose address needs more than a project, and what is no page of its own.
+SPECIAL: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("/", "/healthz", "/readyz", "/metrics"), ()),
+    "/setup/{token}": (),  # refused once set up; seen before it
+    **dict.fromkeys((f"{PROJECT}/progress", f"{PROJECT}/results/fits"), ()),
+    **dict.fromkeys((f"{PROJECT}/judges/table", f"{PROJECT}/judges/links.csv"), ()),
+    f"{PROJECT}/results/export/{{format}}": (),
     "/login": ("/login?next=/projects",),
-    "/account": ("/account",),
-    "/projects": ("/projects",),
-    "/projects/new": ("/projects/new",),
     "/member/{link}": ("/member/{link}",),
     "/mail/{project}/{key}": ("/mail/{slug}/{mail}",),
-    "/projects/{project}": ("/projects/{slug}", "/projects/{empty}", "/projects/{pairs}"),
-    "/projects/{project}/progress": None,
-    "/projects/{project}/begin": ("/projects/{draft}/begin", "/projects/{empty}/begin"),
-    "/projects/{project}/items": ("/projects/{slug}/items", "/projects/{empty}/items"),
-    "/projects/{project}/items/adjudicate": (
-        "/projects/{slug}/items/adjudicate",
-        "/projects/{empty}/items/adjudicate",
-    ),
-    "/projects/{project}/item": ("/projects/{slug}/item?item={item}",),
-    "/projects/{project}/judges": ("/projects/{slug}/judges", "/projects/{empty}/judges"),
-    "/projects/{project}/judges/models": ("/projects/{slug}/judges/models",),
-    "/projects/{project}/judges/audit": (
-        "/projects/{slug}/judges/audit",
-        "/projects/{empty}/judges/audit",
-    ),
-    "/projects/{project}/judges/table": None,
-    "/projects/{project}/judges/groups": ("/projects/{slug}/judges/groups",),
-    "/projects/{project}/judges/links.csv": None,
-    "/projects/{project}/judges/{judge}": ("/projects/{slug}/judges/{judge}",),
-    "/projects/{project}/results/disagreements": (
-        "/projects/{slug}/results/disagreements",
-        "/projects/{empty}/results/disagreements",
-    ),
-    "/projects/{project}/settings/gold": (
-        "/projects/{slug}/settings/gold",
-        "/projects/{empty}/settings/gold",
-    ),
-    "/projects/{project}/settings/gold/edit": ("/projects/{slug}/settings/gold/edit?item=g0",),
-    "/projects/{project}/settings/gold/design": ("/projects/{slug}/settings/gold/design",),
-    "/projects/{project}/settings/gold/suggestions": (
-        "/projects/{slug}/settings/gold/suggestions",
-    ),
-    "/projects/{project}/results/systems": ("/projects/{slug}/results/systems",),
-    "/projects/{project}/results/ranking": ("/projects/{pairs}/results/ranking",),
-    "/projects/{project}/results/ranking/report": ("/projects/{pairs}/results/ranking/report",),
-    "/projects/{project}/results": (
+    PROJECT: ("/projects/{slug}", "/projects/{empty}", "/projects/{pairs}"),
+    f"{PROJECT}/begin": ("/projects/{draft}/begin", "/projects/{empty}/begin"),
+    f"{PROJECT}/item": ("/projects/{slug}/item?item={item}",),
+    f"{PROJECT}/judges/{{judge}}": ("/projects/{slug}/judges/{judge}",),
+    f"{PROJECT}/settings/gold/edit": ("/projects/{slug}/settings/gold/edit?item=g0",),
+    f"{PROJECT}/results": (
         "/projects/{slug}/results",
         "/projects/{slug}/results?question=freshness&model=majority-vote",
         "/projects/{empty}/results",
     ),
-    "/projects/{project}/results/fits": None,
-    "/projects/{project}/results/report": (
+    f"{PROJECT}/results/report": (
         "/projects/{slug}/results/report?model=" + refit.DEFAULT,
         "/projects/{empty}/results/report?model=" + refit.DEFAULT,
     ),
-    "/projects/{project}/settings/experiments": (
-        "/projects/{slug}/settings/experiments",
-        "/projects/{empty}/settings/experiments",
-    ),
-    "/projects/{project}/results/plan": (
-        "/projects/{slug}/results/plan",
-        "/projects/{empty}/results/plan",
-    ),
-    "/projects/{project}/results/export": (
-        "/projects/{slug}/results/export",
-        "/projects/{empty}/results/export",
-    ),
-    "/projects/{project}/results/export/{format}": None,
-    "/projects/{project}/settings/log": ("/projects/{slug}/settings/log",),
-    "/projects/{project}/settings/members": ("/projects/{slug}/settings/members",),
-    "/projects/{project}/settings/notifications": ("/projects/{slug}/settings/notifications",),
-    "/projects/{project}/settings": ("/projects/{slug}/settings",),
+    f"{PROJECT}/results/ranking": ("/projects/{pairs}/results/ranking",),
+    f"{PROJECT}/results/ranking/report": ("/projects/{pairs}/results/ranking/report",),
 }
+MISSING = "/projects/missing"  # the page of an error
 
 
-def test_every_route_of_a_page_is_looked_at() -> None:
+def list_addresses() -> list[str]:
+    """Every page of requesters, of a project in which much happened and of an empty one."""
     routes = {route.path for route in page_routes() if "GET" in route.methods}
-    judges = {route for route in routes if route.startswith(("/j/", "/i/", "/join/"))}
-    assert routes - judges == set(REQUESTERS)
+    assert routes >= SPECIAL.keys()
+    found = [MISSING]
+    for route in sorted(routes):
+        if not route.startswith(("/j/", "/i/", "/join/")):
+            both = (route.replace("{project}", kind) for kind in ("{slug}", "{empty}"))
+            found += SPECIAL.get(route) or (dict.fromkeys(both) if route not in SPECIAL else ())
+    return found
+
+
+ADDRESSES = list_addresses()
 
 
 def name_of(address: str) -> str:
     return re.sub(r"\W+", "-", address.partition("&")[0].replace("{", "").replace("}", "")).strip(
         "-"
     )
-
-
-MISSING = "/projects/missing"  # the page of an error
-ADDRESSES = [MISSING, *(one for some in REQUESTERS.values() if some for one in some)]
 
 
 def fill_in(made: Made, address: str) -> str:
