@@ -21,15 +21,6 @@ def test_judgments_there_and_back(kind: str, adjudge: Run, crowd: Path) -> None:
     assert back.out == (crowd / "judgments.csv").read_text()
 
 
-def test_standard_input_to_standard_output(
-    adjudge: Run, crowd: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with (crowd / "judgments.csv").open() as stream:
-        monkeypatch.setattr("sys.stdin", stream)
-        ended = adjudge("convert", "-", "--to", "crowd-kit")
-    assert ended.out.splitlines()[:2] == ["task,worker,label", "q1/d1,ann,1"]
-
-
 def test_gold_is_written_with_judgments(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("convert", "judgments.csv", "--gold", "gold.csv", "--to", "jsonl")
     rows = [json.loads(line) for line in ended.out.splitlines()]

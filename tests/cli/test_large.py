@@ -10,14 +10,6 @@ import pytest
 from commands import Run
 
 
-def test_several_files_are_taken_as_one(adjudge: Run, crowd: Path) -> None:
-    header, *lines = (crowd / "judgments.csv").read_text().splitlines(keepends=True)
-    (crowd / "a.csv").write_text(header + "".join(lines[:6]))
-    (crowd / "b.csv").write_text(header + "".join(lines[6:]))
-    full = adjudge("consensus", "judgments.csv", "-q")
-    assert adjudge("consensus", "a.csv", "b.csv", "-q").out == full.out
-
-
 def test_an_output_without_extension_is_a_folder_of_parquet(adjudge: Run, crowd: Path) -> None:
     assert adjudge("consensus", "judgments.csv", "-o", "labels").code == 0
     assert [path.name for path in (crowd / "labels").iterdir()] == ["part-00000.parquet"]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from adjudge import (
     BadSetting,
@@ -18,54 +15,13 @@ from adjudge import (
     MajorityVote,
     Pmf,
 )
-from adjudge.cli import _repeat_options, _spread, argument, flag, option
+from adjudge.cli import _repeat_options
 from adjudge.cli._fitting import _parse_value, build_model
 from adjudge.cli._options import Fitting
 from adjudge.cli.rank_pairs import build_pair_model
 from adjudge.errors import UnknownName
 from adjudge.models.item_types import ItemTypes
 from commands import Run
-
-NAME = argument("NAME", "A name.", required=True)
-LAST = option("--last N", "The last.", 9)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Colour:
-    panel = "Paint"
-
-    red: int = option("--red N", "How red.", 1)
-    blue: list[str] | None = option("--blue TEXT...", "How blue.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shade(Colour):
-    panel = "Light"
-
-    dark: bool = flag("--dark", "Whether it is dark.")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["x"], ("x", Shade(), 9)),
-        (
-            ["x", "--red", "3", "--dark", "--blue", "a", "--blue", "b", "--last", "2"],
-            ("x", Shade(red=3, dark=True, blue=["a", "b"]), 2),
-        ),
-    ],
-)
-def test_the_command_gets_the_group(arguments: list[str], expected: Any) -> None:
-    got: list[Any] = []
-    app = typer.Typer()
-
-    def command(name: str = NAME, *, shade: Shade, last: int = LAST) -> None:
-        got.append((name, shade, last))
-
-    app.command()(_spread(command)[0])
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 0, result.output
-    assert got == [expected]
 
 
 @pytest.mark.parametrize(
@@ -144,23 +100,6 @@ def test_values_have_the_type_of_the_setting(text: str, hint: Any, expected: obj
 
 
 @pytest.mark.parametrize(
-    ("text", "hint", "right"),
-    [
-        ("1.5", int, "a whole number"),
-        ("much", float | None, "a number"),
-        ("yes", bool, "true or false"),
-        ("3,1", tuple[float, ...], "numbers such as [3,1]"),
-        ("all", int | Literal["auto"], "a whole number"),
-    ],
-)
-def test_values_that_do_not_fit(text: str, hint: Any, right: str) -> None:
-    with pytest.raises(BadSetting) as caught:
-        _parse_value(f"x={text}", text, hint)
-    refused = caught.value
-    assert (refused.setting, refused.value, refused.expected) == ("--set", f"x={text}", right)
-
-
-@pytest.mark.parametrize(
     ("given", "now"),
     [
         ("tune j.csv", "adjudge compare --filter"),
@@ -168,8 +107,6 @@ def test_values_that_do_not_fit(text: str, hint: Any, right: str) -> None:
         ("crowd http://x", "adjudge simulate --server"),
         ("encode j.csv", "--engine dask"),
         ("replicate zscore", "./scripts/replicate"),
-        ("consensus j.csv --chains 3", "--set chains=N"),
-        ("consensus j.csv --filter accuracy:0.7", "--set keep=FILTER"),
     ],
 )
 def test_an_old_name_gives_one_line_with_the_new(given: str, now: str, adjudge: Run) -> None:

@@ -43,17 +43,8 @@ def test_the_first_screen_as_json(adjudge: Run, crowd: Path) -> None:
 
 
 def test_a_sampled_model_adds_checks_and_chains(adjudge: Run, crowd: Path) -> None:
-    sampled = (
-        "-m",
-        "hierarchical-relevance",
-        "--set",
-        "chains=2",
-        "--set",
-        "warmup=20",
-        "--set",
-        "draws=20",
-    )
-    ended = adjudge("report", "judgments.csv", *sampled, "--seed", "5", "-q")
+    sampled = "-m hierarchical-relevance --set chains=2 --set warmup=20 --set draws=20 --seed 5"
+    ended = adjudge("report", "judgments.csv", *sampled.split(), "-q")
     assert ended.code == 0, ended.err
     page = (crowd / "report.html").read_text(encoding="utf-8")
     found = set(re.findall(r'<figure id="figure-([\w-]+)"', page))

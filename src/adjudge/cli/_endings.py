@@ -51,19 +51,6 @@ _FLAGS: Spellings = {  # how the command line spells what a user can set
     "skip-bad-rows": lambda _: "--skip-bad-rows",
     "transpose": lambda _: "--transpose",
 }
-# Options of earlier versions, and what to use in their place.
-_RENAMED = {
-    "--chains": "--set chains=N",
-    "--draws": "--set draws=N",
-    "--filter": "--set keep=FILTER",
-    "--iterations": "--set iterations=N",
-    "--method": "--set method=NAME",
-    "--thin": "--set thin=N",
-    "--ties": "--set ties=RULE",
-    "--warmup": "--set warmup=N",
-    "--weight": "--set weight=FEATURES",
-}
-
 _signals: list[int] = []  # those that came
 _over = threading.Event()  # nothing is left to be interrupted
 _interruptible: list[bool] = []  # not empty while the work may be interrupted
@@ -180,8 +167,6 @@ def _describe_usage(error: Any) -> str:
     place = error.ctx.command_path if error.ctx is not None else "adjudge"
     text = " ".join(error.format_message().split()).rstrip(".")
     text = f"{text[:1].lower()}{text[1:]}"
-    if (name := getattr(error, "option_name", None)) in _RENAMED:
-        text = f"there is no option {name} any more: use {_RENAMED[name]}"
     return f"{text} (see '{place} --help')"
 
 

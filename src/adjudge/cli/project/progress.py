@@ -89,12 +89,12 @@ def _savings(progress: Progress) -> list[list[str]]:
     savings = progress.savings
     if savings is None:
         return []
+    said = f"{count_of(savings.saved, 'judgment')} ({savings.saved_share:.0%})"
     rows = [
-        ["judgments a closed item", f"{savings.per_item:.2f}, fixed {savings.fixed}"],
+        ["judgments per closed item", f"{savings.per_item:.2f}"],
         [
             f"saved against fixed {savings.fixed}",
-            f"{count_of(savings.saved, 'judgment')} ({savings.saved_share:.0%}), "
-            f"{savings.saved_money} {progress.currency}",
+            f"{said}, {savings.saved_money} {progress.currency}",
         ],
     ]
     if savings.accuracy is not None:
