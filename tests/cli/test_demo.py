@@ -28,15 +28,6 @@ def test_copies_deceive_others_but_not_the_default(seed: int, adjudge: Run) -> N
     assert accuracy["majority-vote", 4] < accuracy["majority-vote", 0] - 0.1
 
 
-def test_a_report_is_written_and_named_last(adjudge: Run, folder: Path) -> None:
-    ended = adjudge("demo", "--folder", "demo", "--with-report")
-    assert ended.code == 0, ended.err
-    assert len(ended.out.splitlines()) <= 25
-    place = ended.out.splitlines()[-1].partition(": ")[2]
-    assert '<ul class="tiles">' in Path(place).read_text(encoding="utf-8")
-    assert adjudge("demo", "--with-report").code == 2
-
-
 def test_files_are_kept_and_what_is_next_runs(
     adjudge: Run, folder: Path, names: Callable[[Path], list[str]]
 ) -> None:

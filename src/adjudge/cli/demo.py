@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import _options as o
-from adjudge.cli import command, flag, option
-from adjudge.cli._console import progress, tell_if_cold
+from adjudge.cli import command, option
+from adjudge.cli._console import tell_if_cold
 from adjudge.cli._results import Column, page, print_json, show_rows, write_tables
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
@@ -29,7 +28,6 @@ _SCORES = ("accuracy", "log_loss", "corrected_calibration_error")
 def run(
     *,
     folder: Path | None = option("--folder FOLDER", "Keep the files of the demo here."),
-    with_report: bool = flag("--with-report", "Write a report to the folder too."),
     seed: int = option("--seed N", "Seed of all random numbers.", 7, min=0),
     printing: o.Printing,
 ) -> None:
@@ -37,8 +35,6 @@ def run(
     from adjudge.models.registry import model
     from adjudge.simulation import demo
 
-    if with_report and folder is None:
-        raise BadSetting("--folder", None, "the folder for the report")
     if folder is not None:
         _check(folder)
     tell_if_cold()
@@ -51,8 +47,6 @@ def run(
     scores = _score_models(crowd)
     if folder is not None:
         _keep(folder, crowd, best)
-        if with_report:
-            _write_report(folder, crowd)
     if printing.json:
         print_json({"seed": seed, "models": scores, "judges": judges})
         return
@@ -61,8 +55,6 @@ def run(
     out.print(_tabulate_scores(scores))
     out.print(_tabulate_judges(judges))
     out.print(_next(folder), soft_wrap=True)  # a command to copy stays on one line
-    if folder is not None and with_report:
-        out.print(f"Report: {folder / _REPORT}", soft_wrap=True)
 
 
 def _describe(crowd: Simulated) -> str:
@@ -125,23 +117,6 @@ def _tabulate_judges(judges: list[dict[str, Any]]) -> Any:
         [*judges[:_JUDGES], *judges[-_JUDGES:]],
         *columns,
     )
-
-
-def _write_report(folder: Path, crowd: Simulated) -> None:
-    from adjudge.models.registry import model
-    from adjudge.report.page import write_report
-    from adjudge.report.results import Provenance, gather
-
-    consensus = model().fit(crowd.judgments)
-    with (folder / _FILES[0]).open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    about = Provenance(title="A simulated crowd", files=((str(folder / _FILES[0]), digest),))
-    with progress("making the report") as on_step:
-        write_report(
-            gather(consensus, gold=crowd.truth, provenance=about),
-            folder / _REPORT,
-            progress=on_step,
-        )
 
 
 def _check(folder: Path) -> None:
