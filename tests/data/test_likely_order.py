@@ -9,7 +9,7 @@ import pytest
 from adjudge import Judgments
 from adjudge.data.formats import read
 from adjudge.data.labels import likely_order
-from adjudge.errors import ReadingWarning, Remedy, remedies_of
+from adjudge.errors import ReadingWarning
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,3 @@ def test_files_taken_together_have_one_order(tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text("\n".join(["item,judge,label", *rows]) + "\n")
     content = read([tmp_path / "a.csv", tmp_path / "b.csv"])
     assert [note for note in content.notes if "order" in note] == [HINT]
-
-
-def test_an_order_in_a_wide_table_with_gold_is_reported_too(tmp_path: Path) -> None:
-    path = tmp_path / "wide.csv"
-    path.write_text(
-        "item,rater A,rater B,gold\na,low,high,low\nb,medium,low,medium\nc,high,high,high\n"
-    )
-    content = read(path)
-    remedies = [r for note in content.notes for r in remedies_of(note)]
-    assert Remedy("labels", "low<medium<high") in remedies

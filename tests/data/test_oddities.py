@@ -86,20 +86,6 @@ def test_a_scale_that_is_named_is_kept(tmp_path: Path) -> None:
     assert (found.judgments.scale, found.notes) == (named, ())
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
-@pytest.mark.parametrize("name", ["odd.csv", "odd.jsonl"])
-def test_wide_letters_without_a_mark_are_read(encoding: str, name: str, tmp_path: Path) -> None:
-    text = of("gehört", "nicht")
-    if name.endswith("l"):
-        cells = [line.split(",") for line in text.splitlines()[1:]]
-        lines = [json.dumps({"item": i, "judge": j, "label": w}) for i, j, w in cells]
-        text = "\n".join(lines)
-    found = content(tmp_path, text.encode(encoding), name)
-    assert found.judgments is not None
-    assert found.judgments.scale.labels == ("gehört", "nicht")
-    assert found.notes == (f"is not UTF-8; read as {encoding}",)
-
-
 @pytest.mark.parametrize(
     ("labels", "left", "message"),
     [
@@ -185,10 +171,15 @@ def test_objects_in_the_objects_of_lines_go_by_their_path(tmp_path: Path) -> Non
     assert (found.item_count, found.judges.to_pylist()) == (6, ["0", "1", "2", "3"])
 
 
+@pytest.mark.slow
 def test_no_real_file_gets_a_wrong_note(shared_data: Path) -> None:
     words = ("ordered by the numbers", "may mean", "is missing", "several labels", "looks like a")
-    for folder in ("more", "panels", "rte", "web-relevance", "trec-rf10"):
-        for path in (shared_data / folder).iterdir():
+    words += ("is taken for the label, not",)
+    folders = ("more", "panels", "rte", "web-relevance", "trec-rf10", "pairs")
+    files = [path for folder in folders for path in (shared_data / folder).iterdir()]
+    files += [p for p in (shared_data / "files").iterdir() if p.suffix in (".csv", ".parquet")]
+    for path in files:
+        if path.name not in ("llmfao-golden.csv", "label-studio-export.csv"):
             notes = "; ".join(read(path).notes)
             assert not [word for word in words if word in notes], (path.name, notes)
 

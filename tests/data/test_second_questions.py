@@ -128,14 +128,3 @@ def test_a_second_outcome_of_comparisons_is_reported(name: str, tmp_path: Path) 
     assert chosen.comparisons is not None
     counts = [one.comparisons.outcome_counts["left"] for one in (content, chosen)]
     assert counts == [6, 8]
-
-
-@pytest.mark.slow
-def test_no_real_file_has_a_second_question_by_mistake(shared_data: Path) -> None:
-    files = [
-        p for folder in ("more", "panels", "rte", "pairs") for p in (shared_data / folder).iterdir()
-    ]
-    files += [p for p in (shared_data / "files").iterdir() if p.suffix in (".csv", ".parquet")]
-    known = ("llmfao-golden.csv", "label-studio-export.csv")
-    reported = {p.name: "; ".join(read(p).notes) for p in files if p.name not in known}
-    assert not [name for name, notes in reported.items() if "is taken for the label, not" in notes]

@@ -132,14 +132,6 @@ def test_counts_that_add_up_are_votes(tmp_path: Path) -> None:
     assert judgments_in(read(path, counts=True)).to_table().equals(found.to_table())
 
 
-def test_documents_of_a_row_are_items_of_their_own(tmp_path: Path) -> None:
-    documents = {f"document{k}": [f"d{n}{k}" for n in range(ROWS)] for k in (1, 2)}
-    rows = table("score1", "score2", item="query") | documents
-    found = judgments_in(read(written(tmp_path, rows), questions_are="score*"))
-    assert (len(found), found.item_count, found.topic_count) == (2 * ROWS, 2 * ROWS, ROWS)
-    assert {"d01", "d02"} <= set(found.documents.to_pylist())
-
-
 def test_long_text_is_no_label(tmp_path: Path) -> None:
     text = [f"{n} {'a long answer ' * 12}" for n in range(ROWS)]
     rows = {"item": [f"i{n}" for n in range(ROWS)], "judge": ["j"] * ROWS, "label": text}

@@ -44,13 +44,6 @@ def test_cells_are_always_text(tmp_path: Path) -> None:
     assert _rows(path) == [["007", "1.0", "NA"], ["null", "", "true"]]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_every_kind_of_line_end(tmp_path: Path, end: str) -> None:
-    path = _file(tmp_path, end.join(["a,b", "1,2", "3,4", ""]))
-    assert _rows(path) == [["1", "2"], ["3", "4"]]
-    assert Delimited(File.at(path)).lines == [2, 3]
-
-
 def test_blank_lines_are_no_rows_but_count_as_lines(tmp_path: Path) -> None:
     path = _file(tmp_path, "\n\na,b\n\n1,2\n\n\n3,4\n\n")
     table, source = read_delimited(File.at(path), Options())
@@ -111,11 +104,6 @@ def test_a_quote_never_closed_does_not_swallow_the_rest(tmp_path: Path) -> None:
 def test_quotes_are_cells_where_the_format_has_none(tmp_path: Path) -> None:
     path = _file(tmp_path, 'a\tb\n"1\t2\n')
     assert _rows(path, delimiter="\t", quoted=False) == [['"1', "2"]]
-
-
-def test_latin_1_read_as_utf_8(tmp_path: Path) -> None:
-    path = _file(tmp_path, "a,b\n1,2\ncafé,3\n".encode("latin-1"))
-    assert _complaint(path) == "judgments.csv, line 3: bad-encoding"
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252", "utf-8"])

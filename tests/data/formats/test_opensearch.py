@@ -98,22 +98,11 @@ def test_median_is_gold(tmp_path: Path) -> None:
         {"item": "1", "topic": "bridal shower", "document": "1", "gold": "1"},
         {"item": "2", "topic": "led lights", "document": "2", "gold": "4"},
     ]
-    assert content.texts.to_pylist() == [
-        {
-            "topic": "bridal shower",
-            "document": "1",
-            "query": "bridal shower",
-            "title": 'A "very" white box',
-            "text": "Multi\nline",
-        },
-        {
-            "topic": "led lights",
-            "document": "2",
-            "query": "led lights",
-            "title": "String of lights",
-            "text": "",
-        },
+    assert [tuple(row.values()) for row in content.texts.to_pylist()] == [
+        ("bridal shower", "1", "bridal shower", 'A "very" white box', "Multi\nline"),
+        ("led lights", "2", "led lights", "String of lights", ""),
     ]
+    assert content.texts.column_names == ["topic", "document", "query", "title", "text"]
 
 
 def test_items_alone_have_no_gold(tmp_path: Path) -> None:

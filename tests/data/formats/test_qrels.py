@@ -24,9 +24,11 @@ def _file(folder: Path, text: str | bytes) -> Path:
 
 
 def _labels(**columns: list[Any]) -> Any:
-    return pa.table(
-        {"item": ["7/a", "7/b"], "topic": ["7", "7"], "document": ["a", "b"], **columns}
-    )
+    base = {"item": ["7/a", "7/b"], "topic": ["7", "7"], "document": ["a", "b"]}
+    return pa.table(base | columns)
+
+
+ROW = "row 1, column"
 
 
 def test_gold(tmp_path: Path) -> None:
@@ -63,19 +65,10 @@ def test_other_labels_have_their_place_on_an_ordered_scale(tmp_path: Path) -> No
             "column topic: missing-column",
         ),
         (
-            Content(
-                labels=pa.table(
-                    {"item": ["i"], "topic": ["7"], "document": ["a b"], "label": ["1"]}
-                )
-            ),
-            "row 1, column document: bad-id",
+            Content(labels=_labels(document=["a b", "c"], label=["1", "1"])),
+            f"{ROW} document: bad-id",
         ),
-        (
-            Content(
-                labels=pa.table({"item": ["i"], "topic": [""], "document": ["a"], "label": ["1"]})
-            ),
-            "row 1, column topic: bad-id",
-        ),
+        (Content(labels=_labels(topic=["", "7"], label=["1", "1"])), f"{ROW} topic: bad-id"),
     ],
 )
 def test_what_cannot_be_written(tmp_path: Path, content: Content, message: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import os
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 
 from adjudge.data.formats.opening import (
     File,
-    _check_readable,
     _opened,
     not_text,
     reading,
@@ -19,23 +17,6 @@ from adjudge.data.formats.opening import (
 from adjudge.data.formats.writing import written_folder, written_whole
 from adjudge.errors import BadData
 from faults import fault_of
-from reading import complaint
-
-
-def test_a_file_without_a_byte(tmp_path: Path) -> None:
-    (tmp_path / "judgments.csv").touch()
-    assert complaint(_check_readable, tmp_path / "judgments.csv") == "judgments.csv: empty-file"
-
-
-@pytest.mark.parametrize(
-    ("name", "pack"), [("a.gz", gzip.compress), ("a.bz2", bz2.compress), ("a.csv", bytes)]
-)
-def test_compressed_files_are_opened_as_what_they_hold(
-    tmp_path: Path, name: str, pack: object
-) -> None:
-    (tmp_path / name).write_bytes(pack(b"item,judge\n"))  # type: ignore[operator]
-    with _opened(tmp_path / name) as file:
-        assert file.read() == b"item,judge\n"
 
 
 def test_a_compressed_file_cut_short(tmp_path: Path) -> None:

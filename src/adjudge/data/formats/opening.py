@@ -313,7 +313,6 @@ def _first_rows(file: File) -> list[dict[str, Any]]:
 
 
 _WINDOWS = "cp1252"
-_ZEROS = {"0101": "utf-16-le", "1010": "utf-16-be", "0111": "utf-32-le", "1110": "utf-32-be"}
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -331,9 +330,6 @@ def _found_encoding(start: bytes, *, complete: bool) -> str:
             return codec
     if start.startswith(b"PAR1"):
         return "utf-8"
-    if b"\0" in start[:4]:  # wide letters without a mark: most of plain text is zero bytes
-        zeros = ("01"[6 * start[at:400:4].count(0) > len(start[:400])] for at in range(4))
-        return _ZEROS.get("".join(zeros), "utf-8")
     try:
         codecs.getincrementaldecoder("utf-8")().decode(start, final=complete)
     except UnicodeDecodeError:
