@@ -23,14 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
+from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.engines.engine import Counts, Engine, Parameters
 from adjudge.engines.tasks import BeginTypes, ChooseItems, CountTops, ReadTypes
@@ -52,7 +52,7 @@ from adjudge.models.model import (
     prepare_others,
     put_gold,
 )
-from adjudge.models.settings import Fitted
+from adjudge.models.settings import Fitted, Given
 
 if TYPE_CHECKING:
     from adjudge.models._calibration import Calibration
@@ -90,28 +90,17 @@ class ItemTypes(Fitted):
     ties: Ties = "random"
     seed: int = 0
 
-    @takes_tables
-    def fit(
-        self,
-        judgments: JudgmentsLike,
-        gold: GoldLike = None,
-        *,
-        engine: Engine | None = None,
-        progress: Any = None,
-        start: Consensus | None = None,
-    ) -> Consensus:
-        """Fit judgments; gold calibrates the answer. ``start``: continue from an earlier fit."""
+    def _fit(self, given: Given) -> Consensus:
         prepared = prepare(
-            judgments,
-            gold,
-            engine,
+            *given[:3],
             by_topic=self.by_topic,
             copies=self.weigh_copies,
             repeats=True,
             tables=_TABLES,
         )
         with threadpool_limits(1, "blas"):  # more threads wait for each other and change bits
-            return _conclude(self, prepared, _fit(self, prepared, progress, start))
+            fitted = _fit_types(self, prepared, given.progress, given.start)
+            return _conclude(self, prepared, fitted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -134,7 +123,7 @@ class FittedTypes:
         return Parameters(prevalence=self.prevalence, confusion=self.rates, of_types=True)
 
 
-def _fit(
+def _fit_types(
     model: ItemTypes, prepared: Prepared, progress: Progress | None, start: Consensus | None
 ) -> FittedTypes:
     """Fit types.

@@ -125,7 +125,7 @@ def test_information_is_the_mean_square_of_slopes() -> None:
         grades=grades,
         rules=replace(RULES, davidson=False),
     )
-    computed = given.information(levels)
+    computed = grading.grade_information(given, levels)
     assert computed.strength[0] == pytest.approx(expected[0, 0], rel=1e-5)
     assert computed.both[0] == pytest.approx(expected[0, 1], rel=1e-5)
     assert computed.sharp[0] == pytest.approx(expected[1, 1], rel=1e-5)

@@ -19,7 +19,7 @@ from adjudge.errors import BadData, BadSetting
 from adjudge.kernels import pair_gibbs as kernels
 from adjudge.models._notes import describe_unconverged
 from adjudge.models.model import Progress, Step, settings_of
-from adjudge.models.pairs._grading import BothKinds
+from adjudge.models.pairs._grading import BothKinds, fit_levels
 from adjudge.models.pairs._judges import HeldOutSkill, Reference, measure_skill, pair_judge_table
 from adjudge.models.pairs._strengths import Rules, Strengths, fit_strengths
 from adjudge.models.pairs._uncertainty import cell_information, prior_information, spread_of
@@ -76,7 +76,7 @@ def fit_pairs(
         found = fit_strengths(cells, rules, progress)
     else:
         given = BothKinds(cells=cells, rules=rules)
-        found = given.fit().strengths(rules)
+        found = fit_levels(given).strengths(rules)
         skill = measure_held_out(given, found.lean, copies.family)
     if has_ties and not rules.davidson and cells.wins[:, :2].any():
         # A tie as half a win draws strengths together, however many comparisons there are. Scores
@@ -108,7 +108,7 @@ def measure_held_out(
 
     def fit_without(left_out: NDArray[np.bool_]) -> Reference:
         others = replace(given.without(left_out), rules=rules)
-        fitted = others.fit()
+        fitted = fit_levels(others)
         variance = 1.0 / others.strength_information(fitted)
         tied = fitted.strengths(rules).tied
         return Reference(score=fitted.theta, variance=variance, tied=tied)

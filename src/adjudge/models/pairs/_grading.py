@@ -115,10 +115,6 @@ class BothKinds:
         parts = [self.cells.items, judges, judges, 1, 1, judges, judges, 1]
         return [*parts, self.grades.count - 1]
 
-    def fit(self) -> GradedStrengths:
-        """The most probable point."""
-        return _fit_levels(self)
-
     def without(self, judges: NDArray[np.bool_]) -> BothKinds:
         """All but the comparisons and grades of some judges."""
         kept = ~judges[self.grades.judge]
@@ -128,21 +124,9 @@ class BothKinds:
 
     def strength_information(self, found: GradedStrengths) -> _Floats:  # (item,)
         """What is known of each strength, were everything else known."""
-        info = _grade_information(self, found).strength
+        info = grade_information(self, found).strength
         own, _ = _pair_curves(self, found)
         return np.asarray(own + np.bincount(self.grades.item, info, self.cells.items))
-
-    def information(self, found: GradedStrengths) -> _GradeInformation:
-        """The expected information in each grade."""
-        return _grade_information(self, found)
-
-    def shared(self, found: GradedStrengths) -> _Floats:  # (item, item)
-        """The information about strengths that is confounded with that about graders."""
-        return np.asarray(_shared_with_graders(self, found))
-
-    def grader_spread(self, found: GradedStrengths) -> tuple[_Floats, _Floats]:  # (judge,) each
-        """The standard deviations of each grader's shift and log sharpness."""
-        return _grader_spread(self, found)
 
     def split(self, place: _Floats) -> list[_Floats]:
         """The parts of the vector, in the order above."""
@@ -211,7 +195,7 @@ def _cuts(gaps: _Floats) -> _Floats:
     return np.cumsum(np.append(gaps[:1], np.exp(gaps[1:])))
 
 
-def _fit_levels(given: BothKinds) -> GradedStrengths:
+def fit_levels(given: BothKinds) -> GradedStrengths:
     """The most probable point; spreads by rounds of expected squares, as in EM."""
     place, done, tolerance = given.start(), not len(given.grades.item), given.rules.tolerance
     spreads = _Spreads(other=np.ones(given.cells.items), unit=np.zeros(len(given.grades.item)))
@@ -269,7 +253,7 @@ class _GradeInformation:
     sharp_cut: _Floats  # (judgment, grade - 1)
 
 
-def _grade_information(given: BothKinds, found: GradedStrengths) -> _GradeInformation:
+def grade_information(given: BothKinds, found: GradedStrengths) -> _GradeInformation:
     """The expected information in each grade."""
     grades = given.grades
     many, cuts, size = len(grades.item), len(found.cut), grades.weight
@@ -309,7 +293,7 @@ def _curves(given: BothKinds, found: GradedStrengths) -> _Floats:
     """How sharply the log posterior bends in each of its parts alone."""
     cells, grades, spreads = given.cells, given.grades, found.spreads
     own, info = _pair_curves(given, found)
-    by_grade = _grade_information(given, found)
+    by_grade = grade_information(given, found)
     judges = cells.judges
     theta = own + np.bincount(grades.item, by_grade.strength, cells.items)
     shift = np.bincount(grades.judge, by_grade.strength, judges)
@@ -346,7 +330,7 @@ def _pair_curves(given: BothKinds, found: GradedStrengths) -> tuple[_Floats, _Fl
 def _spreads_of(given: BothKinds, found: GradedStrengths, *, learn: bool = True) -> _Spreads:
     """Spreads by the squares expected: of the point, and of what is not known about it."""
     grades, held = given.grades, found.spreads
-    by_grade = _grade_information(given, found)
+    by_grade = grade_information(given, found)
     other, _ = _pair_curves(given, found)
     out, judges = {}, given.cells.judges
     judged = np.bincount(grades.judge, minlength=judges) > 0
@@ -363,13 +347,13 @@ def _spreads_of(given: BothKinds, found: GradedStrengths, *, learn: bool = True)
     return replace(held, **(out if learn else {}), other=other, unit=unit)
 
 
-def _shared_with_graders(given: BothKinds, found: GradedStrengths) -> Any:  # (item, item)
+def shared_with_graders(given: BothKinds, found: GradedStrengths) -> Any:  # (item, item)
     """The information about strengths that is confounded with that about graders and cuts.
 
     Graders' shift and sharpness go first, two by two; what is left are cuts and the common
     sharpness, so that nothing has the size of items by judges.
     """
-    info, grades, spreads = _grade_information(given, found), given.grades, found.spreads
+    info, grades, spreads = grade_information(given, found), given.grades, found.spreads
     items, judges = given.cells.items, given.cells.judges
     at = grades.judge
 
@@ -407,11 +391,11 @@ def _shared_with_graders(given: BothKinds, found: GradedStrengths) -> Any:  # (i
     return first.toarray() + small @ np.linalg.solve(core, small.T)
 
 
-def _grader_spread(
+def grader_spread(
     given: BothKinds, found: GradedStrengths
 ) -> tuple[_Floats, _Floats]:  # (judge,) each
     """The standard deviations of each grader's shift and log sharpness, strengths being known."""
-    info, grades, judges = _grade_information(given, found), given.grades, given.cells.judges
+    info, grades, judges = grade_information(given, found), given.grades, given.cells.judges
     shift = np.bincount(grades.judge, info.strength, judges) + found.spreads.shift**-2
     sharp = np.bincount(grades.judge, info.sharp, judges) + found.spreads.sharp**-2
     return 1.0 / np.sqrt(shift), 1.0 / np.sqrt(sharp)

@@ -35,7 +35,15 @@ from adjudge.errors import BadData, BadSetting, shown
 from adjudge.models._notes import describe_unconverged
 from adjudge.models.model import Progress
 from adjudge.models.pairs._fitting import check_pair_settings, conclude_pairs, measure_held_out
-from adjudge.models.pairs._grading import BothKinds, GradedStrengths, Grades
+from adjudge.models.pairs._grading import (
+    BothKinds,
+    GradedStrengths,
+    Grades,
+    fit_levels,
+    grade_information,
+    grader_spread,
+    shared_with_graders,
+)
 from adjudge.models.pairs._strengths import Rules
 from adjudge.models.pairs.cells import (
     Copies,
@@ -107,7 +115,7 @@ class GradedBradleyTerry(FitPredict):
             lean_spread=self.lean_spread,
         )
         given = BothKinds(cells=cells, rules=rules, grades=grades)
-        found = given.fit()
+        found = fit_levels(given)
         notes = tuple(dict.fromkeys((*notes, *more)))
         if not found.converged:
             notes = (*notes, describe_unconverged(self.iterations))
@@ -184,7 +192,7 @@ def _conclude(
 ) -> Preferences:
     family = np.arange(given.cells.judges)  # graders come behind those who compared
     family[: len(copies.family)] = copies.family
-    info = given.information(found).strength
+    info = grade_information(given, found).strength
     own = np.bincount(given.grades.item, info, given.cells.items)
     return conclude_pairs(
         model,
@@ -194,7 +202,7 @@ def _conclude(
         found.strengths(given.rules),
         measure_held_out(given, found.lean, family),
         graded=np.asarray(own, dtype=np.float64),
-        less=(lambda: given.shared(found)) if len(info) else None,
+        less=(lambda: shared_with_graders(given, found)) if len(info) else None,
     )
 
 
@@ -215,7 +223,7 @@ def _with_graders(table: Any, given: BothKinds, found: GradedStrengths) -> Any:
     """The table of judges with what their grades say of them; empty for who gave none."""
     grades = given.grades
     many = np.bincount(grades.judge, minlength=given.cells.judges)
-    shift_sd, sharp_sd = given.grader_spread(found)
+    shift_sd, sharp_sd = grader_spread(given, found)
     half, none = -ndtri((1.0 - LEVEL) / 2), many == 0
     columns = {
         "shift": found.shift,
