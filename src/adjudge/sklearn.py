@@ -91,7 +91,7 @@ class ConsensusEstimator(_base.ClassifierMixin, _base.BaseEstimator):  # type: i
         judged = _judgments(self._codes(table, scale), scale, self._judges(table))
         known = {str(row): t for row, t in enumerate(truth.to_pylist()) if t is not None}
         model = DEFAULT if self.model is None else self.model
-        settings = {**self._seed(model), **(self.settings or {})}
+        settings = {**self._choose_seed(model), **(self.settings or {})}
         self.consensus_ = fit(judged, Gold.of(known) if known else None, model=model, **settings)
         self.labels_ = self._labels(self.consensus_.choice)
         self.probabilities_ = self._in_order(self.consensus_.posterior)
@@ -102,19 +102,19 @@ class ConsensusEstimator(_base.ClassifierMixin, _base.BaseEstimator):  # type: i
 
         A row has no name, so ``predict`` does not know which rows had gold: ``labels_`` does.
         """
-        consensus, row = self._predicted(X)
+        consensus, row = self._predict_rows(X)
         return self._labels(consensus.choice[row])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803  # (row, class)
         """Return the probability of each class for each row."""
-        consensus, row = self._predicted(X)
+        consensus, row = self._predict_rows(X)
         return self._in_order(consensus.posterior[row])
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[Any]:  # noqa: N803
         """Return the label of each row of the table that is learnt from."""
         return self.fit(X, y).predict(X)
 
-    def _predicted(self, X: Any) -> tuple[Consensus, NDArray[np.intp]]:  # noqa: N803
+    def _predict_rows(self, X: Any) -> tuple[Consensus, NDArray[np.intp]]:  # noqa: N803
         """Return the consensus of the different rows, and which of these each row is."""
         _validation.check_is_fitted(self)
         scale = self.consensus_.scale
@@ -157,7 +157,7 @@ class ConsensusEstimator(_base.ClassifierMixin, _base.BaseEstimator):  # type: i
         """Return the code of each class on the scale."""
         return [scale.label_code(label) for label in self.classes_.tolist()]
 
-    def _seed(self, model: Any) -> dict[str, int]:
+    def _choose_seed(self, model: Any) -> dict[str, int]:
         """Return the seed for a model by name, where it has one and it is given."""
         if self.random_state is None or not isinstance(model, str):
             return {}

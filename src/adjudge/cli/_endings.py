@@ -59,7 +59,7 @@ _interruptible: list[bool] = []  # not empty while the work may be interrupted
 def listen() -> None:
     """From now on a signal stops the work, and nothing half-written is left behind."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
+        signal.signal(number, _stop_once)
     if hasattr(os, "register_at_fork"):  # not on Windows
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
@@ -98,7 +98,7 @@ def end(code: int) -> None:
     os._exit(code)
 
 
-def _interrupt(number: int, _: object) -> None:
+def _stop_once(number: int, _: object) -> None:
     """Stop the work once: a second signal must not interrupt what cleans up."""
     _signals.append(number)
     sys.unraisablehook = lambda _: None
@@ -116,7 +116,7 @@ def _watch(reading: int) -> None:
     while True:
         for number in os.read(reading, 64):
             # A server handles signals itself.
-            if signal.getsignal(number) is _interrupt and not _over.wait(_PATIENCE):
+            if signal.getsignal(number) is _stop_once and not _over.wait(_PATIENCE):
                 _remove_unfinished()
                 text = b"" if number == signal.SIGTERM else b"stopped\n"
                 os.write(2, (_SHOW_CURSOR if sys.stderr.isatty() else b"") + text)

@@ -200,10 +200,10 @@ def _show(found: Audit) -> Iterator[Any]:
         yield show_rows(
             "Numbers from their labels",
             overall[:_MOST],
-            *("judge", "target", "naive", (">corrected", _corrected)),
+            *("judge", "target", "naive", (">corrected", _format_corrected)),
             "low to high:.3f as 95% interval",
             "gold_only",
-            *([("refused", _refused)] if any(one.refused for one in overall) else []),
+            *([("refused", _format_refused)] if any(one.refused for one in overall) else []),
         )
     refused = [one for one in found.transport if one.refused]
     if refused:
@@ -230,9 +230,9 @@ def _column(name: str) -> Column:
     return f">{name.replace('-', chr(10))}", lambda one: number(one.scores[name].value, 2)
 
 
-def _corrected(one: Any) -> str:
+def _format_corrected(one: Any) -> str:
     return number(one.estimate if one.valid else None)
 
 
-def _refused(one: Any) -> str:
+def _format_refused(one: Any) -> str:
     return str(one.refused or "")

@@ -57,13 +57,13 @@ def run(
         judgments, (known,) = shape_labels(content.judgments, reading, content.gold)
         content = replace(content, judgments=judgments, gold=known)
     else:
-        content = _relabelled(content, reading)
+        content = _relabel(content, reading)
     write_content(content, output, target)
     if str(output) != "-":
         say(f"{place_of(files)}: {describe(content)}; written to {output} as {target}")
 
 
-def _relabelled(content: Content, reading: o.LabelReading) -> Content:
+def _relabel(content: Content, reading: o.LabelReading) -> Content:
     """Labels or gold on the scale that the person names; only judgments can be changed more."""
     for name, value in (("--drop-label", reading.drop_label), ("--binary", reading.binary)):
         if value:

@@ -160,7 +160,7 @@ def _judge_table(
 
         def on_item(done: int) -> None:
             if on_step is not None:
-                on_step(Step("items", done, most or len(items), _spent(asked)))
+                on_step(Step("items", done, most or len(items), _describe_cost(asked)))
 
         async def judge_all() -> Answers:
             with AnswerLedger.opened(ledger) as kept:
@@ -200,7 +200,7 @@ def _judge_project(
 
         def on_page(tally: ModelTally) -> None:
             if on_step is not None:
-                on_step(Step("pages", tally.judged, most or tally.judged, _spent(asked)))
+                on_step(Step("pages", tally.judged, most or tally.judged, _describe_cost(asked)))
 
         async def judge_all() -> ModelTally:
             with AnswerLedger.opened(ledger) as kept:
@@ -239,7 +239,7 @@ def _cost(asked: Endpoint) -> float:
     return asked.budget.cost(asked.usage.prompt_tokens, asked.usage.completion_tokens)
 
 
-def _spent(asked: Endpoint) -> str:
+def _describe_cost(asked: Endpoint) -> str:
     return f"{_cost(asked):.2f} spent"
 
 

@@ -256,9 +256,9 @@ def _show(found: Preferences, tables: dict[str, Any], about: dict[str, Any]) -> 
     columns: list[Column] = [
         "item",
         "score:.2f",
-        (f">{found.level:.0%} interval", lambda row: _between(row, "low", "high", ".2f")),
+        (f">{found.level:.0%} interval", lambda row: _format_range(row, "low", "high", ".2f")),
         "rank",
-        (">between", lambda row: _between(row, "rank_low", "rank_high", "")),
+        (">between", lambda row: _format_range(row, "rank_low", "rank_high", "")),
         "p_above_next:.0% as above\nnext",
         (">cluster", lambda row: str(row["cluster"] or "-")),
         "comparisons as n",
@@ -278,5 +278,5 @@ def _show(found: Preferences, tables: dict[str, Any], about: dict[str, Any]) -> 
     return parts
 
 
-def _between(row: Any, low: str, high: str, form: str) -> str:
+def _format_range(row: Any, low: str, high: str, form: str) -> str:
     return "-" if row[low] is None else f"{row[low]:{form}} to {row[high]:{form}}"

@@ -69,7 +69,7 @@ def instants(column: Any, source: Source, name: str) -> Any:
     text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.large_string()), text)
     times = _iso(text)
     if times is None:
-        plain, ahead = _without_zone(text)
+        plain, ahead = _split_zone(text)
         words = [_parsed(plain, form) for form in _WORDS]
         times = pc.coalesce(*words, _slashes(plain, source, name), _dates(plain, _DOTS))
         times = _leftovers(text, pc.subtract(times, ahead).cast(KIND))
@@ -106,7 +106,7 @@ def _iso(text: Any) -> Any:
     return None
 
 
-def _without_zone(text: Any) -> tuple[Any, Any]:
+def _split_zone(text: Any) -> tuple[Any, Any]:
     """The texts without the zone, commas and parts of seconds; how far each zone is ahead of UTC.
 
     A zone that is not known stays, so that its time is not read.

@@ -179,7 +179,7 @@ def split_by_version(coded: Coded, where: dict[str, str]) -> Coded:
     before, split = coded["judge"], False
     for role in ("prompt", "version"):
         if role in coded and not _describes_items(coded, role):
-            parted = _parted(coded["judge"], coded[role])
+            parted = _split_judges(coded["judge"], coded[role])
             if parted is not None:
                 coded, split = {**coded, "judge": parted}, True
     if split and "family" not in coded:
@@ -200,7 +200,9 @@ def _describes_items(coded: Coded, role: str) -> bool:
     return role == "prompt" and pairs.size == items and 2 * len(names) > items
 
 
-def _parted(judge: tuple[Codes, Names], part: tuple[Codes, Names]) -> tuple[Codes, Names] | None:
+def _split_judges(
+    judge: tuple[Codes, Names], part: tuple[Codes, Names]
+) -> tuple[Codes, Names] | None:
     """Judges parted by a column where it varies within one; None where it never does."""
     codes, judges = judge
     values, texts = part

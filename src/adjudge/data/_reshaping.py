@@ -57,16 +57,16 @@ def select(
     if not keep_empty:
         present = np.bincount(found["judge"], minlength=given.judge_count) > 0
         found |= {name: keep_rows(getattr(given, name), present) for name in _OF_JUDGES}
-        found["judge"] = _renumbered(found["judge"], present)
+        found["judge"] = _renumber(found["judge"], present)
     if given.topics is not None and given.topic is not None:
         present = np.bincount(found["topic"], minlength=given.topic_count) > 0
         found |= {"topics": keep_rows(given.topics, present)}
-        found["topic"] = _renumbered(found["topic"], present)
+        found["topic"] = _renumber(found["topic"], present)
     offsets = np.append(0, np.cumsum(counts[chosen])).astype(np.int64)
     return replace(given, offsets=offsets, **found)
 
 
-def _renumbered(codes: Codes, present: NDArray[np.bool_]) -> Codes:
+def _renumber(codes: Codes, present: NDArray[np.bool_]) -> Codes:
     return (np.cumsum(present) - 1).astype(np.int32)[codes]
 
 

@@ -49,7 +49,11 @@ def tell_label(
     if "outcome" in roles:
         others = _other_outcomes(table, roles)
     else:
-        others = [] if letters_of(column) == "label" or not known else _called(columns, roles)
+        others = (
+            []
+            if letters_of(column) == "label" or not known
+            else _find_named_columns(columns, roles)
+        )
         others += [name for name in _other_questions(table, roles) if name not in others]
         _refuse_gold(table, roles, others, place)
     if others:
@@ -109,7 +113,7 @@ def _other_outcomes(table: Any, roles: Mapping[str, str]) -> list[str]:
     return [name for name, cells in likely if cells != known and _shared(cells, known)]
 
 
-def _called(columns: Sequence[str], roles: Mapping[str, str]) -> list[str]:
+def _find_named_columns(columns: Sequence[str], roles: Mapping[str, str]) -> list[str]:
     """The columns without a role that have a name of the label."""
     taken = set(roles.values())
     return [c for c in columns if c not in taken and letters_of(c) in SYNONYMS["label"]]

@@ -204,7 +204,7 @@ def _group(
     if offsets is None:
         for name in about.keys() & {"time", "seconds"}:
             about[name] = about[name][np.argsort(items.by_row, kind="stable")]
-        offsets, judge, label = _sorted_by_item(items, judge, label)
+        offsets, judge, label = _sort_by_item(items, judge, label)
     judgments = Judgments(
         scale=scale,
         items=items.names,
@@ -249,7 +249,7 @@ def _runs(item: Codes, count: int) -> NDArray[np.int64] | None:  # (item + 1,)
     return np.append(begins, item.size).astype(np.int64)
 
 
-def _sorted_by_item(
+def _sort_by_item(
     items: Items,
     judge: Codes,  # (row,)
     label: NDArray[np.signedinteger],  # (row,)
@@ -288,7 +288,7 @@ def load_judgments(table: Any, options: Options, source: Source) -> tuple[Judgme
         rows, roles = settle_shape(rows, options, cells, source, named)
         return load_table(rows, scale=scale, source=source, roles=roles)
     if scale is None and "label" in roles:
-        scale = _ordered_scale(rows[roles["label"]])
+        scale = _read_ordered_scale(rows[roles["label"]])
     asked = "label" in named
     if "label" in roles and not asked and len(rows.column_names) > len(roles):
         from adjudge.data._second_questions import tell_label
@@ -311,7 +311,7 @@ def remark_single(judgments: Judgments, roles: Mapping[str, str], place: Source)
     place.remark(f"each item has one judgment, so judges have no item in common{number}", remedy)
 
 
-def _ordered_scale(column: Any) -> Scale | None:
+def _read_ordered_scale(column: Any) -> Scale | None:
     """The scale of an ordered categorical column of words; numbers have their order anyway."""
     kind = column.type
     if not pa.types.is_dictionary(kind) or not kind.ordered or not column.num_chunks:

@@ -342,7 +342,7 @@ def take_in(table: Any, place: Source) -> Any:
         )
     for at, kind in enumerate(rows.schema.types):
         if _is_view(kind):  # Polars' text, for which Arrow lacks many functions
-            rows = rows.set_column(at, rows.column_names[at], _without_view(rows.column(at)))
+            rows = rows.set_column(at, rows.column_names[at], _copy_view(rows.column(at)))
     return rows
 
 
@@ -351,7 +351,7 @@ def _is_view(kind: Any) -> bool:
     return bool(pa.types.is_string_view(value))
 
 
-def _without_view(column: Any) -> Any:
+def _copy_view(column: Any) -> Any:
     """A text column whose strings lie one after the other."""
     if pa.types.is_dictionary(column.type):
         return column.cast(pa.dictionary(column.type.index_type, pa.large_string()))

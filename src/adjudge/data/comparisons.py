@@ -99,7 +99,7 @@ class Comparisons(Named):
         topics = topic = None
         if all(part.topics is not None for part in parts):
             topics, topic_codes = join_names([part.topics for part in parts])
-            topic = _recoded(parts, "topic", topic_codes)
+            topic = _recode(parts, "topic", topic_codes)
         first = None
         if any(part.first is not None for part in parts):
             first = np.concatenate([part.shown_first for part in parts])
@@ -107,9 +107,9 @@ class Comparisons(Named):
         return cls(
             items=items,
             judges=judges,
-            left=_recoded(parts, "left", item_codes),
-            right=_recoded(parts, "right", item_codes),
-            judge=_recoded(parts, "judge", judge_codes),
+            left=_recode(parts, "left", item_codes),
+            right=_recode(parts, "right", item_codes),
+            judge=_recode(parts, "judge", judge_codes),
             outcome=np.concatenate([part.outcome for part in parts]),
             topics=topics,
             topic=topic,
@@ -215,7 +215,7 @@ class Comparisons(Named):
         return pa.table(columns)
 
 
-def _recoded(parts: Sequence[Comparisons], name: str, codes: Sequence[Codes]) -> Codes:
+def _recode(parts: Sequence[Comparisons], name: str, codes: Sequence[Codes]) -> Codes:
     """The codes of all parts, renumbered."""
     moved = [code[getattr(part, name)] for part, code in zip(parts, codes, strict=True)]
     return np.concatenate(moved).astype(np.int32)

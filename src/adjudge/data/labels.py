@@ -270,13 +270,13 @@ def likely_order(labels: Sequence[str]) -> tuple[str, ...]:
         return ()
     words = [re.sub(r"[\W_]+", " ", label.casefold()).strip() for label in labels]
     known = (_within(words, order) for order in _ORDERS)
-    for steps in (_numbered(words), _of_degree(words), *known):
+    for steps in (_read_numbers(words), _of_degree(words), *known):
         if len(steps) == len(set(steps)) == len(labels):
             return tuple(label for _, label in sorted(zip(steps, labels, strict=True)))
     return ()
 
 
-def _numbered(words: list[str]) -> list[int]:
+def _read_numbers(words: list[str]) -> list[int]:
     """The numbers that labels begin with: ``1 star``, ``2 stars``."""
     found = [re.match(r"(\d{1,2}) ?[^\W\d]", word) for word in words]
     steps = sorted(int(one[1]) for one in found if one)

@@ -53,7 +53,7 @@ def settle_oddities(
     """
     if "judge" not in coded:
         return _with_gold(coded, where["gold"], place, scale), scale
-    coded = _without_headers(coded, where, place)
+    coded = _refuse_headers(coded, where, place)
     for role in _IDS:
         names = coded[role][1] if role in coded else ()
         if 0 < len(names) <= _MOST and pc.any(pc.match_substring_regex(names, _ODD_IDS)).as_py():
@@ -69,7 +69,7 @@ def settle_oddities(
     texts = [text for text in coded["label"][1].to_pylist() if text.strip()]
     _remark_labels(texts, column, place)
     every = texts + (coded["gold"][1].to_pylist() if "gold" in coded else [])
-    return coded, _led_scale([text for text in every if text.strip()], column, place)
+    return coded, _read_numbered_scale([text for text in every if text.strip()], column, place)
 
 
 def _with_gold(coded: Coded, column: str, place: Source, scale: Scale | None) -> Coded:
@@ -83,7 +83,7 @@ def _with_gold(coded: Coded, column: str, place: Source, scale: Scale | None) ->
             found = [new.get(text, text) for text in found]
     else:
         off = [text for text in texts if text.strip() and scale.truth_code(text) < 0]
-        meant = {text: _meant(text, (*scale.truths, *scale.labels)) for text in off}
+        meant = {text: _find_label(text, (*scale.truths, *scale.labels)) for text in off}
         if None in meant.values():
             return coded
         found = [meant.get(text) or text for text in texts]
@@ -94,7 +94,7 @@ def _with_gold(coded: Coded, column: str, place: Source, scale: Scale | None) ->
     return {**coded, "gold": (codes, as_names(found))}
 
 
-def _meant(text: str, labels: tuple[str, ...]) -> str | None:
+def _find_label(text: str, labels: tuple[str, ...]) -> str | None:
     """The one label that a value of gold means, whatever its case, quotes, percents and words."""
     for change in (_as_seen, _as_unwrapped, _as_percents, _as_decimals):
         text = change([text]).get(text, text)
@@ -110,7 +110,7 @@ def _meant(text: str, labels: tuple[str, ...]) -> str | None:
     return None
 
 
-def _without_headers(coded: Coded, where: Mapping[str, str], place: Source) -> Coded:
+def _refuse_headers(coded: Coded, where: Mapping[str, str], place: Source) -> Coded:
     """Refuse rows that repeat the header: every cell is the name of a column.
 
     Where bad rows are skipped, these rows lose their label, and are skipped for that.
@@ -271,7 +271,7 @@ def _remark_labels(texts: list[str], column: str, place: Source) -> None:
             return
 
 
-def _led_scale(texts: list[str], column: str, place: Source) -> Scale | None:
+def _read_numbered_scale(texts: list[str], column: str, place: Source) -> Scale | None:
     """The ordered scale of labels that each have a number of their own in them."""
     labels = list(dict.fromkeys(canonical(text) for text in texts))
     numbers = [_number_in(label) for label in labels]

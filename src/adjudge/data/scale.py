@@ -121,7 +121,7 @@ class Scale:
         if any(not label for label in labels):
             raise BadSetting("labels", text, "labels such as '0<1<2' or 'cat,dog'")
         if not relevant:
-            relevant = _relevant_by_custom(labels, ordinal)
+            relevant = _guess_relevant(labels, ordinal)
         return cls(labels=labels, ordinal=ordinal, relevant=tuple(canonical(r) for r in relevant))
 
     @classmethod
@@ -135,7 +135,7 @@ class Scale:
         numbers = [as_number(label) for label in distinct]
         if distinct and all(number is not None for number in numbers):
             ranked = tuple(sorted(distinct, key=float))
-            return cls(labels=ranked, ordinal=True, relevant=_relevant_by_custom(ranked, True))
+            return cls(labels=ranked, ordinal=True, relevant=_guess_relevant(ranked, True))
         if any(number is not None for number in numbers):
             text = next(label for label in distinct if as_number(label) is None)
             found = next(label for label in distinct if as_number(label) is not None)
@@ -148,7 +148,7 @@ class Scale:
         if len(distinct) == 2 and _NEGATIVE.fullmatch(distinct[1].casefold()):
             distinct.reverse()
         chosen = tuple(distinct)
-        return cls(labels=chosen, relevant=_relevant_by_custom(chosen, False))
+        return cls(labels=chosen, relevant=_guess_relevant(chosen, False))
 
     @property
     def values(self) -> NDArray[np.float64]:  # (label,)
@@ -239,7 +239,7 @@ class Scale:
         return binary, np.array([int(label in chosen) for label in self.labels], dtype=np.int64)
 
 
-def _relevant_by_custom(labels: tuple[str, ...], ordinal: bool) -> tuple[str, ...]:
+def _guess_relevant(labels: tuple[str, ...], ordinal: bool) -> tuple[str, ...]:
     """The labels that count as relevant where custom says so: above 0, or the upper of two."""
     numbers = [as_number(label) for label in labels]
     if all(number is not None for number in numbers):

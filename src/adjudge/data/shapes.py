@@ -112,7 +112,7 @@ def find_judges(cells: Cells) -> list[str]:
     groups = [own for own in found.values() if len(own) > 1 and _may_be_labels(own, cells)]
     if len(groups) == 1:
         return groups[0]
-    return [] if groups else _named_in_rows(cells)
+    return [] if groups else _find_named_in_rows(cells)
 
 
 def find_votes(cells: Cells) -> tuple[str, list[str]] | None:
@@ -185,7 +185,7 @@ def settle_shape(
         place.every = lambda: (table, None)
     questions = _chosen(options.questions_are, columns, place)
     if options.transpose:
-        return _transposed(table, questions, roles, place)
+        return _read_transposed(table, questions, roles, place)
     if questions:
         return _by_question(table, questions, roles, place)
     judges = _chosen(options.judges_are, columns, place)
@@ -218,7 +218,7 @@ def _by_judge(
     place.remark(note, Remedy("judges-are"))
     if not paired:
         return read_by_judge(table, judges, where, place)
-    rows, column = _given(table, cells, place)
+    rows, column = _find_cells(table, cells, place)
     held = {
         "judge": _cells(table, judges, rows, column),
         "label": _cells(table, cells, rows, column),
@@ -230,7 +230,7 @@ def read_by_judge(
     table: Any, judges: list[str], where: dict[str, str], place: Source
 ) -> tuple[Any, dict[str, str]]:
     """Return a row for each cell of the columns of judges, with what ``where`` names of its row."""
-    rows, column = _given(table, judges, place)
+    rows, column = _find_cells(table, judges, place)
     held = {"judge": as_names(judges).take(pa.array(column))}
     return _long(table, where, rows, held | {"label": _cells(table, judges, rows, column)})
 
@@ -241,7 +241,7 @@ def _by_question(
     """Read a column per question: an item is a row and a question, or the question's document."""
     columns = table.column_names
     documents = [_sibling(name, columns, "document") or "" for name in questions]
-    rows, column = _given(table, questions, place)
+    rows, column = _find_cells(table, questions, place)
     held: dict[str, Any] = {"label": _cells(table, questions, rows, column)}
     where = _places(roles, columns, [*questions, *filter(None, documents)])
     if all(documents) and len(set(documents)) == len(questions):
@@ -261,7 +261,7 @@ def _by_question(
     return _long(table, where, rows, held)
 
 
-def _transposed(
+def _read_transposed(
     table: Any, items: list[str], roles: dict[str, str], place: Source
 ) -> tuple[Any, dict[str, str]]:
     """Read a row per judge and a column per item."""
@@ -270,7 +270,7 @@ def _transposed(
     judge = None if bare else roles.get("judge", columns[0])
     judge = columns[0] if judge is not None and _is_numbered(judge, columns) else judge
     items = items or [name for name in columns if name != judge]
-    rows, column = _given(table, items, place)
+    rows, column = _find_cells(table, items, place)
     held: dict[str, Any] = {"label": _cells(table, items, rows, column)}
     names = [str(at) for at in range(1, len(items) + 1)] if bare else items
     held["item"] = as_names(names).take(pa.array(column))
@@ -318,7 +318,7 @@ def number_columns(width: int) -> list[str]:
     return [f"column {place}" for place in range(1, width + 1)]
 
 
-def _given(
+def _find_cells(
     table: Any, cells: list[str], place: Source
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the row and the column of each cell that holds something, in the order of the rows."""
@@ -425,7 +425,7 @@ def _may_be_labels(names: list[str], cells: Cells) -> bool:
     return not (words and unlike)
 
 
-def _named_in_rows(cells: Cells) -> list[str]:
+def _find_named_in_rows(cells: Cells) -> list[str]:
     """Return the columns whose names recur in the cells of another column."""
     likely = find_alike(cells)
     for name, given in cells.items():

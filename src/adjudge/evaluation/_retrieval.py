@@ -176,10 +176,10 @@ def _gain(
         return None
     if measure.NAME == "nDCG":
         return grades.astype(np.float64)
-    return _relevant(measure, grades, scale)
+    return _mark_relevant(measure, grades, scale)
 
 
-def _relevant(
+def _mark_relevant(
     measure: Any, grades: NDArray[np.int64], scale: Scale
 ) -> NDArray[np.float64]:  # (truth,)
     """Return 1 for each truth that is relevant to a measure, else 0."""
@@ -204,7 +204,7 @@ def _with_relevance(measure: Any, grades: NDArray[np.int64], scale: Scale) -> An
     taken = measure.SUPPORTED_PARAMS.get("rel")
     if taken is None or taken.default != 1 or "rel" in measure.params:
         return measure
-    least = int(grades[_relevant(measure, grades, scale) > 0].min())
+    least = int(grades[_mark_relevant(measure, grades, scale) > 0].min())
     return measure if least == 1 else measure(rel=least)
 
 

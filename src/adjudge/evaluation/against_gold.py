@@ -262,7 +262,7 @@ def evaluate(
         raise BadSetting("clip", clip, "a number above 0 and below 0.5, such as 1e-6")
     if bins < 1:
         raise BadSetting("bins", bins, "at least one bin")
-    kept, where = _aligned(given, gold)
+    kept, where = _align_labels(given, gold)
     posterior = None if given.posterior is None else given.posterior[where]
     truth, choice = gold.codes(given.scale)[kept], given.choice[where]
     sample = ScoredItems(given.scale, truth, choice, posterior, clip, bins)
@@ -289,7 +289,7 @@ def evaluate(
     )
 
 
-def _aligned(
+def _align_labels(
     labels: Labelled, gold: Gold
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:  # (scored,), (scored,)
     """Return the gold items with a label, in order of their names, and the rows of their labels.

@@ -354,7 +354,7 @@ def measure_agreement(
         single, least_common=least_common, resamples=resamples, level=level, seed=seed
     )
     found = {
-        name: _measured(name, patterns, judgments, resamples, level, seed) for name in _MEASURES
+        name: _measure_one(name, patterns, judgments, resamples, level, seed) for name in _MEASURES
     }
     found["cohen_kappa"] = cohen.score
     total = patterns.total * patterns.times
@@ -379,7 +379,7 @@ _MEASURES: dict[str, tuple[Callable[..., Floats], _Metric | None]] = {
 }
 
 
-def _measured(
+def _measure_one(
     name: str, patterns: _Patterns, judgments: Judgments, resamples: int, level: float, seed: int
 ) -> Score:
     """One measure with its interval, or the reason why it has no value."""

@@ -24,7 +24,7 @@ AP, P, R, RR, SUCCESS, RPREC, BPREF = range(7)
 
 
 @njit(cache=True, nogil=True)
-def _preferred(relevant_count, drawn, relevant, entry):
+def _compute_bpref(relevant_count, drawn, relevant, entry):
     """Bpref as trec_eval has it: how seldom an irrelevant document ranks above a relevant one."""
     if relevant_count == 0:
         return 0.0
@@ -44,7 +44,7 @@ def _preferred(relevant_count, drawn, relevant, entry):
 def _binary(kind, cutoff, relevant_count, drawn, relevant, entry, place):
     """One value of a measure that looks at relevance alone, over one ranking."""
     if kind == BPREF:
-        return _preferred(relevant_count, drawn, relevant, entry)
+        return _compute_bpref(relevant_count, drawn, relevant, entry)
     found, total, first = 0, 0.0, 0
     limit = relevant_count if kind == RPREC else cutoff
     for at in range(entry.size):

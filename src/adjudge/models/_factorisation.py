@@ -196,7 +196,7 @@ class _Problem:
         self.items, self.judges = matrix.by_item, matrix.by_judge
         self.ridge, self.each_block = plan.regularisation, each_block
         self.own, self.held = self._start(matrix.shape, plan)
-        self.own, self.held = self._alternated()  # the sides in balance before the first direction
+        self.own, self.held = self._alternate()  # the sides in balance before the first direction
         self.slopes = self._slopes()
         self.before: _Pair | None = None
         self.step: _Pair | None = None
@@ -232,7 +232,7 @@ class _Problem:
         pull = self.ridge * np.sqrt(_dot((self.own, self.held), (self.own, self.held)))
         return float(np.sqrt(_dot(self.slopes, self.slopes)) / pull) if pull > 0 else 0.0
 
-    def _alternated(self) -> _Pair:
+    def _alternate(self) -> _Pair:
         """Items solved against judges, judges against these items."""
         own, held = np.empty_like(self.own), np.empty_like(self.held)
         self._solve(self.items, self.held, own)
@@ -249,7 +249,7 @@ class _Problem:
     def go(self) -> float:
         """One step along a direction conjugate to the last, to the lowest point; its objective."""
         slopes = self.slopes
-        own, held = self._alternated()
+        own, held = self._alternate()
         scaled = (self.own - own, self.held - held)
         slope = _dot(slopes, scaled)
         step = (-scaled[0], -scaled[1])

@@ -44,7 +44,7 @@ class WeightedSweeps(Sweeps):
 
     def votes(self) -> Counts:
         """Counts with weighted vote shares for posteriors."""
-        return self._folded(self._voted()[1], own=not self.shared, weighted=True)
+        return self._folded(self._count_votes()[1], own=not self.shared, weighted=True)
 
     def expect(self, parameters: Parameters) -> Counts:
         """Expected counts under the parameters."""
@@ -58,10 +58,10 @@ class WeightedSweeps(Sweeps):
         if parameters is not None:
             posterior, counts = self.inner.posterior(self._split(parameters), own=True)
             return posterior, self._folded(counts, own=own or not self.shared, weighted=False)
-        posterior, counts = self._voted()
+        posterior, counts = self._count_votes()
         return posterior, self._folded(counts, own=own or not self.shared, weighted=False)
 
-    def _voted(self) -> tuple[NDArray[np.float64], Counts]:
+    def _count_votes(self) -> tuple[NDArray[np.float64], Counts]:
         """Weighted vote shares, and counts of effective judges under them."""
         units = self.effective.units
         none = np.zeros(len(units), dtype=np.bool_)

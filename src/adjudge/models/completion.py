@@ -224,7 +224,7 @@ def recommend_judges(factors: Factors, consensus: Consensus, item: str, *, count
     if at < 0:
         raise BadData(f"there is no item {shown(item)} in these judgments")
     value = factors.complete(np.array([at]))[0]
-    agreement = _agreement(factors, consensus.posterior[at], value)
+    agreement = _expect_agreement(factors, consensus.posterior[at], value)
     free = factors.judging.copy()
     free[judgments.judge[judgments.offsets[at] : judgments.offsets[at + 1]]] = False
     chosen = np.flatnonzero(free)
@@ -240,7 +240,7 @@ def recommend_judges(factors: Factors, consensus: Consensus, item: str, *, count
     )
 
 
-def _agreement(
+def _expect_agreement(
     factors: Factors,
     posterior: NDArray[np.float64],  # (truth,)
     value: NDArray[np.float64],  # (judge,)

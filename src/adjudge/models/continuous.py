@@ -144,7 +144,7 @@ class Continuous(FitPredict):
         loop = Loop(
             most=self.iterations,
             progress=progress,
-            checkpoint=_checkpoint(place.checkpoint, self, fixed),
+            checkpoint=_open_checkpoint(place.checkpoint, self, fixed),
             note="moved {:.1e}",
         )
         rules = (loop, self.pooled, self.tolerance)
@@ -170,7 +170,7 @@ class Continuous(FitPredict):
             variance = _common_variance(
                 together, _pairs(judgments, known), found.noise, fixed.count
             )
-            notes.append(_about_intervals(numbers.width * math.sqrt(variance)))
+            notes.append(_describe_intervals(numbers.width * math.sqrt(variance)))
             judges = judgments.judge_count
             common = numbers.width * math.sqrt(variance + found.shifts / judges)
             stretch = math.sqrt(found.scales / judges)
@@ -225,7 +225,7 @@ def _pairs(judgments: Judgments, known: NDArray[np.int32] | None) -> _Floats:  #
     return pairs if known is None else np.where(known >= 0, 0.0, pairs)
 
 
-def _about_intervals(common: float) -> str:
+def _describe_intervals(common: float) -> str:
     """What intervals without gold hold, and what gold would add."""
     wider = "widen them as needed"
     about = "intervals are about the judges' noise, not about what all judges get wrong together"
@@ -254,7 +254,9 @@ def _earlier(start: ContinuousConsensus, judgments: Judgments, numbers: Numbers)
     )
 
 
-def _checkpoint(given: Checkpoint | None, model: Continuous, fixed: Fixed) -> Checkpoint | None:
+def _open_checkpoint(
+    given: Checkpoint | None, model: Continuous, fixed: Fixed
+) -> Checkpoint | None:
     """The checkpoint of this fit, which knows the judgments by what every judge gave."""
     if given is None:
         return None

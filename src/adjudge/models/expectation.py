@@ -88,7 +88,7 @@ def _counts_of(state: State) -> Counts:
     return Counts(classes=state["classes"], confusion=state["confusion"], log_likelihood=0.0)
 
 
-def _continued(
+def _continue_counts(
     start: Consensus, prepared: Prepared, votes: NDArray[np.float64]
 ) -> NDArray[np.float64]:  # (judge, truth, label), or one for all
     """The counts of an earlier fit, for its judges; of votes for others."""
@@ -138,7 +138,7 @@ def fit_points(model: Any, given: Given, smoothing: Smoothing | None = None) -> 
     votes = sweeps.votes()
     begin = {"classes": votes.classes, "confusion": votes.confusion}
     if given.start is not None:
-        begin["confusion"] = _continued(given.start, prepared, votes.confusion)
+        begin["confusion"] = _continue_counts(given.start, prepared, votes.confusion)
     found, trace, converged = loop.run("em", begin, step, settled)
     parameters = Parameters(prevalence=found["prevalence"], confusion=found["rates"])
     outcome = describe_unconverged(model.iterations)

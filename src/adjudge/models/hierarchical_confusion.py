@@ -57,7 +57,7 @@ def _fit_variational(model: Any, given: Given) -> Consensus:
             [learn_pseudo_counts(rows[:, k], now["alpha"][k]) for k in range(rows.shape[1])]
         )
         beta = learn_pseudo_counts(now["classes"], now["beta"])
-        rates = _expected_logs(now["classes"] + beta, fixed), _expected_logs(rows + alpha)
+        rates = _expect_logs(now["classes"] + beta, fixed), _expect_logs(rows + alpha)
         counts = prepared.sweeps.expect(Parameters(prevalence=rates[0], confusion=rates[1]))
         after: State = {"alpha": alpha, "beta": beta, "prevalence": rates[0], "rates": rates[1]}
         after |= {"classes": counts.classes, "confusion": counts.confusion}
@@ -121,7 +121,7 @@ def learn_pseudo_counts(
     return alpha
 
 
-def _expected_logs(
+def _expect_logs(
     weights: NDArray[np.float64],  # (row, column)
     fixed: NDArray[np.float64] | None = None,  # (column,)
 ) -> NDArray[np.float64]:

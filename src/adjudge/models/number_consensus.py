@@ -156,7 +156,7 @@ def sweep_numbers(
 
     def step(now: State, _: int) -> tuple[State, float]:
         before = _to_state(now)
-        after = _swept(sweeps, numbers, fixed, before, pooled)
+        after = _sweep_once(sweeps, numbers, fixed, before, pooled)
         return asdict(after), _moved(before, after)
 
     def settled(trace: Sequence[float]) -> bool:
@@ -185,7 +185,7 @@ def value_items(
     return numbers.back(rows[:, 0]), rows[:, 1] * numbers.width**2, rows[:, 2]
 
 
-def _swept(
+def _sweep_once(
     sweeps: Sweeps, numbers: Numbers, fixed: Fixed, state: JudgeState, pooled: float
 ) -> JudgeState:
     """The state after one sweep: values given the judges, then judges given the values."""

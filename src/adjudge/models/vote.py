@@ -170,7 +170,7 @@ def choose_judges(
     judges = judgments.judge_count
     flipped = np.zeros(judges, dtype=np.bool_)
     if flip:
-        features, flipped = _flipped(judgments, features)
+        features, flipped = _flip_features(judgments, features)
     plain = np.ones(judges) if weight is None else weight.weights(features, shrink)
     dropped = Dropped({}) if keep is None else keep.drop(features)
     out = np.zeros(judges, dtype=np.bool_)
@@ -187,7 +187,7 @@ def choose_judges(
     return ChosenJudges(np.where(out, 0.0, plain), plain, flipped, dropped, tuple(notes))
 
 
-def _flipped(
+def _flip_features(
     judgments: Judgments, features: JudgeFeatures
 ) -> tuple[JudgeFeatures, NDArray[np.bool_]]:
     """Features with accuracies below one half reversed, and whose they are."""

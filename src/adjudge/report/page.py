@@ -123,7 +123,7 @@ def report_html(results: Results, *, progress: Progress | None = None) -> str:
     return render_page(
         "report.html.j2",
         "report.css",
-        _script(),
+        _read_script(),
         results=results,
         badges=VERDICT_BADGES,
         verdict_summary="" if results.audit is None else summarise_verdicts(results.audit),
@@ -182,7 +182,7 @@ def _drawing(name: str, results: Results) -> _Drawing:
     )
 
 
-def _script() -> str:
+def _read_script() -> str:
     parts = [(TEMPLATES / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
     return "(() => {\n'use strict';\n" + "\n".join(parts) + "\n})();\n"
 

@@ -24,12 +24,12 @@ def save(chart: Any, path: str | Path, *, theme: str = "light") -> None:
     suffix = place.suffix.lower()
     if suffix not in _SUFFIXES:
         raise BadSetting("path", str(place), f"a name that ends in {', '.join(_SUFFIXES)}")
-    content = _rendered(chart, suffix, theme)
+    content = _render(chart, suffix, theme)
     with written_whole(place) as file:
         file.write(content)
 
 
-def _rendered(chart: Any, suffix: str, theme: str) -> bytes:
+def _render(chart: Any, suffix: str, theme: str) -> bytes:
     """A chart as the bytes of a file with that suffix."""
     chosen = find_theme(theme)
     if suffix == ".html":
@@ -44,7 +44,7 @@ def _rendered(chart: Any, suffix: str, theme: str) -> bytes:
     return bytes(vl_convert.vegalite_to_png(spec, scale=_SCALE))
 
 
-def _script_json(value: Any) -> str:
+def _dump_for_script(value: Any) -> str:
     """A value as JSON that may stand inside a script element, whatever text it holds."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -81,6 +81,6 @@ def _page(chart: Any) -> str:
         f"background:{LIGHT.paper}}}#chart{{max-width:100%;overflow-x:auto}}"
         f"@media (prefers-color-scheme:dark){{body{{background:{DARK.paper}}}}}"
         '</style>\n</head>\n<body>\n<main id="chart"></main>\n'
-        f'<script type="application/json" id="specs">{_script_json(specs)}</script>\n'
+        f'<script type="application/json" id="specs">{_dump_for_script(specs)}</script>\n'
         f'<script type="module">{library}</script>\n</body>\n</html>\n'
     )

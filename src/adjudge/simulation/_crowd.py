@@ -181,20 +181,20 @@ def _by_rounds(
     left = np.arange(len(counts))
     part = judge
     for _ in range(_ROUNDS):
-        again = _seen_before(part)
+        again = _find_repeats(part)
         wrong = again.any(axis=0)
         if not wrong.any():
             return judge
         left, part, again = left[wrong], part[:, wrong], again[:, wrong]
         part[again] = _draw(cumulative, int(np.count_nonzero(again)), rng)
         judge[:, left] = part
-    part[_seen_before(part)] = -1
+    part[_find_repeats(part)] = -1
     _by_keys(part, activity, rng)
     judge[:, left] = part
     return judge
 
 
-def _seen_before(judge: Codes) -> NDArray[np.bool_]:  # (place, item)
+def _find_repeats(judge: Codes) -> NDArray[np.bool_]:  # (place, item)
     """Which places hold a judge whom an earlier place of the same item holds."""
     again = np.zeros(judge.shape, dtype=np.bool_)
     for place in range(1, len(judge)):

@@ -174,7 +174,7 @@ def _plan_one(services: RequesterServices, slug: str) -> ProjectPlan | None:
         return None
     began = time.time()
     try:
-        made = _planned(services, project, asked)
+        made = _compute_plan(services, project, asked)
     except AdjudgeError as fault:
         made = {"problem": str(fault)}
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
@@ -217,7 +217,9 @@ def _settings(wish: Wish, policy: Policy) -> dict[str, Any]:
     return found
 
 
-def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked) -> dict[str, Any]:
+def _compute_plan(
+    services: RequesterServices, project: ProjectSummary, asked: Asked
+) -> dict[str, Any]:
     """Fit the pilot, simulate crowds like it, and compute the cost of each number of judgments."""
     from adjudge.simulation.planning import plan
 

@@ -120,10 +120,12 @@ def read_labels(
         kept = find_row(request.on, fit_labels, request.project.id, model, question, page)
     rows: list[dict[str, Any]] = kept.rows if kept else []
     final = {} if question else services.items.get_final(slug)
-    return [_decided(row, final[row["item"]]) if row["item"] in final else row for row in rows]
+    return [
+        _apply_decision(row, final[row["item"]]) if row["item"] in final else row for row in rows
+    ]
 
 
-def _decided(row: dict[str, Any], final: FinalLabel) -> dict[str, Any]:
+def _apply_decision(row: dict[str, Any], final: FinalLabel) -> dict[str, Any]:
     """A row of labels as somebody decided it."""
     shares = {name: float(name == f"p_{final.label}") for name in row if name.startswith("p_")}
     return {**row, **shares, "label": final.label, "probability": 1.0, "entropy": 0.0}
@@ -146,7 +148,7 @@ def read_table(services: RequesterServices, slug: str, model: str, *, question: 
             blank = dict.fromkeys(rows[0])
             words = {"item": item, "topic": final.topic, "document": final.document}
             words = {name: text for name, text in words.items() if name in blank}
-            rows.append(_decided({**blank, **words, "judgments": 0}, final))
+            rows.append(_apply_decision({**blank, **words, "judgments": 0}, final))
     return pa.Table.from_pylist(rows).sort_by([("item", "ascending")]) if rows else None
 
 
@@ -277,7 +279,7 @@ def _fitted(
         key = {"project": at, "model": model, "question": question, "page": page // _PAGE}
         part = rows[page : page + _PAGE]
         services.caller.database.write(partial(put_row, table=fit_labels, key=key, rows=part))
-    _put(services, at, model, question, judges=_advised(keep_hidden_gold(consensus, own)))
+    _put(services, at, model, question, judges=_advise_judges(keep_hidden_gold(consensus, own)))
     if question:
         return len(rows), consensus
     known = set() if gold is None else set(gold.items.to_pylist())
@@ -290,7 +292,7 @@ def _fitted(
     return len(rows), consensus
 
 
-def _advised(consensus: Consensus) -> list[dict[str, Any]]:
+def _advise_judges(consensus: Consensus) -> list[dict[str, Any]]:
     """The judges of a fit: how often right in the consensus, and whom to keep, train or drop."""
     from adjudge.evaluation.diagnosis.diagnose import diagnose
 

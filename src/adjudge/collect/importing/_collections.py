@@ -82,9 +82,9 @@ def read_trec(uploads: list[Upload], gathering: Gathering, *, depth: int) -> Non
             if is_run(upload):
                 continue
             if _is_topics(upload):
-                topics |= _tagged_topics(upload)
+                topics |= _read_tagged_topics(upload)
             elif _is_queries(upload):
-                topics |= _listed_topics(upload)
+                topics |= _read_listed_topics(upload)
             else:
                 documents |= read_documents(upload, gathering.limits)
         except BadData as fault:
@@ -106,7 +106,7 @@ def _is_queries(upload: Upload) -> bool:
     return first.count("\t") == 1 and upload.suffix in (".tsv", ".txt", "")
 
 
-def _tagged_topics(upload: Upload) -> dict[str, _Topic]:
+def _read_tagged_topics(upload: Upload) -> dict[str, _Topic]:
     """Topics in TREC's tags, closed or not, or as XML."""
     text = upload.text()
     found: dict[str, _Topic] = {}
@@ -143,7 +143,7 @@ def _number_in(attributes: str) -> str:
     return ""
 
 
-def _listed_topics(upload: Upload) -> dict[str, _Topic]:
+def _read_listed_topics(upload: Upload) -> dict[str, _Topic]:
     """Topics, one per line: id, tab or colon, query."""
     found: dict[str, _Topic] = {}
     for line, given in upload.file().lines():

@@ -50,7 +50,7 @@ def read_documents(upload: Upload, limits: ImportLimits) -> dict[str, Document]:
     """The documents of a file by their ids."""
     head = upload.body[:200].lstrip()
     if head[:5].upper() == b"<DOC>":
-        return _tagged(upload)
+        return _read_tagged(upload)
     if head[:1] == b"{":
         return _json(upload)
     # Not every document becomes an item: there may be more of them than rows.
@@ -165,7 +165,7 @@ def _json(upload: Upload) -> dict[str, Document]:
     return documents
 
 
-def _tagged(upload: Upload) -> dict[str, Document]:
+def _read_tagged(upload: Upload) -> dict[str, Document]:
     documents: dict[str, Document] = {}
     text = upload.text()
     for block in read_blocks(text, "doc", _ELEMENTS, upload.name):

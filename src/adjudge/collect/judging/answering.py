@@ -106,7 +106,7 @@ def rows_missing(missing: Sequence[int], rows: Sequence[StoredRow]) -> Refused:
     return Refused("rows-missing", said, rows=missing)
 
 
-def _kept_answers(
+def _select_answers(
     project: ProjectSnapshot, row: StoredRow, answer: Answer
 ) -> dict[str, str] | None:
     """The answers to be stored: those that were asked for and said something."""
@@ -121,7 +121,7 @@ def make_judgment(
 ) -> dict[str, Any]:
     """One judgment to be stored; of a dry run never a trusted one."""
     gold = None if row.gold is None else request.project.golds[row.gold]
-    further = _kept_answers(request.project, row, answer) if page.kind == "work" else None
+    further = _select_answers(request.project, row, answer) if page.kind == "work" else None
     return {
         "project": request.judge.project,
         "judge": request.judge.id,
@@ -224,15 +224,15 @@ def repeat_outcome(
     given = request.on.execute(GIVEN, {"page": page.id}).all()
     stored = {row.row: mirror(row.label, row.swapped) for row in given}
     differing = sum(stored.get(answer.row) != answer.label for answer in answers)
-    feedback = _stored_feedback(request, page, given)
+    feedback = _read_feedback(request, page, given)
     return replace(conclude(request, page, feedback, len(given), again=True), differing=differing)
 
 
-def _stored_feedback(
+def _read_feedback(
     request: JudgeRequest, page: StoredRow, given: Sequence[StoredRow]
 ) -> list[Feedback]:
     """The feedback on an answered page, with the gold as it is now and contests marked."""
-    missed = _missed_rows(page, given)
+    missed = _find_missed_rows(page, given)
     statement = select(contests.c.judgment).where(
         contests.c.judgment.in_([row.id for row in missed])
     )
@@ -240,7 +240,7 @@ def _stored_feedback(
     return [make_feedback(request.project, row, contested=row.id in contested) for row in missed]
 
 
-def _missed_rows(page: StoredRow, given: Sequence[StoredRow]) -> list[StoredRow]:
+def _find_missed_rows(page: StoredRow, given: Sequence[StoredRow]) -> list[StoredRow]:
     """The answers whose feedback said that they are wrong."""
     rows = (page.outcome or {}).get("told", ())
     return [row for row in given if row.row in rows]
@@ -253,7 +253,7 @@ def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
         raise Refused("bad-form", f"please say why, in at most {LONGEST_COMMENT:,} characters")
     page = request.page(public)
     given = request.on.execute(GIVEN, {"page": page.id}).all()
-    contestable = _missed_rows(page, given)
+    contestable = _find_missed_rows(page, given)
     if page.kind == "training" and page.state == "open":
         contestable = [one for one in given if one.right is False]
     answer = next((one for one in contestable if one.row == row), None)

@@ -297,10 +297,10 @@ def _lease(
         if not ids:  # a short page, and it is gold's turn: no page is gold alone
             golds = []
             continue
-        missed = _not_obtained(request.on, ids, request.judge.arm, policy)
+        missed = _find_busy(request.on, ids, request.judge.arm, policy)
         if not missed:
             lease(request.on, ids)
-            return plan, _reached(queue, set(ids))
+            return plan, _find_end(queue, set(ids))
         lost |= missed
     return None
 
@@ -315,7 +315,7 @@ def _scans(request: JudgeRequest, window: int, left: int | None) -> list[tuple[i
     return scans
 
 
-def _reached(queue: Sequence[tuple[Any, ...]], chosen: set[int]) -> int:
+def _find_end(queue: Sequence[tuple[Any, ...]], chosen: set[int]) -> int:
     """The rank before the first topic of the queue that is not on the page."""
     topics = {row[1] for row in queue if row[0] in chosen}
     for _, topic, rank in queue:
@@ -324,7 +324,7 @@ def _reached(queue: Sequence[tuple[Any, ...]], chosen: set[int]) -> int:
     return int(queue[-1][2])
 
 
-def _not_obtained(on: Connection, ids: list[int], arm: str, policy: Policy) -> set[int]:
+def _find_busy(on: Connection, ids: list[int], arm: str, policy: Policy) -> set[int]:
     """Which of these items are just being answered or given back; on SQLite none.
 
     They are not waited for, since whoever has them may wait for what this judge has.

@@ -69,7 +69,7 @@ def submit(
     if missing:
         _save_draft(request, page, given)
         return rows_missing(missing, rows)
-    missing = _rows_unanswered(request, rows, given)
+    missing = _find_unanswered_rows(request, rows, given)
     if missing:
         _save_draft(request, page, given)
         some = "a row has" if len(missing) == 1 else f"{len(missing)} rows have"
@@ -77,7 +77,7 @@ def submit(
     return _submit_work(request, page, rows, given)
 
 
-def _rows_unanswered(
+def _find_unanswered_rows(
     request: JudgeRequest, rows: Sequence[StoredRow], given: Mapping[int, Answer]
 ) -> list[int]:
     """The rows that lack an answer to a further question that is required.

@@ -50,8 +50,8 @@ class Knowledge:
 
     def __post_init__(self) -> None:
         every = np.concatenate([self.confusion, self.pooled[None]])
-        object.__setattr__(self, "_logs", np.log(_floored(every)))
-        object.__setattr__(self, "_log_prior", np.log(_floored(self.prior)))
+        object.__setattr__(self, "_logs", np.log(_raise_zeros(every)))
+        object.__setattr__(self, "_log_prior", np.log(_raise_zeros(self.prior)))
 
     def rows_of(self, judges: NDArray[np.integer[Any]]) -> _Integers:
         """The rows of judges among the confusions; that of the pool for who is not known."""
@@ -100,7 +100,7 @@ class Knowledge:
         return cls(**arrays, correlation=float(stored.get("correlation", 0.0)))
 
 
-def _floored(rates: _Floats) -> _Floats:
+def _raise_zeros(rates: _Floats) -> _Floats:
     """Rates without zeros, that still add up to one over the last axis."""
     raised = np.maximum(rates, _FLOOR)
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True))

@@ -134,7 +134,7 @@ def _is_unlike_gold(
     agreement: _WorkAgreement, facts: JudgeFacts, share: NDArray[np.float64], labels: int
 ) -> NDArray[np.bool_]:
     """Whether judges agree with others on work far less than their gold lets expect."""
-    expected, doubt = _expected(agreement, facts, labels)
+    expected, doubt = _expect_agreement(agreement, facts, labels)
     chance = (agreement.given * agreement.around).sum(axis=1)
     far = agreement.agrees < chance + share * (expected - chance)
     surely = agreement.agrees + _SURELY * np.hypot(agreement.error, doubt) < expected
@@ -142,7 +142,7 @@ def _is_unlike_gold(
     return found
 
 
-def _expected(
+def _expect_agreement(
     agreement: _WorkAgreement, facts: JudgeFacts, labels: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The agreement with others that a judge's gold lets expect on work, and its standard error.

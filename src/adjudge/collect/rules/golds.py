@@ -152,7 +152,7 @@ def order_by_work(
     """
     places = np.arange(count) if among is None else np.array(sorted(among), dtype=np.int64)
     keys = np.array([*work] or [0], dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    drawn = keys[:, None] ^ _own_draws(count, seed)[places]  # (work, gold)
+    drawn = keys[:, None] ^ _draw_numbers(count, seed)[places]  # (work, gold)
     shifted = np.empty_like(drawn)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
         np.right_shift(drawn, np.uint64(shift), out=shifted)
@@ -164,7 +164,7 @@ def order_by_work(
 
 
 @lru_cache(maxsize=8)
-def _own_draws(count: int, seed: int) -> NDArray[np.uint64]:
+def _draw_numbers(count: int, seed: int) -> NDArray[np.uint64]:
     """The number that each of so many golds of a project has to itself."""
     drawn = np.random.default_rng([seed, 5]).integers(0, 2**63, count, dtype=np.uint64)
     drawn.flags.writeable = False

@@ -133,11 +133,11 @@ def _refusal_of(error: ErrorDetails, settings: Mapping[str, Any]) -> BadSetting:
     if name not in Policy.model_fields:
         return UnknownName("policy setting", name, Policy.model_fields)
     own = error.get("ctx", {}).get("error")
-    expected = _expected_of(Policy.model_fields[name]) if own is None else str(own)
+    expected = _describe_expected(Policy.model_fields[name]) if own is None else str(own)
     return BadSetting(name, settings[name], expected)
 
 
-def _expected_of(field: FieldInfo) -> str:
+def _describe_expected(field: FieldInfo) -> str:
     """What a setting may be, in words made of its declaration."""
     kinds = get_args(field.annotation) or (field.annotation,)
     if get_origin(field.annotation) is Literal:

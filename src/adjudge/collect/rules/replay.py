@@ -93,7 +93,7 @@ class LogReplay:
                 return replace(record, stage=figures["stage"])
             case "training-answered":
                 judge.training[record.attempt] += [(str(g), label) for g, label in figures["golds"]]
-                record = record.recounted(self._graded(judge))
+                record = record.recounted(self._count_grades(judge))
                 if not figures["ended"]:
                     return record
                 return after_training(record, policy, pairs=figures["pairs"]).record
@@ -101,7 +101,7 @@ class LogReplay:
                 return replace(record, stage="working")
             case "page-answered":
                 judge.work += [(str(g), label) for g, label in figures["golds"]]
-                return after_page(record.recounted(self._graded(judge)), policy).record
+                return after_page(record.recounted(self._count_grades(judge)), policy).record
             case "refresher-given":
                 misses = self._grades(judge.work[judge.mark :])["wrong"]
                 if not is_due(policy, misses=misses, had=judge.refreshers):
@@ -111,7 +111,7 @@ class LogReplay:
                     judge.refreshers += 1
                     judge.mark = len(judge.work)
             case "regraded":
-                graded = self._graded(judge)
+                graded = self._count_grades(judge)
                 passed = record.has_passed(graded, policy)
                 return after_regrade(record.recounted(graded), policy, passed=passed).record
             case "finished":
@@ -143,7 +143,7 @@ class LogReplay:
             ] += 1
         return counts
 
-    def _graded(self, judge: _Judge) -> dict[int, Counter[str]]:
+    def _count_grades(self, judge: _Judge) -> dict[int, Counter[str]]:
         """Every answer of a judge to gold, by the try at the training and grade; 0 is work."""
         tries = {attempt: self._grades(answers) for attempt, answers in judge.training.items()}
         return defaultdict(Counter, {**tries, 0: self._grades(judge.work)})

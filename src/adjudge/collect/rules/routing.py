@@ -125,7 +125,7 @@ def compose(
     if share and lacking:
         share = max(share, min(0.5, lacking / (lacking + len(work))))
     if share == 0.0:
-        plan = _without_gold(pile, policy)
+        plan = _plan_without_gold(pile, policy)
     else:
         plan = _with_gold(pile, policy, share, due, arrange)
     shuffled = [[group[place] for place in rng.permutation(len(group))] for group in plan]
@@ -206,7 +206,7 @@ def _cap(topics: int, policy: Policy) -> int:
     return math.ceil(policy.pairs_per_page / max(1, topics))
 
 
-def _without_gold(pile: _Pile[_Key], policy: Policy) -> Plan[_Key]:
+def _plan_without_gold(pile: _Pile[_Key], policy: Policy) -> Plan[_Key]:
     """Groups in order of preference, as long as the page has room."""
     cap = _cap(len(pile.work), policy)
     plan: Plan[_Key] = []
@@ -245,11 +245,11 @@ def _with_gold(
     if size * groups * 2 < min(policy.pairs_per_page, sum(map(len, pile.work.values()))):
         # Few queries, and gold under queries of its own: it cannot be hidden from anyone who
         # looks at queries, so that a page may as well be full.
-        crowded = _crowded(pile, policy, due)
+        crowded = _plan_crowded(pile, policy, due)
         if crowded:
             return crowded
     rows = groups * size
-    return _filled(pile, size, groups, due(rows), share) or _filled(
+    return _plan_filled(pile, size, groups, due(rows), share) or _plan_filled(
         pile, size, groups, round(share * rows), share
     )
 
@@ -282,7 +282,7 @@ def _last_shape(pile: _Pile[_Key], policy: Policy, share: float) -> tuple[int, i
     best, most = (1, 1), 0
     for size in _sizes(pile, policy):
         for groups in range(policy.pairs_per_page // size, 0, -1):
-            plan = _filled(pile, size, groups, round(share * groups * size), share)
+            plan = _plan_filled(pile, size, groups, round(share * groups * size), share)
             work = sum(not slot.gold for group in plan for slot in group)
             if work > most:
                 best, most = (size, groups), work
@@ -303,7 +303,7 @@ def _sizes(pile: _Pile[_Key], policy: Policy) -> range:
     return range(min(_cap(topics, policy), hidden), 0, -1)
 
 
-def _filled(pile: _Pile[_Key], size: int, groups: int, golds: int, share: float) -> Plan[_Key]:
+def _plan_filled(pile: _Pile[_Key], size: int, groups: int, golds: int, share: float) -> Plan[_Key]:
     """So many groups of so many rows, as near to so many golds as they come; else none."""
     hiding = pile.hiding(size)
     golden = (topic for topic in pile.counts if topic in hiding)
@@ -340,7 +340,7 @@ def _gold_groups(
     return plan, set(counts)
 
 
-def _crowded(pile: _Pile[_Key], policy: Policy, due: _Due) -> Plan[_Key]:
+def _plan_crowded(pile: _Pile[_Key], policy: Policy, due: _Due) -> Plan[_Key]:
     """A full page with several groups of a query: the last resort, see ``gold_warnings``."""
     size = max(1, min(max(pile.counts.values(), default=1), policy.results_per_query))
     chunks = [

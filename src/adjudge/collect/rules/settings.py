@@ -97,10 +97,10 @@ def fill_template(template: str, values: Mapping[str, str]) -> str:
     ...               {"code": "A1", "participant": "x&code=B2"})
     'https://panel.example/done?code=A1&who=x%26code%3DB2'
     """
-    return _PLACE.sub(lambda place: _escaped(values.get(place[1], "")), template)
+    return _PLACE.sub(lambda place: _escape(values.get(place[1], "")), template)
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     """A value for a path or a query. Dots alone are dropped: they would climb up a path."""
     return quote(value, safe="", errors="replace") if value.strip(".") else ""
 

@@ -198,7 +198,7 @@ class AccountService(Service):
                 expires=None if expires is None else expires.timestamp(),
             )
         )
-        return _token_of(on.execute(_TOKENS.where(tokens.c.public == public)).one()), secret
+        return _make_token(on.execute(_TOKENS.where(tokens.c.public == public)).one()), secret
 
     @reads_store
     def get_tokens(self, on: Connection) -> list[Token]:
@@ -207,7 +207,7 @@ class AccountService(Service):
         requester = self.caller.find_id(on)
         if requester is not None:
             statement = statement.where(tokens.c.requester == requester)
-        return [_token_of(row) for row in on.execute(statement)]
+        return [_make_token(row) for row in on.execute(statement)]
 
     @writes_store
     def revoke_token(self, on: Connection, token: str) -> None:
@@ -230,7 +230,7 @@ class AccountService(Service):
         if row.used is None or now - row.used > 60:  # the last use is kept to the minute
             use = update(tokens).where(tokens.c.public == row.public).values(used=now)
             self.caller.database.write(lambda on: on.execute(use))
-        return _token_of(row), requester
+        return _make_token(row), requester
 
 
 def add_requester(
@@ -299,7 +299,7 @@ def _requester_of(row: StoredRow) -> Requester:
     return from_row(Requester, row, requester=row.public)
 
 
-def _token_of(row: StoredRow) -> Token:
+def _make_token(row: StoredRow) -> Token:
     own = {"token": row.public, "project": row.slug, "requester": row.requester_public}
     return from_row(Token, row, **own)
 

@@ -301,7 +301,7 @@ def _tag_topics(table: Any) -> str:
     return "".join(blocks)
 
 
-def _table_unjudged(request: Request) -> Any:
+def _list_unjudged(request: Request) -> Any:
     """The items that are neither gold nor judged by anybody who is trusted."""
     judged = select(judgments.c.item).where(judgments.c.project == request.project.id, TRUSTED_WORK)
     if request.project.question:
@@ -342,7 +342,7 @@ def _table_judges(request: Request) -> Any:
 
 _TABLES: dict[str, Callable[[Request, bool], Any]] = {  # by kind
     "topics": lambda request, _: _table_topics(request),
-    "items": lambda request, _: _table_unjudged(request),
+    "items": lambda request, _: _list_unjudged(request),
     "answers": lambda request, _: read_table(request.on, request.project),
     "comparisons": _table_comparisons,
     "judges": lambda request, _: _table_judges(request),
@@ -378,7 +378,7 @@ def _list_offers(request: Request, labels: Any) -> _Offers:
     return _Offers(
         offers=offers,
         labelled=0 if labels is None else len(labels),
-        unjudged=len(_table_unjudged(request)),
+        unjudged=len(_list_unjudged(request)),
         golds=sum(gold.active for gold in request.project.golds.values()),
         graded=bool(scale.grades) or scale.ordinal or numbers,
     )

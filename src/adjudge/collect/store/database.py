@@ -62,7 +62,7 @@ class Database:
     """
 
     def __init__(self, url: str | Path, *, wait: float = 10.0, migrate: bool = True) -> None:
-        self.url = _checked_url(url)
+        self.url = _check_url(url)
         self.sqlite = self.url.get_backend_name() == "sqlite"
         self._wait = wait
         self._file = Path(str(self.url.database)) if self.sqlite else None
@@ -370,7 +370,7 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
     command.upgrade(migration_config(connection), revision)
 
 
-def _checked_url(url: str | Path) -> sa.URL:
+def _check_url(url: str | Path) -> sa.URL:
     """The URL, with drivers named; a path is a SQLite file."""
     text = str(url)
     try:

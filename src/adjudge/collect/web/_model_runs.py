@@ -121,7 +121,7 @@ class ModelRuns:
 
         def note(tally: Any) -> None:
             asked = next((one.state for one in self.find(slug) if one.model == run.model), "")
-            seen[0] = replace(_counted(seen[0], tally, endpoint), state=asked)
+            seen[0] = replace(_add_counts(seen[0], tally, endpoint), state=asked)
             self._keep(slug, seen[0])
             if self._stops[at].is_set() or asked != "running":
                 raise _Stopped
@@ -129,7 +129,7 @@ class ModelRuns:
         state, problem = "failed", "something went wrong on the server"
         try:
             tally = asyncio.run(self._judge(slug, run, endpoint, note))
-            seen[0] = _counted(seen[0], tally, endpoint)
+            seen[0] = _add_counts(seen[0], tally, endpoint)
             state, problem = "finished", tally.stopped or ""
         except _Stopped:
             state, problem = "stopped", ""
@@ -185,7 +185,7 @@ def _make_endpoint(run: ModelRun, key: str, address: str) -> Endpoint:
     )
 
 
-def _counted(run: ModelRun, tally: Any, endpoint: Endpoint) -> ModelRun:
+def _add_counts(run: ModelRun, tally: Any, endpoint: Endpoint) -> ModelRun:
     """A run with what its tally and its endpoint have counted."""
     usage, view = endpoint.usage, tally.judge
     return replace(

@@ -35,10 +35,10 @@ def money(amount: Decimal, currency: str) -> str:
 
 def _interval(right: int, seen: int) -> str:
     """How sure an accuracy on gold is: its 90% interval, as that in the consensus has it."""
-    return " to ".join(map(_percent, gold_interval(right, seen)))
+    return " to ".join(map(_format_percent, gold_interval(right, seen)))
 
 
-def _percent(share: float | None) -> str:
+def _format_percent(share: float | None) -> str:
     """A share as a percentage without decimals, or a dash."""
     return "–" if share is None else f"{100 * share:.0f}%"
 
@@ -102,7 +102,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "percent": _percent,
+        "percent": _format_percent,
         "moment": _moment,
         "remaining": _remaining,
         "minutes": spell_minutes,

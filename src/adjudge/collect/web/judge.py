@@ -58,7 +58,7 @@ def _work(request: Request, project: str) -> Response:
     arrival = _joining.from_panel(request, project)
     if arrival is not None:
         _joining.check_way(state, arrival)
-        return _arrived(request, arrival)
+        return _let_in(request, arrival)
     judge = state.pages.session(request).judges.get(project)
     if judge is None:
         return _welcome(request, _joining.welcome(state, project), None)
@@ -76,16 +76,16 @@ def _work(request: Request, project: str) -> Response:
 @router.get("/i/{key}")
 def _come_by_invitation(request: Request, key: str) -> Response:
     """Come by the short link of an invitation."""
-    return _arrived(request, _joining.from_invite(state_of(request), key))
+    return _let_in(request, _joining.from_invite(state_of(request), key))
 
 
 @router.get("/join/{token}")
 def _join(request: Request, token: str) -> Response:
     """Come by an invitation, or go on with one's own work on another device."""
-    return _arrived(request, _joining.from_link(state_of(request), token))
+    return _let_in(request, _joining.from_link(state_of(request), token))
 
 
-def _arrived(request: Request, arrival: Arrival | tuple[str, str]) -> Response:
+def _let_in(request: Request, arrival: Arrival | tuple[str, str]) -> Response:
     """Let the browser be the judge that a link names, and go on without the link in sight.
 
     A browser that is another judge already is asked first: whoever can make somebody open a link

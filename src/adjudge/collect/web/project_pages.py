@@ -92,7 +92,7 @@ def _overview(who: Who, project: str) -> Response:
     link = f"{origin(who.request)}{root(who.request)}/j/{project}"
     shown = _describe(who, project)
     marked = [(_mark(text), text) for text in shown["progress"].warnings]
-    dismissed = set(who.services.settings.get(_dismissed(who, project)) or ())
+    dismissed = set(who.services.settings.get(_name_dismissed(who, project)) or ())
     return who.show_project(
         "Overview",
         "overview",
@@ -114,7 +114,7 @@ def _mark(warning: str) -> str:
     return hashlib.sha256(warning.encode()).hexdigest()[:16]
 
 
-def _dismissed(who: LoggedIn, project: str) -> str:
+def _name_dismissed(who: LoggedIn, project: str) -> str:
     """The setting with the warnings that a requester has dismissed."""
     return dismissed_names(project) + who.requester.requester
 
@@ -123,7 +123,7 @@ def _dismissed(who: LoggedIn, project: str) -> str:
 def _dismiss(project: str, form: SentForm, who: Who) -> str:
     """Show a warning no more to whoever dismisses it; with none, show all again."""
     who.services.projects.get_head(project)  # theirs, or it is not there
-    name, mark = _dismissed(who, project), form.text("warning", most=16)
+    name, mark = _name_dismissed(who, project), form.text("warning", most=16)
     known = who.services.settings.get(name) or []
     who.services.settings.keep(name, [*known, mark][-50:] if mark else [])
     return f"/projects/{project}#warnings"

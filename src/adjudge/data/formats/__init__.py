@@ -92,14 +92,14 @@ def _own() -> dict[str, Format]:
 
 
 @cache
-def _added() -> dict[str, Format]:
+def _list_added() -> dict[str, Format]:
     """Return the formats of other packages, by name."""
     return plugins("adjudge.formats", taken=_own())
 
 
 def formats() -> dict[str, Format]:
     """Return all formats by name, in the order in which they are asked."""
-    return {**_added(), **_own()}
+    return {**_list_added(), **_own()}
 
 
 def _find(file: File) -> Format | None:

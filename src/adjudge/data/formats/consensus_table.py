@@ -36,7 +36,7 @@ def _read(file: File, options: Options) -> Content:
     """Read the labels, typed, and the scale of their truths; also as gold if gold is asked for."""
     table, source = read_rows(file, options, columns=list)
     need_columns(table.column_names, source, "item", "label")
-    labels = _typed(table, source)
+    labels = _set_types(table, source)
     gold = None
     if options.kind == "gold":
         roles = {name: name for name in _TEXTS[:3] if name in labels.column_names}
@@ -46,7 +46,7 @@ def _read(file: File, options: Options) -> Content:
     return Content(labels=labels, gold=gold, scale=scale, bad=source.skipped)
 
 
-def _typed(table: Any, source: Source) -> Any:
+def _set_types(table: Any, source: Source) -> Any:
     """Return the table with ids and label as text, numbers as numbers, fallback as truth values.
 
     Columns of other names stay as they are.

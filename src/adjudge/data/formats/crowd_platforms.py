@@ -296,7 +296,7 @@ def _inputs(columns: list[str], question: str) -> list[str]:
     return [name for name in columns if not name.startswith("_") and name not in about]
 
 
-def _aggregated_question(table: Any, source: Source, options: Options) -> tuple[Any, str]:
+def _choose_aggregated_question(table: Any, source: Source, options: Options) -> tuple[Any, str]:
     """Choose the question among the columns that have their confidence next to them."""
     names = table.column_names
     found = [name for name in names if f"{name}{_SURE}" in names]
@@ -321,7 +321,7 @@ _AGGREGATED = Table(
     roles={"item": _ITEM, "topic": "topic", "document": "document"},
     gold="*",
     guarded=True,
-    prepare=_aggregated_question,
+    prepare=_choose_aggregated_question,
     known=(f"*{_SURE}",),
 )
 

@@ -206,7 +206,7 @@ def _read_arrow(
             if "straddling" in str(error) and size != sizes[-1]:
                 ragged.clear()
                 continue
-            raise _located(shape, error) from None
+            raise _locate_error(shape, error) from None
         except UnicodeDecodeError:
             raise not_text(file) from None
         break
@@ -235,7 +235,7 @@ def _check_closed(shape: Delimited) -> None:
                 raise BadData.at(shape.file.name, "open-quote", problem, line=lines[-1]) from None
 
 
-def _located(shape: Delimited, error: Exception) -> BadData:
+def _locate_error(shape: Delimited, error: Exception) -> BadData:
     """Return Arrow's error with the line that it is about."""
     if "UTF8" in str(error) or "UTF-8" in str(error):
         return not_text(shape.file)

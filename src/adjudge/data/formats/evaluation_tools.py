@@ -176,7 +176,7 @@ def _promptfoo_verdicts(result: Row, _: str) -> Iterator[Row | LeftOut]:
     if not graded and result.get("error"):
         yield LeftOut("output", "the provider failed")
         return
-    item = _output_name(result)
+    item = _name_output(result)
     seen = Counter[tuple[str, str | None]]()
     verdicts: list[tuple[Row, Any]] = []
     for part in map(as_object, as_list(graded.get("componentResults"))):
@@ -214,7 +214,7 @@ def _provider(given: Any) -> str | None:
     return as_text(named if isinstance(given, dict) else given) or None
 
 
-def _output_name(result: Row) -> str:
+def _name_output(result: Row) -> str:
     """Return the name of an output: its test, prompt and provider."""
     test = result.get("testIdx")
     if test is None:
@@ -337,7 +337,7 @@ def _preference(record: Row, _: str) -> Iterator[Row | LeftOut | Fault]:
         yield {**names, **asked, "label": outcome, "first": "unknown"}
 
 
-def _judged_preference(record: Row, name: str) -> Iterator[Row | LeftOut | Fault]:
+def _read_preference(record: Row, name: str) -> Iterator[Row | LeftOut | Fault]:
     """Return the judgment of AlpacaEval on a pair; a preference between 1 and 2 has confidence."""
     for row in _preference(record, name):
         if isinstance(row, dict):
@@ -357,7 +357,7 @@ def _read_alpaca(file: File, options: Options) -> Content:
         return Records(rows=_preference, judge=FILE).read(file, options)
     note = "each pair is an item, labelled A>B, A=B or B>A; 'adjudge rank-pairs' ranks generators"
     options.notes.append(note)
-    return Records(rows=_judged_preference, judge=FILE).read(file, options)
+    return Records(rows=_read_preference, judge=FILE).read(file, options)
 
 
 def _verdicts(record: Row, _: str) -> Iterator[Row | LeftOut]:

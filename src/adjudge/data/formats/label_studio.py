@@ -90,10 +90,10 @@ def _rows(task: Row, question: str) -> Iterator[Row | LeftOut | Fault]:
             yield LeftOut(kind, "the model has no name")
         else:
             row = shared | {"place": place, "what": kind}
-            yield _answered(entry, kind, question, row)
+            yield _read_answer(entry, kind, question, row)
 
 
-def _answered(entry: Row, kind: str, question: str, row: Row) -> Row | Fault:
+def _read_answer(entry: Row, kind: str, question: str, row: Row) -> Row | Fault:
     """Return the row of an annotation or a prediction: its one answer to the question."""
     values = [value for name, value in _answers(entry) if name == question]
     if len(values) > 1 and any(value != values[0] for value in values):  # not only more regions

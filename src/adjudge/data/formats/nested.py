@@ -51,7 +51,7 @@ class Nest:
 
     def judgments(self, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Return the judgments in a record, each as columns and values."""
-        held = _held(record, self.path)
+        held = _get_at(record, self.path)
         if self.form == "list":
             for one in as_list(held):
                 yield spelt_out(one) if isinstance(one, dict) else {"value": one}
@@ -87,7 +87,7 @@ def _nest(path: tuple[str, ...], held: Any, records: list[dict[str, Any]]) -> Ne
     if isinstance(held, list) and held and all(isinstance(one, dict) for one in held):
         if "judge" in roles_of(list(spelt_out(held[0]))):
             return Nest(name, path, "list")
-        every = (spelt_out(one) for record in records for one in as_list(_held(record, path)))
+        every = (spelt_out(one) for record in records for one in as_list(_get_at(record, path)))
         votes = len(path) == 1 and all(roles_of(list(one)).keys() == {"label"} for one in every)
         repeated = any(_repeats(record.get(name)) for record in records)
         return Nest(name, path, "votes") if votes and repeated else None
@@ -96,7 +96,7 @@ def _nest(path: tuple[str, ...], held: Any, records: list[dict[str, Any]]) -> Ne
     return Nest(name, path, "by judge") if by_judge else None
 
 
-def _held(record: dict[str, Any], path: tuple[str, ...]) -> Any:
+def _get_at(record: dict[str, Any], path: tuple[str, ...]) -> Any:
     """Return what a record holds where a path of keys leads."""
     held: Any = record
     for key in path:
@@ -112,8 +112,8 @@ def _repeats(held: Any) -> bool:
 
 def _ask_who_judged(nest: Nest, file: File) -> None:
     """Ask what the keys by judge are where they are the same everywhere and no names of judges."""
-    keys = [set(as_object(_held(record, nest.path))) for record in file.records]
-    names = list(as_object(_held(file.records[0], nest.path)))
+    keys = [set(as_object(_get_at(record, nest.path))) for record in file.records]
+    names = list(as_object(_get_at(file.records[0], nest.path)))
     same = len(keys) >= FEWEST_ROWS and all(own == keys[0] for own in keys)
     if (
         same

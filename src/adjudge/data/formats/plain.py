@@ -119,7 +119,7 @@ def _worth_reading(columns: list[str], named: Mapping[str, str] | None = None) -
 
 def _read(file: File, options: Options) -> Content:
     """Read judgments with gold if a column holds it; gold or labels alone where no judge is."""
-    table, source = read_rows(file, options, partial(_chosen_columns, options, file))
+    table, source = read_rows(file, options, partial(_choose_columns, options, file))
     source.every = partial(_read_again, file, options)
     every = file.columns if file.kind == "delimited" else table.column_names
     return content_of(table, source, options, every)
@@ -131,7 +131,7 @@ def _read_json(file: File, options: Options) -> Content:
     return content_of(table, source, options)
 
 
-def _chosen_columns(options: Options, file: File, columns: list[str]) -> list[str]:
+def _choose_columns(options: Options, file: File, columns: list[str]) -> list[str]:
     """Return the columns with a role, those that the user named among them.
 
     Where nobody named the label, also those that may be another one.
@@ -142,7 +142,7 @@ def _chosen_columns(options: Options, file: File, columns: list[str]) -> list[st
     return chosen + further_columns(file, [name for name in columns if name not in chosen])
 
 
-def _coded_columns(options: Options, columns: list[str]) -> list[str]:
+def _list_coded_columns(options: Options, columns: list[str]) -> list[str]:
     """Return the columns of ids and labels of judgments, whose texts repeat."""
     roles = roles_of(columns, named=named_columns(options.columns, columns, ""))
     found = {roles[role]: None for role in _CODED if role in roles and "judge" in roles}
@@ -164,7 +164,7 @@ def content_of(
     if "label" in roles and "label" not in named and not known and len(table):
         tell_label(table, roles, source, every)
     if "judge" not in roles and ("item" in roles or "document" in roles):
-        content = _without_judge(table, source, roles, options)
+        content = _read_without_judge(table, source, roles, options)
         if content is not None:
             return content
     choices: tuple[str, ...] = ()
@@ -180,7 +180,7 @@ def content_of(
     )
 
 
-def _without_judge(
+def _read_without_judge(
     table: Any, source: Source, roles: dict[str, str], options: Options
 ) -> Content | None:
     """Return the labels and the gold of a table without a judge, if it can hold these."""
@@ -216,7 +216,7 @@ def read_rows(
     file: File, options: Options, columns: Columns = _worth_reading
 ) -> tuple[Any, Source]:
     """Return the columns of a plain file that have a role, or those chosen, and its source."""
-    coded = partial(_coded_columns, options)
+    coded = partial(_list_coded_columns, options)
     if file.kind == "parquet":
         table = read_parquet(file, columns, coded)
         return table, options.source(file.name)

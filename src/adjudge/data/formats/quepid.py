@@ -58,7 +58,7 @@ _BOOK = Records(
 )
 
 
-def _freed(column: Any) -> Any:
+def _remove_marks(column: Any) -> Any:
     """Return a column without the marks that keep a spreadsheet from running its cells."""
     (plain,) = unguarded(pa.table({"": column})).columns
     return pc.replace_substring_regex(plain, r"^ ([=+\-@])", r"\1")
@@ -67,7 +67,7 @@ def _freed(column: Any) -> Any:
 def _read_case(file: File, options: Options) -> Content:
     """Read the ratings of a case, as labels and as gold."""
     table, source, lone = _case_rows(file, options)
-    table = pa.table({letters_of(name): _freed(table[name]) for name in table.column_names})
+    table = pa.table({letters_of(name): _remove_marks(table[name]) for name in table.column_names})
     blank = is_blank(table["rating"])
     table = keep_rows(table, source, ~blank)
     roles = {"topic": "query", "document": "docid", "gold": "rating"}
@@ -134,10 +134,10 @@ def _is_book(file: File) -> bool:
 def _read_book(file: File, options: Options) -> Content:
     """Read the judgments of a book in CSV: a column per judge, a cell per judgment."""
     table, source = read_delimited(file, options)
-    names = _freed(pa.array(table.column_names)).to_pylist()
+    names = _remove_marks(pa.array(table.column_names)).to_pylist()
     places = [letters_of(name) for name in names[:2]]
     need_columns(places, source, "query", "docid")
-    columns = [as_names(_freed(column)) for column in table.columns]
+    columns = [as_names(_remove_marks(column)) for column in table.columns]
     pair = dict(zip(places, columns[:2], strict=True))
     book = pa.table([*pair.values(), *columns[2:]], [*pair, *names[2:]])
     where = {"topic": "query", "document": "docid"}

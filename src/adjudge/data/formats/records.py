@@ -133,7 +133,7 @@ class Records:
             name = choose_question(names, options, file.name, self.question)
         gone = Counter[LeftOut]()
         for place, record in self.records(found, rows):
-            given = self.rows(record, name) if self.rows else [self._declared(record, name)]
+            given = self.rows(record, name) if self.rows else [self._make_row(record, name)]
             for row in given:
                 if row is not None:
                     self._keep(row, place, rows, golds, gone)
@@ -175,7 +175,7 @@ class Records:
             return [(p, {letters_of(k): v for k, v in as_object(r).items()}) for p, r in parts]
         return parts
 
-    def _declared(self, record: Row, name: str) -> Row | LeftOut | Fault | None:
+    def _make_row(self, record: Row, name: str) -> Row | LeftOut | Fault | None:
         """Return the row that the fields of a record make; none where the question is another."""
         if self.questions is not None and name not in self.questions(record):
             return None

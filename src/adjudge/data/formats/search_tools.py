@@ -28,7 +28,7 @@ from adjudge.data.formats.records import FILE, Level, Records, as_list, as_objec
 from adjudge.data.names import as_names
 
 
-def _judgment_lists(file: File) -> list[Any]:
+def _find_judgment_lists(file: File) -> list[Any]:
     """Return the judgment lists of a file: one to import, or the hits of a search for them."""
     found = read_json(file)
     hits = as_list(as_object(as_object(found).get("hits")).get("hits"))
@@ -46,7 +46,7 @@ _OPENSEARCH = Records(
         "label": ("rating",),
     },
     judge=FILE,
-    load=_judgment_lists,
+    load=_find_judgment_lists,
     rated=True,
     gold_of="*",
 )

@@ -84,7 +84,7 @@ def read_several(files: list[File], format: str | None, options: Options) -> Con
         content,
         format=kind,
         bad=tuple(chain.from_iterable(part.bad for part in contents)),
-        notes=(count, *_shared_notes(names, contents), *content.notes),
+        notes=(count, *_merge_notes(names, contents), *content.notes),
     )
 
 
@@ -108,14 +108,14 @@ def _together(contents: list[Content], options: Options, names: list[str], kind:
     if len(tables) == len(contents):
         scales = [content.scale for content in contents if content.scale is not None]
         scale = options.scale or (_common_scale(scales) if scales else None)
-        return Content(labels=_joined_labels(tables, names), gold=gold, scale=scale)
+        return Content(labels=_join_labels(tables, names), gold=gold, scale=scale)
     if len(golds) == len(contents):
         return Content(gold=gold)
     problem = f"these {len(contents)} files of format {kind} do not all hold judgments"
     raise BadData.at(None, "not-joinable", problem)
 
 
-def _shared_notes(names: list[str], contents: list[Content]) -> list[str]:
+def _merge_notes(names: list[str], contents: list[Content]) -> list[str]:
     """Return the notes of the readers, once for all files of which they are true."""
     found: dict[str, list[str]] = {}
     for name, content in zip(names, contents, strict=True):
@@ -174,7 +174,7 @@ def _join_judgments(parts: list[Judgments], given: Scale | None, names: list[str
     return Content(judgments=judgments, notes=tuple(source.notes))
 
 
-def _joined_labels(tables: list[Any], names: list[str]) -> Any:
+def _join_labels(tables: list[Any], names: list[str]) -> Any:
     """Return consensus tables one below the other; an item that has two labels is an error."""
     joined = pa.concat_tables(tables, promote_options="permissive")
     counts = pc.value_counts(joined["item"]) if "item" in joined.column_names else pa.array([])

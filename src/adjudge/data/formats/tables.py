@@ -119,10 +119,10 @@ class Table:
         )
         gold = content.gold
         if gold is not None:
-            gold = self._described(gold, table, roles, self.reason.replace("*", question))
+            gold = self._describe_gold(gold, table, roles, self.reason.replace("*", question))
         return replace(content, gold=gold, notes=notes)
 
-    def _described(self, gold: Gold, table: Any, roles: dict[str, str], reason: str) -> Gold:
+    def _describe_gold(self, gold: Gold, table: Any, roles: dict[str, str], reason: str) -> Gold:
         """Return the gold with its reasons, and with the items marked that were planted."""
         if self.honeypots:
             marks = np.ones(len(gold), dtype=np.bool_)

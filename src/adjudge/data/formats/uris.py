@@ -33,19 +33,19 @@ _FETCHED = 2_000_000_000  # bytes that are fetched from the Web at most
 _PATIENCE = 30.0  # seconds without a byte
 
 
-def _shown_uri(uri: str) -> str:
+def _hide_key(uri: str) -> str:
     """A URI as it may be printed: without a key in it, and without options."""
-    return _without_keys(uri.partition("?")[0])
+    return _hide_keys(uri.partition("?")[0])
 
 
-def _without_keys(text: str) -> str:
+def _hide_keys(text: str) -> str:
     """A text without the keys of the URIs in it: Arrow's errors repeat what they were given."""
     return re.sub(r"//[^/@\s]*@", "//", text)
 
 
 def name_of(place: str) -> str:
     """The last part of a path or a URI."""
-    return unquote(PurePosixPath(_shown_uri(place)).name) if is_uri(place) else Path(place).name
+    return unquote(PurePosixPath(_hide_key(place)).name) if is_uri(place) else Path(place).name
 
 
 def expand_patterns(places: Iterable[str]) -> list[str]:
@@ -65,7 +65,7 @@ def expand_patterns(places: Iterable[str]) -> list[str]:
 
 
 def _nothing(place: str) -> list[str]:
-    name = _shown_uri(place)
+    name = _hide_key(place)
     raise BadData.at(name, "missing-file", "no file fits this pattern")
 
 
@@ -105,8 +105,8 @@ def _explain_faults(uri: str) -> Iterator[None]:
     except (OSError, ValueError, HTTPException, pa.ArrowException) as fault:
         if isinstance(fault, HTTPError):
             fault.close()
-        reason, _, _ = _without_keys(str(fault)).partition("\n")
-        raise BadData.at(_shown_uri(uri), "unreadable-file", f"cannot be read ({reason})") from None
+        reason, _, _ = _hide_keys(str(fault)).partition("\n")
+        raise BadData.at(_hide_key(uri), "unreadable-file", f"cannot be read ({reason})") from None
 
 
 def is_web(place: str) -> bool:
@@ -154,7 +154,7 @@ def _copy_from_web(
             done += len(block)
             if max(done, total) > limit:
                 problem = f"is larger than {limit / 1e6:,.0f} MB, the limit of ADJUDGE_FETCH_MB"
-                raise BadData.at(_shown_uri(place), "too-large", problem)
+                raise BadData.at(_hide_key(place), "too-large", problem)
             file.write(block)
             if progress is not None:
                 progress(done, total)

@@ -107,7 +107,7 @@ def find_pairs(
     if pairs >= _ENOUGH:
         z -= np.median(z)
         scale = max(1.0, _MAD * float(np.median(np.abs(z))))
-    copied, p = _tested(met, usual, scale)
+    copied, p = _test_copying(met, usual, scale)
     found = _table(consensus, met, copied, z / scale, p, level)
     if pairs:
         known = pairs >= _ENOUGH or consensus.correlation is not None
@@ -237,7 +237,9 @@ def _distance(met: _Meetings, usual: float) -> _Floats:  # (pair,)
     return np.asarray(np.where(flat, 0.0, gap / np.sqrt(np.where(flat, 1.0, spread))))
 
 
-def _tested(met: _Meetings, usual: float, scale: float) -> tuple[_Floats, _Floats]:  # (pair,) each
+def _test_copying(
+    met: _Meetings, usual: float, scale: float
+) -> tuple[_Floats, _Floats]:  # (pair,) each
     """Return the share that seems copied, and the p-value of no more copying than usual."""
     base = np.log1p(usual * met.score)
     tried = COPIED[usual < COPIED]

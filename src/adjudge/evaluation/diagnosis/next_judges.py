@@ -218,7 +218,7 @@ class _GoldRates:
         sums, counts = np.zeros((len(logs), 1, self.panel.truths)), np.zeros((len(logs), 1))
         here, chosen = np.arange(len(logs)), list[int]()
         for _ in range(most):
-            tried = self._damped(sums + logs, counts + given)
+            tried = self._damp(sums + logs, counts + given)
             loss = -tried[here, :, self.panel.truth].mean(axis=0)
             loss[chosen] = np.inf
             chosen.append(int(np.argmin(loss)))
@@ -228,9 +228,9 @@ class _GoldRates:
     def read(self, panel: _GoldPanel, judges: list[int]) -> _Floats:  # (item, first judges, truth)
         """Log probabilities of the truths by the first judge, the first two and so on."""
         sums = np.cumsum(self._logs(panel, own=False)[:, judges], axis=1)
-        return self._damped(sums, np.cumsum(panel.label[:, judges] >= 0, axis=1))
+        return self._damp(sums, np.cumsum(panel.label[:, judges] >= 0, axis=1))
 
-    def _damped(self, sums: _Floats, counts: NDArray[Any]) -> _Floats:
+    def _damp(self, sums: _Floats, counts: NDArray[Any]) -> _Floats:
         power = count_effective(counts, self.panel.correlation) / np.maximum(counts, 1)
         return np.asarray(log_softmax(self.prior + power[..., None] * sums, axis=-1))
 

@@ -192,7 +192,7 @@ def sample_of(
             column="sampling_round",
         )
     parts = np.ones(len(item), dtype=np.int64) if stratum is None else stratum[order]
-    group = _joined(turn, parts, chance < 1)
+    group = _join_groups(turn, parts, chance < 1)
     return Sample(
         item=item,
         truth=truth,
@@ -203,7 +203,7 @@ def sample_of(
     )
 
 
-def _joined(turn: _Whole, part: _Whole, open_: NDArray[np.bool_]) -> _Whole:  # (gold,)
+def _join_groups(turn: _Whole, part: _Whole, open_: NDArray[np.bool_]) -> _Whole:  # (gold,)
     """Return groups of gold, by round and part; one that shows no spread joins the one before.
 
     The first of a round joins the second.

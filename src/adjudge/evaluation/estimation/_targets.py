@@ -125,7 +125,7 @@ def plain_target(name: str, consensus: Consensus, judged: NDArray[np.bool_]) -> 
         return None
     scale, items = consensus.scale, np.flatnonzero(judged)
     if kind in ("agreement", "error"):
-        return _about_judge(name, kind, rest, consensus, items)
+        return _target_judge(name, kind, rest, consensus, items)
     bounds = 0.0, 1.0
     if kind == "mean-grade":
         values = _grades(scale, rest, name)
@@ -185,7 +185,7 @@ def _truth(scale: Scale, label: str) -> int:
     return code
 
 
-def _about_judge(
+def _target_judge(
     name: str, kind: str, rest: str, consensus: Consensus, items: NDArray[np.int64]
 ) -> Mean:
     """Return agreement with the truth, or an error rate, of a judge or of the consensus."""

@@ -174,14 +174,14 @@ def _chances(
         )
     kind = target.strata()
     if kind is not None:
-        spared = _spared(size, kind) if target.is_normalised else size
+        spared = _reduce_sizes(size, kind) if target.is_normalised else size
         return _share_out(spared, budget), None, variance
     topics = np.zeros(len(size)) if target.topics is None else target.topics
     row: _Floats = np.stack([topics, expansion.expected(belief)])
     return _share_out(size, budget), row, variance
 
 
-def _spared(size: _Floats, kind: NDArray[np.int64]) -> _Floats:  # (member,)
+def _reduce_sizes(size: _Floats, kind: NDArray[np.int64]) -> _Floats:  # (member,)
     """Return sizes of which documents in no place that counts have at least a fifth."""
     others, counted = float(size[kind == 0].sum()), float(size[kind == 1].sum())
     if not others > 0:

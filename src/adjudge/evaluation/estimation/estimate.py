@@ -231,7 +231,7 @@ def _report(
     classical_low, classical_high = first.bounds(plan.level, target.bounds)
     low, high = second.bounds(plan.level, target.bounds)
     value = float(np.clip(second.value, *target.bounds))
-    saved = _saved(len(sample), len(target.item), classical_high - classical_low, high - low)
+    saved = _count_saved(len(sample), len(target.item), classical_high - classical_low, high - low)
     method: list[str] = [plan.estimator]
     if plan.strata is not None and not sample.drawn:
         method.append(f"stratified by {plan.strata}")
@@ -332,7 +332,7 @@ def _in_population(
     return replace(interval, variance=interval.variance + float(values.var(ddof=1)) * left)
 
 
-def _saved(gold: int, items: int, alone: float, width: float) -> int | None:
+def _count_saved(gold: int, items: int, alone: float, width: float) -> int | None:
     """Return how many more labels gold alone would need for an interval of this width."""
     if not alone > 0 or not width > 0:
         return None

@@ -95,7 +95,7 @@ def find_biases(
         return (), ()
     causes = dict(_causes(answers))
     found: list[Bias] = []
-    value, deserved = _deserved(answers, known)
+    value, deserved = _explain_grades(answers, known)
     for judge in np.flatnonzero(judged):
         own = np.flatnonzero(answers.judgments.judge == judge)
         found += _biases_of(answers, int(judge), own, value[own], deserved[own], causes)
@@ -141,7 +141,7 @@ def family_of(name: str) -> str:
     return name.lower() if word is None else word[0]
 
 
-def _deserved(answers: ModelAnswers, known: NDArray[np.int16]) -> tuple[_Floats, _Floats]:
+def _explain_grades(answers: ModelAnswers, known: NDArray[np.int16]) -> tuple[_Floats, _Floats]:
     """Return each label's grade, and what explains it: truth classes, or the others' mean.
 
     The columns of the second: one per truth, then the others' mean and whether it is used.

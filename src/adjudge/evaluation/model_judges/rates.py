@@ -114,7 +114,7 @@ class Rates:
         if kind == "over-rating":
             return self._over_rating()
         if kind == "gold-saved":
-            return self._gold_saved()
+            return self._measure_saving()
         hits = int((self.table * self._right(kind))[chosen].sum())
         low, high = jeffreys(hits, have, LEVEL)
         return Score(name=name, value=hits / have, low=float(low), high=float(high))
@@ -163,7 +163,7 @@ class Rates:
             ends = tuple(np.nanquantile(values[1:], [0.5 - LEVEL / 2, 0.5 + LEVEL / 2]).tolist())
         return Score(name=name, value=float(values[0]), low=ends[0], high=ends[1])
 
-    def _gold_saved(self) -> Score:
+    def _measure_saving(self) -> Score:
         """Measure the share of the variance of gold that labels explain, leaving one item out."""
         table, scale = self.table, self.scale
         truths = scale.truth_values[:, None] if scale.ordinal else np.eye(len(table))

@@ -88,10 +88,10 @@ class TruthDraws:
                 draw_given(self.consensus.posterior, self.number, key, self.number, judged)
             out[row, self.entries] = judged
             if self.extras.size:
-                out[row, self.extras] = self._unjudged(draw, judged)
+                out[row, self.extras] = self._draw_unjudged(draw, judged)
         return out
 
-    def _unjudged(self, draw: int, judged: _Truths) -> _Truths:  # (extra,)
+    def _draw_unjudged(self, draw: int, judged: _Truths) -> _Truths:  # (extra,)
         """Draw truths of unjudged entries, from a draw of their topic's prevalence.
 
         If the model has no prevalence of topics, it is drawn given the truths of the topic's judged

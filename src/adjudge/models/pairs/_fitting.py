@@ -252,7 +252,7 @@ def sample_strengths(
     progress: Progress | None = None,
 ) -> PairDraws:
     """Draws of everything, each chain from the point that ``start`` is, put a little off."""
-    graph = _adjacent(cells)
+    graph = _list_adjacent(cells)
     done = np.zeros(model.chains, dtype=np.int64)
     stop = threading.Event()
     total = model.warmup + model.draws
@@ -290,7 +290,7 @@ def sample_strengths(
     )
 
 
-def _adjacent(cells: PairCells) -> _Graph:
+def _list_adjacent(cells: PairCells) -> _Graph:
     """The cells of each item: where they start, and entries of cell * 2 + (it is the second)."""
     ends = np.concatenate([cells.a, cells.b])
     cell = np.arange(len(cells.a), dtype=np.int64) * 2

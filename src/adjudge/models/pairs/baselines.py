@@ -35,7 +35,7 @@ class WinRate(FitPredict):
 
     def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
         """Items by their average rate of wins, a tie being half of one."""
-        return _resampled(self, comparisons, _win_rates, "win rate", progress)
+        return _resample(self, comparisons, _win_rates, "win rate", progress)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class Elo(FitPredict):
             kernels.elo(*sides, order, self.initial, self.scale, self.step, score)
             return score
 
-        return _resampled(self, comparisons, rate, "Elo points", progress)
+        return _resample(self, comparisons, rate, "Elo points", progress)
 
 
 def _win_rates(comparisons: Comparisons) -> _Floats:  # (item,)
@@ -73,7 +73,7 @@ def _win_rates(comparisons: Comparisons) -> _Floats:  # (item,)
     return np.asarray(np.where(met > 0, total / np.maximum(met, 1), 0.5))
 
 
-def _resampled(
+def _resample(
     model: Any,
     comparisons: Comparisons,
     rate: Callable[[Comparisons], _Floats],

@@ -87,7 +87,7 @@ def _topics(results: Results) -> str | None:
     return "topics" if results.consensus.judgments.topics is None else _judged(results)
 
 
-def _calibrated(results: Results) -> str | None:
+def _need_calibration(results: Results) -> str | None:
     found = results.evaluation
     return _GOLD if found is None or found.calibration is None else None
 
@@ -160,7 +160,7 @@ FIGURES: dict[str, Figure] = {
         ("confusion", "the average confusion, with sd between judges", _few_labels),
         ("judge-item-matrix", "who gave which item which label", _judged),
         ("accuracy-by-ratings", "accuracy with fewer judgments per item", _curve),
-        ("calibration", "whether 80% sure is right in 80%", _calibrated),
+        ("calibration", "whether 80% sure is right in 80%", _need_calibration),
         ("trace", "the chains of a sampled model, draw by draw", _draws),
     )
 }
