@@ -127,47 +127,40 @@ def test_thirty_one_page_accounts_close_next_to_nothing(database: Database) -> N
     bench.check()
 
 
-def test_places_are_kept_until_the_judge_has_left_and_answers_longer(database: Database) -> None:
+def test_a_place_is_kept_until_the_judge_is_checked(database: Database) -> None:
     bench = Bench(database, topics=6, golds=30, **SMALL)
     anna, berta = bench.arrive("anna").judge, bench.arrive("berta").judge
     bench.turn(anna)
-    first = standings(bench)
-    assert set(first) == {"pending"}, "three golds are not five"
-    assert (count_closed(bench), sum(item.leased for item in bench.items())) == (
-        0,
-        first["pending"],
-    )
+    bench.turn(berta, right=False)
+    assert set(standings(bench)) == {"pending"}, "three golds are not five"
+    assert count_closed(bench) == 0
+    assert sum(item.leased for item in bench.items()) == standings(bench)["pending"]
+    bench.check()
+    bench.turn(anna)
+    assert count_closed(bench) == standings(bench)["trusted"]
+    assert standings(bench)["pending"] > 0
     bench.check()
     bench.clock.forward(minutes=61)
     bench.judging.sweep()
-    assert standings(bench) == {"released": first["pending"]}
-    assert sum(item.leased for item in bench.items()) == 0, "others may have the items"
-    (entry,) = bench.services.projects.get_log(bench.slug, event="judgments-released")
-    assert (entry.judge, entry.figures["judgments"]) == (anna, first["pending"])
-    bench.judging.sweep()
-    assert len(bench.services.projects.get_log(bench.slug, event="judgments-released")) == 1
-    bench.check()
-    while bench.judging.state(berta).open_items:
-        bench.turn(berta)
-    bench.check()
-    assert count_closed(bench) == 30
-    bench.services.projects.set_policy(bench.slug, {"judgments_per_item": 2})
-    bench.turn(anna)  # they come back, meet the gold, and what they gave first counts too
-    assert standings(bench).keys() == {"trusted"}
-    bench.check()
-
-
-def test_finishing_counts_and_going_without_any_gold_does_not(database: Database) -> None:
-    bench = Bench(database, topics=6, golds=30, **SMALL)
-    anna = bench.arrive("anna").judge
-    bench.turn(anna)
-    assert bench.judging.finish(anna).stage == "finished"
-    assert set(standings(bench)) == {"trusted"}
-    bench.check()
-    wrong = bench.arrive("wrong").judge
-    bench.turn(wrong, right=False)
-    assert bench.judging.finish(wrong).stage == "blocked"
+    assert bench.judging.state(berta).stage == "blocked"
     assert set(standings(bench)) == {"trusted", "untrusted"}
+    assert sum(item.leased for item in bench.items()) == 0, "others may have the items"
+    bench.check()
+
+
+@pytest.mark.parametrize("leaves", ["finish", "stay away"])
+@pytest.mark.parametrize("right", [True, False])
+def test_who_leaves_is_checked_by_the_gold_they_met(
+    sqlite: Database, leaves: str, right: bool
+) -> None:
+    bench = Bench(sqlite, topics=6, golds=30, **SMALL)
+    anna = bench.arrive("anna").judge
+    bench.turn(anna, right=right)
+    if leaves == "finish":
+        bench.judging.finish(anna)
+    bench.clock.forward(minutes=61)
+    bench.judging.sweep()
+    assert set(standings(bench)) == {"trusted" if right else "untrusted"}
     bench.check()
 
 
@@ -189,6 +182,7 @@ def test_a_changed_policy_counts_what_waited(database: Database) -> None:
         ("fixed", 5, "stays away", (5, 5)),
         ("adaptive", 1, "stays away", (5, 5)),
         ("fixed", 2, "stays away", (2, 3)),
+        ("fixed", 1, "stays away", (2, 3)),
         ("fixed", 1, "finishes", (2, 3)),
     ],
 )

@@ -33,8 +33,8 @@ from adjudge.collect.store.request import outdate_fits
 from adjudge.collect.store.schema import (
     COUNTED,
     ITEM_HAS_ROOM,
+    PENDING,
     TRUSTED_WORK,
-    UNCOUNTED,
     items,
     judges,
     judgments,
@@ -210,26 +210,19 @@ def preferred(
 
 
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
-_STANDINGS: BindParameter[Any] = bindparam("standings", expanding=True)
-_GIVEN_AS = (
-    select(judgments.c.id, judgments.c.item, judgments.c.judge, judgments.c.standing, judges.c.arm)
+_UNTRUSTED = (
+    select(judgments.c.id, judgments.c.item, judgments.c.judge, judges.c.arm)
     .join(judges, judges.c.id == judgments.c.judge)
-    .where(judgments.c.judge.in_(_IDS), COUNTED, judgments.c.standing.in_(_STANDINGS))
+    .where(judgments.c.judge.in_(_IDS), COUNTED, judgments.c.standing == "untrusted")
     .order_by(judgments.c.judge, judgments.c.id)
 )
-_NOT_COUNTED = ("pending", "released")
 _ROOM = select(items.c.id, (items.c.needed - items.c.leased - items.c.trusted)).where(
     items.c.id.in_(_IDS)
 )
 _TRUST = (
     update(judgments)
-    .where(judgments.c.judge.in_(_IDS), judgments.c.standing.in_(_STANDINGS))
+    .where(judgments.c.judge.in_(_IDS), judgments.c.standing == "untrusted")
     .values(standing="trusted")
-)
-_RELEASE = (
-    update(judgments)
-    .where(judgments.c.judge.in_(_IDS), judgments.c.standing == "pending", UNCOUNTED)
-    .values(standing="released")
 )
 _SURPLUS = update(judgments).where(judgments.c.id.in_(_IDS)).values(standing="surplus")
 
@@ -273,44 +266,27 @@ def untrust(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
     return len(lost)
 
 
-def uncounted_items(on: Connection, judge: int) -> list[int]:
-    """The items of a judge's judgments that do not count yet."""
-    statement = select(judgments.c.item).where(judgments.c.judge == judge, UNCOUNTED)
+def pending_items(on: Connection, judge: int) -> list[int]:
+    """The items on which a judge's judgments keep a place and do not count yet."""
+    statement = select(judgments.c.item).where(judgments.c.judge == judge, PENDING)
     return list(on.execute(statement).scalars())
 
 
-def count_checked(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
-    """Let the judgments of a judge who is checked now count; how many there were."""
-    return restore_trust(on, [judge], snapshot, standings=_NOT_COUNTED)
-
-
-def release_places(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
-    """Give the places of a judge's pending judgments to others; how many there were."""
-    given = on.execute(_GIVEN_AS, {"ids": [judge], "standings": ["pending"]}).all()
-    held = [row.item for row in given]
-    lock_items(on, held)
-    _release(on, given, snapshot.policy)
-    promote(on, held)
-    renew_needs(on, snapshot, held)
+def count_pending(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
+    """Let the pending judgments of a judge count; how many there were."""
+    held = pending_items(on, judge)
+    if held:
+        lock_items(on, held)
+        given = update(judgments).where(judgments.c.judge == judge, PENDING)
+        on.execute(given.values(standing="trusted"))
+        add_counts(on, held, snapshot.policy, leased=-1, trusted=1)
+        renew_needs(on, snapshot, held)
+        outdate_fits(on, snapshot.id)
     return len(held)
 
 
-def _release(on: Connection, given: Sequence[StoredRow], policy: Policy) -> None:
-    """Take the places of those of some judgments that are pending; their items are locked."""
-    held: Counter[int] = Counter(row.item for row in given if row.standing == "pending")
-    if held:
-        for part in batches({row.judge for row in given}):
-            on.execute(_RELEASE, {"ids": part})
-        add_counts(on, held, policy, leased=-1)
-
-
-def restore_trust(
-    on: Connection,
-    ids: Sequence[int],
-    snapshot: ProjectSnapshot,
-    standings: Sequence[str] = ("untrusted",),
-) -> int:
-    """Give trust to every judgment of these judges; how many count or are surplus.
+def restore_trust(on: Connection, ids: Sequence[int], snapshot: ProjectSnapshot) -> int:
+    """Give the trust back to every judgment of these judges; how many count or are surplus.
 
     Many judges at once, in a few statements, as if one after the other: judges in order of id, the
     judgments of each in order of time. Where an item, and the judge's arm on it, has room the
@@ -319,15 +295,14 @@ def restore_trust(
     """
     given: list[StoredRow] = []
     for part in batches(ids):
-        given += on.execute(_GIVEN_AS, {"ids": part, "standings": standings}).all()
+        given += on.execute(_UNTRUSTED, {"ids": part}).all()
     touched = sorted({row.item for row in given})
     lock_items(on, touched)
-    _release(on, given, snapshot.policy)
     beyond = _beyond(on, given, touched, snapshot)
     for part in batches(beyond):  # first, so that no row is written twice
         on.execute(_SURPLUS, {"ids": part})
     for part in batches(ids):
-        on.execute(_TRUST, {"ids": part, "standings": standings})
+        on.execute(_TRUST, {"ids": part})
     _count_restored(on, given, beyond, snapshot.policy)
     renew_needs(on, snapshot, touched)
     if given:

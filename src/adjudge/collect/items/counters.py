@@ -35,7 +35,16 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import STATE_RULE, STICKY
 from adjudge.collect.store.database import StoredRow, batches
-from adjudge.collect.store.schema import arms, items, judges, judgments, page_rows, pages, projects
+from adjudge.collect.store.schema import (
+    PENDING,
+    arms,
+    items,
+    judges,
+    judgments,
+    page_rows,
+    pages,
+    projects,
+)
 
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _PAGES: BindParameter[Any] = bindparam("pages", expanding=True)
@@ -212,7 +221,6 @@ def _promotable(on: Connection, item: StoredRow, limit: int | None) -> list[int]
 
 # In the words of the index ix_judgments_counted, so that it is used.
 _COUNTS = text("judgments.gold IS NULL AND NOT judgments.other AND judgments.standing = 'trusted'")
-_PENDING = text("judgments.standing = 'pending'")
 _LEASED = text("page_rows.gold IS NULL AND pages.state = 'open'")
 _JUDGED_BY = judgments.join(judges, judges.c.id == judgments.c.judge)
 _LEASED_BY = page_rows.join(pages, pages.c.id == page_rows.c.page).join(
@@ -224,7 +232,7 @@ _TAKEN = union_all(
     .where(judgments.c.item.in_(_IDS), _COUNTS),
     select(judges.c.arm, judgments.c.item)
     .select_from(_JUDGED_BY)
-    .where(judgments.c.item.in_(_IDS), _PENDING),
+    .where(judgments.c.item.in_(_IDS), PENDING),
     select(judges.c.arm, page_rows.c.item)
     .select_from(_LEASED_BY)
     .where(page_rows.c.item.in_(_IDS), _LEASED),
@@ -246,7 +254,7 @@ _LEASED_HERE = (
 _PENDING_HERE = (
     select(func.count())
     .select_from(_JUDGED_BY)
-    .where(judgments.c.item == items.c.id, _PENDING, judges.c.arm == bindparam("arm"))
+    .where(judgments.c.item == items.c.id, PENDING, judges.c.arm == bindparam("arm"))
     .correlate(items)
     .scalar_subquery()
 )

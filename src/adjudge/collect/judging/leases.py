@@ -15,15 +15,8 @@ from typing import Any
 from sqlalchemy import BindParameter, bindparam, exists, func, select, text, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.closing import (
-    count_checked,
-    release_places,
-    renew_needs,
-    untrust,
-)
+from adjudge.collect.items.closing import count_pending, renew_needs, untrust
 from adjudge.collect.items.counters import lease, lock_items, promote, release, with_arm_room
-from adjudge.collect.judging.budget import rows_left
-from adjudge.collect.judging.screening import Screening
 from adjudge.collect.judging.views import any_open, view_judge
 from adjudge.collect.rules.decisions import at_finish, is_checked, resume
 from adjudge.collect.rules.endings import CAME_LATE, LEFT, NOTHING_LEFT, OWN_WISH
@@ -32,7 +25,7 @@ from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, columns_of, record_of, write_log
 from adjudge.collect.store.schema import (
     ITEM_HAS_ROOM,
-    UNCOUNTED,
+    PENDING,
     items,
     judges,
     judgments,
@@ -216,7 +209,7 @@ def finish(request: JudgeRequest) -> None:
     end_way(request, reason, actor="judge")
 
 
-_OF_UNCOUNTED = select(judgments.c.judge, judgments.c.standing).where(UNCOUNTED).distinct()
+_WITH_PENDING = select(judgments.c.judge).where(PENDING).distinct()
 _IDLE = (
     select(judges, projects.c.version)
     .join(projects, projects.c.id == judges.c.project)
@@ -227,7 +220,7 @@ _IDLE = (
         judges.c.kind != DRY_RUN,
         (judges.c.right < judges.c.seen)
         | (judges.c.training_right < judges.c.training_seen)
-        | judges.c.id.in_(select(judgments.c.judge).where(UNCOUNTED)),
+        | judges.c.id.in_(_WITH_PENDING),
         func.coalesce(pages.c.state, "") != "open",
     )
     .order_by(judges.c.id)
@@ -237,29 +230,26 @@ _IDLE = (
 def find_unsettled(on: Connection, snapshots: SnapshotCache, now: float) -> list[str]:
     """The judges at work about whom ``settle`` has something to do.
 
-    Those who left below the blocking line, those who left with pending judgments, and those whose
+    Those who left below the blocking line or with pending judgments, and those whose pending
     judgments count by now, since gold or policy changed.
     """
-    uncounted: dict[int, set[str]] = {}
-    for judge, standing in on.execute(_OF_UNCOUNTED):
-        uncounted.setdefault(judge, set()).add(standing)
+    with_pending = set(on.execute(_WITH_PENDING).scalars())
     found = []
     for row in on.execute(_IDLE):
         project = snapshots.get(on, row.project, row.version)
-        policy, held = project.policy_of(row.arm), uncounted.get(row.id, set())
-        record, idle = record_of(row), _is_idle(row, policy, now)
+        policy, record = project.policy_of(row.arm), record_of(row)
+        idle, pending = _is_idle(row, policy, now), row.id in with_pending
         low = at_finish(record, policy).stage == "blocked"
-        counts = bool(held) and is_checked(record, policy, len(project.screening))
-        if counts or (idle and (low or "pending" in held)):
+        counts = pending and is_checked(record, policy, len(project.screening))
+        if counts or (idle and (low or pending)):
             found.append(row.public)
     return found
 
 
 def settle(request: JudgeRequest) -> int:
-    """Decide on a judge at work, and on their judgments that do not count yet; how many do now.
+    """Decide on a judge at work, and on their pending judgments; how many count now.
 
-    Who left below the blocking line ends as at the finish. Who left before they were checked keeps
-    their judgments, whose places go to others. They count if nothing is open for the judge: else
+    Who left is checked as at the finish, and so is who has nothing to judge for the moment: else
     the last judges of a project would wait for each other.
     """
     policy, judge, project = request.policy, request.judge, request.project
@@ -268,25 +258,16 @@ def settle(request: JudgeRequest) -> int:
     record, idle = record_of(judge), _is_idle(judge, policy, request.now)
     if idle and at_finish(record, policy).stage == "blocked":
         end_way(request, LEFT)
-    elif is_checked(record, policy, len(project.screening), over=_is_over(request)):
-        return count_checked(request.on, judge.id, project)
-    elif idle:
-        released = release_places(request.on, judge.id, project)
-        request.log("judgments-released", judge=judge.id, judgments=released)
-    return 0
+        return 0
+    over = idle or not any_open(request)
+    if not is_checked(record, policy, len(project.screening), over=over):
+        return 0
+    return count_pending(request.on, judge.id, project)
 
 
 def _is_idle(judge: StoredRow, policy: Policy, now: float) -> bool:
     """Whether a judge has done nothing for as long as a page lasts."""
     return judge.last is not None and judge.last + 60 * policy.lease_minutes <= now
-
-
-def _is_over(request: JudgeRequest) -> bool:
-    """Whether a judge can meet no more gold now: there is no further page, or no further gold."""
-    most, screening = request.policy.max_pages, Screening.of(request)
-    if (most is not None and request.judge.pages >= most) or not any_open(request):
-        return True
-    return screening is None or screening.has_run_out or rows_left(request) == 0
 
 
 def end_way(request: JudgeRequest, reason: str, *, actor: str = "system") -> None:
@@ -296,15 +277,12 @@ def end_way(request: JudgeRequest, reason: str, *, actor: str = "system") -> Non
     """
     if request.judge.stage == "finished":
         return
-    record, golds = record_of(request.judge), len(request.project.screening)
-    decision = at_finish(record, request.policy)
+    decision = at_finish(record_of(request.judge), request.policy)
     request.set_judge(**columns_of(decision.record), reason=reason, page=None, last=request.now)
     if decision.stage == "blocked":
         untrust(request.on, request.judge.id, request.project)
-    elif is_checked(record, request.policy, golds, over=reason != OWN_WISH or record.seen > 0):
-        count_checked(request.on, request.judge.id, request.project)
     else:
-        release_places(request.on, request.judge.id, request.project)
+        count_pending(request.on, request.judge.id, request.project)
     for name in decision.events or ("finished",):
         figures = {**decision.record.figures, "reason": reason}
         request.log(name, judge=request.judge.id, actor=actor, **figures)

@@ -10,10 +10,10 @@ from typing import Any
 from sqlalchemy import select, update
 
 from adjudge.collect.items.closing import (
-    count_checked,
+    count_pending,
     counted_items,
+    pending_items,
     renew_needs,
-    uncounted_items,
     untrust,
 )
 from adjudge.collect.items.counters import (
@@ -114,17 +114,15 @@ def _submit_work(
         touched += counted_items(request.on, request.judge.id)
     newly = checked and not dry and not is_checked(record_of(request.judge), policy, known)
     if newly:
-        touched += uncounted_items(request.on, request.judge.id)
+        touched += pending_items(request.on, request.judge.id)
     lock_items(request.on, touched)
     if dry and page.state == "open":  # their items go back as they were
         end_pages(request.on, [page.id], "returned")
     late = _take_late(request, work, given) if page.state == "expired" and not dry else set()
-    with_place, without = ("trusted", "surplus") if checked else ("pending", "released")
-    standings = {
-        row.row: without if row.item in late else with_place
-        for row in work
-        if given[row.row].label not in OTHERS
-    }
+    standings = {row.row: "surplus" for row in work if row.item in late}
+    if not checked:
+        counting = (row for row in work if given[row.row].label not in OTHERS)
+        standings = {**{row.row: "pending" for row in counting}, **standings}
     made = [
         make_judgment(request, page, row, given[row.row], standings.get(row.row, "trusted"))
         for row in rows
@@ -138,7 +136,7 @@ def _submit_work(
     request.on.execute(CLOSE, {"page": page.id, "now": request.now, "result": {"told": missed}})
     over = not checked and is_checked(decision.record, policy, known, over=True)
     if newly or (over and not any_open(request)):  # nor will more gold come, where work is over
-        count_checked(request.on, request.judge.id, request.project)
+        count_pending(request.on, request.judge.id, request.project)
     request.set_judge(
         **columns_of(decision.record),
         page=None,

@@ -284,7 +284,7 @@ class Trust(_Part):
         True,
         "Close items only by judges checked on gold",
         "Judgments wait until their judge has met the gold items before a decision and is not "
-        "below the blocking line. When the judge leaves, their items go to others.",
+        "below the blocking line, or has left above it.",
     )
 
 

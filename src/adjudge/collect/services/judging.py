@@ -260,8 +260,8 @@ class JudgingService:
     def sweep(self) -> int:
         """Give expired pages back to the pool, as making pages also does; how many there were.
 
-        Judges who left below the blocking line are ended as if they had finished, and judgments
-        that wait for gold are counted or released.
+        Judges who left are checked as if they had finished: below the blocking line they are ended,
+        else their pending judgments count.
         """
         expired = self._database.write(lambda on: expire_pages(on, self._now()))
         with self._database.read() as on:

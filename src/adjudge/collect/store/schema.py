@@ -4,7 +4,7 @@ What leaves the server are random public ids, never these integers. An item's co
 every commit: ``leased`` is the number of open pages it is on as work and of its pending judgments,
 ``trusted`` and ``surplus`` the numbers of its judgments of that standing, and
 ``leased + trusted <= needed``. Where items wait for gold (``gold_before_closing``), a judgment is
-pending until its judge is checked, and released once the judge has left before that.
+pending until its judge is checked.
 """
 
 from __future__ import annotations
@@ -263,9 +263,7 @@ judgments = Table(
     Column("label", Text, nullable=False),  # a label of the scale, or one of the others
     Column("other", Boolean, nullable=False),
     _text("comment"),
-    Column(
-        "standing", String(10), nullable=False
-    ),  # trusted, surplus, pending, released, untrusted
+    Column("standing", String(10), nullable=False),  # trusted, surplus, pending, untrusted
     _to("gold", "golds", nullable=True),
     Column("right", Boolean),
     Column("seconds", Double),
@@ -290,9 +288,8 @@ _index(  # the few answers that progress counts one by one; others are counted o
     where=text("gold IS NULL AND (other OR standing = 'untrusted')"),
 )
 _index("ix_judgments_golds", judgments.c.gold, where=_GOLD)
-UNCOUNTED = text("judgments.standing IN ('pending', 'released')")
-_UNCOUNTED_HERE = text("standing IN ('pending', 'released')")
-_index("ix_judgments_uncounted", judgments.c.judge, where=_UNCOUNTED_HERE)
+PENDING = text("judgments.standing = 'pending'")
+_index("ix_judgments_pending", judgments.c.judge, where=text("standing = 'pending'"))
 
 adjudications = Table(
     "adjudications",

@@ -1,4 +1,4 @@
-"""Judgments that do not count before their judge is checked, found by judge.
+"""Judgments that are pending until their judge is checked, found by judge.
 
 Revision 0023, after 0022.
 """
@@ -16,9 +16,9 @@ depends_on = None
 
 def upgrade() -> None:
     """Bring the schema up."""
-    where = sa.text("standing IN ('pending', 'released')")
+    where = sa.text("standing = 'pending'")
     op.create_index(
-        "ix_judgments_uncounted",
+        "ix_judgments_pending",
         "judgments",
         ["judge"],
         sqlite_where=where,
@@ -28,4 +28,4 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Take the schema back."""
-    op.drop_index("ix_judgments_uncounted", table_name="judgments")
+    op.drop_index("ix_judgments_pending", table_name="judgments")
