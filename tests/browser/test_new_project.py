@@ -180,9 +180,16 @@ def test_a_file_that_is_too_large_is_reported_before_it_is_sent(
     assert ada.url.endswith("/projects/new")
 
 
-def tab_to(page: Page, words: str, *, most: int = 120) -> None:
+def press(page: Page, words: str, address: str = "**") -> None:
+    """Press Enter on what is called so, and wait for the page it leads to."""
+    tab_to(page, words)
+    send(page)
+    page.wait_for_url(address)
+
+
+def tab_to(page: Page, words: str, typed: str = "") -> None:
     """Press Tab until what has the focus is called so, as somebody without a mouse does."""
-    for _ in range(most):
+    for _ in range(120):
         page.keyboard.press("Tab")
         named = page.evaluate(
             """() => {
@@ -197,6 +204,7 @@ def tab_to(page: Page, words: str, *, most: int = 120) -> None:
                 "() => { const box = document.activeElement.getBoundingClientRect();"
                 " return box.width > 0 && box.bottom > 0 && box.top < innerHeight; }"
             )
+            page.keyboard.type(typed)
             return
     raise AssertionError(f"no Tab leads to {words!r}")
 
@@ -206,14 +214,10 @@ def test_the_requesters_path_by_keys_alone(site: Site, visitors: Visitors, tmp_p
     ada = logged_in(site, visitors)
     file = tmp_path / "lamps.csv"
     file.write_text(PAIRS)
-    tab_to(ada, "Make one from files")
-    send(ada)
-    ada.wait_for_url("**/projects/new")
+    press(ada, "Make one from files", "**/projects/new")
     tab_to(ada, "What is to be judged")
     ada.locator("input[type=file]:focus").set_input_files(file)  # the dialog is the system's
-    tab_to(ada, "Read the files")
-    send(ada)
-    ada.wait_for_url("**/begin?done=read")
+    press(ada, "Read the files", "**/begin?done=read")
     tab_to(ada, "Colour")
     ada.keyboard.press("r")  # red
     expect(ada.locator("#shown-labels label").first).to_have_class("c-red")
@@ -223,21 +227,16 @@ def test_the_requesters_path_by_keys_alone(site: Site, visitors: Visitors, tmp_p
     ada.keyboard.press("Tab")
     ada.keyboard.type("-1")
     expect(ada.locator("#shown-labels label").first).to_contain_text("Spam")
-    tab_to(ada, "Save the labels")
-    send(ada)
-    ada.wait_for_url("**/begin?done=saved")
+    press(ada, "Save the labels", "**/begin?done=saved")
     slug = site.services.projects.get_all()[0].slug
     assert site.services.projects.get_scale(slug).labels[0] == "Spam"
     assert site.services.projects.read(slug).colours == {"Not relevant": "red"}
-    tab_to(ada, "Open to judges")
-    send(ada)
+    press(ada, "Open to judges")
     expect(ada.get_by_text("The project is open")).to_be_visible()
     judge_all(site, slug)
     refit._fit_one(site.services, slug, "majority-vote")
 
-    tab_to(ada, "Items")
-    send(ada)
-    ada.wait_for_url("**/items")
+    press(ada, "Items", "**/items")
     tab_to(ada, "Choose")  # the row; its link comes next
     ada.keyboard.press("Tab")
     ada.keyboard.press("Enter")  # in the drawer, where the link to the page has the focus
@@ -246,28 +245,18 @@ def test_the_requesters_path_by_keys_alone(site: Site, visitors: Visitors, tmp_p
     ada.wait_for_url("**/item?item=*")
     tab_to(ada, "Spam")
     ada.keyboard.press("ArrowRight")
-    tab_to(ada, "Why")
-    ada.keyboard.type("Seen by hand")
-    tab_to(ada, "Adjudicate")
-    send(ada)
+    tab_to(ada, "Why", "Seen by hand")
+    press(ada, "Adjudicate")
     expect(ada.get_by_text("the fit takes it for gold")).to_be_visible()
     ((final),) = site.services.items.get_final(slug).values()
     assert final.reason == "Seen by hand"
-    tab_to(ada, "Settings")
-    send(ada)
-    tab_to(ada, "Members")
-    send(ada)
-    ada.wait_for_url("**/members")
-    tab_to(ada, "Whom it is for")
-    ada.keyboard.type("Grace")
-    tab_to(ada, "Make a link")
-    send(ada)
+    press(ada, "Settings")
+    press(ada, "Members", "**/members")
+    tab_to(ada, "Whom it is for", "Grace")
+    press(ada, "Make a link")
     expect(ada.get_by_text("send it to one person")).to_be_visible()
-    tab_to(ada, "Results")
-    send(ada)
-    tab_to(ada, "Export")
-    send(ada)
-    ada.wait_for_url("**/export")
+    press(ada, "Results")
+    press(ada, "Export", "**/export")
     tab_to(ada, "in format labels-consensus")
     with ada.expect_download() as download:
         ada.keyboard.press("Enter")

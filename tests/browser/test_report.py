@@ -23,7 +23,8 @@ from adjudge import (
 )
 from adjudge.data.formats import read
 from adjudge.data.names import as_names
-from adjudge.report import Provenance, gather, write_report
+from adjudge.report import Provenance, gather, save, write_report
+from adjudge.report.plots.judges import sensitivity_specificity
 from adjudge.report.preferences import write_pair_report
 from adjudge.report.results import Results
 from adjudge.simulation import Crowd, Population, demo
@@ -245,17 +246,6 @@ def test_dark_is_dark_and_print_is_light(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 760
 
 
-@pytest.mark.parametrize("width", [320, pytest.param(390, marks=pytest.mark.full), 768])
-def test_no_width_scrolls_sideways(page: Page, width: int) -> None:
-    """Nothing is drawn for a width: what was opened wide is as what is opened narrow."""
-    page.set_viewport_size({"width": width, "height": 900})
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    page.evaluate("location.hash = 'judge-0'")
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_be_visible()
-    assert dialog.evaluate("node => node.scrollWidth <= node.clientWidth")
-
-
 def test_hostile_names_are_only_names(opened: Any, tmp_path: Path) -> None:
     rows = [
         {"item": f"{name} {copy}", "judge": judge, "label": label, "topic": name}
@@ -329,3 +319,21 @@ _CUT = """() => {
     const held = document.querySelector("svg.interval").closest("table").parentElement;
     return held.scrollWidth > held.clientWidth + 1;
 }"""
+
+
+def test_an_interactive_chart_is_drawn_in_both_schemes(opened: Any, tmp_path: Path) -> None:
+    rates = {"specificity": [0.5, 0.25], "sensitivity": [0.75, 1.0]}
+    judges = pa.table({"judge": [HOSTILE[0], "ann"], "judgments": [90, 3], **rates})
+    path = tmp_path / "chart.html"
+    save(sensitivity_specificity(judges), path)
+    watched = opened(path.as_uri())
+    page, drawing = watched.page, watched.page.locator("#chart svg")
+    for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 23, 27)")):
+        page.emulate_media(color_scheme=scheme)
+        expect(drawing).to_have_css("background-color", paper)
+        points = page.locator(".judges_marks path")
+        expect(points).to_have_count(2)
+        points.first.hover()
+        expect(page.locator("#vg-tooltip-element")).to_contain_text(HOSTILE[0])
+    assert page.evaluate("window.hacked") is None
+    assert (watched.said, watched.asked) == ([], [path.as_uri()])

@@ -10,13 +10,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from adjudge import DawidSkene, Gold, HierarchicalRelevance, Judgments, Scale, model
+from adjudge import (
+    DawidSkene,
+    Gold,
+    HierarchicalConfusion,
+    HierarchicalRelevance,
+    Judgments,
+    MajorityVote,
+    Scale,
+)
 from adjudge.evaluation import cross_validate, evaluate
 from adjudge.models.calibrated import with_calibration
+from adjudge.models.model import Model
 from adjudge.report import FIGURES, Provenance, Results, gather, report_html, write_report
 from adjudge.report.words import certainty
 from adjudge.simulation import Crowd, Population, demo
-from sizes import sized
 
 PROVENANCE = Provenance(
     command="adjudge report 'a b.csv'", files=(("a b.csv", "ab12"),), made="some day"
@@ -130,24 +138,44 @@ ODD = {
         "label": [f"c{n % 30}" for n in range(60)],
     },
 }
-SHORT = {"chains": 2, "warmup": 5, "draws": 3}
-
-
-ASKED: dict[str, dict[str, int]] = {
-    "majority-vote": {},
-    "dawid-skene": {},
-    "hierarchical-confusion": SHORT,
-}
-IN_TURN = list(zip(ASKED, ("one judgment", "many labels", "one label"), strict=True))
 
 
 @pytest.mark.parametrize(
-    ("name", "odd"), sized(IN_TURN, full=[(name, odd) for name in ASKED for odd in ODD])
+    ("chosen", "odd"),
+    [
+        (MajorityVote(), "one judgment"),
+        (DawidSkene(), "many labels"),
+        (HierarchicalConfusion(chains=2, warmup=5, draws=3), "one label"),
+    ],
 )
-def test_odd_data_have_a_page_too(name: str, odd: str) -> None:
+def test_odd_data_have_a_page_too(chosen: Model, odd: str) -> None:
     table = ODD[odd]
     scale = Scale.infer(set(table["label"]))  # thirty in sixty rows would be taken for ids
     judgments = Judgments.from_table(pa.table(table), scale=scale)
     judgments = judgments.with_items(pa.array(["nobody judged it"]))
-    consensus = model(name, **ASKED[name]).fit(judgments)
+    consensus = chosen.fit(judgments)
     assert "no judgment at all" in report_html(gather(consensus))
+
+
+def section(page: str) -> str:
+    found = re.search(r'<section id="people-and-models".*?</section>', page, re.DOTALL)
+    return "" if found is None else re.sub(r"<[^>]+>", " ", found[0])
+
+
+def test_the_section_on_llm_judges_is_the_audit() -> None:
+    made = demo(3)
+    table = made.judgments.to_table()
+    kinds = ["model" if name.startswith("llm") else "person" for name in table["judge"].to_pylist()]
+    judgments = Judgments.from_table(table.append_column("kind", pa.array(kinds)))
+    panel = gather(MajorityVote().fit(judgments), gold=made.gold)
+    page = report_html(panel)
+    text = section(page)
+    for part in ("llm-judge-8b", "Verdicts:", "Next to people", "Numbers from their labels"):
+        assert part in text
+    assert 'href="#people-and-models"' in page
+    assert panel.audit is not None
+    assert panel.audit["llm-judge-8b"].alternative == "passed"
+
+
+def test_without_models_there_is_no_section(fitted_page: str) -> None:
+    assert section(fitted_page) == ""

@@ -64,8 +64,5 @@ def test_json_is_the_specification(tmp_path: Path) -> None:
 
 
 def test_a_name_that_says_no_form(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting) as caught:
+    with pytest.raises(BadSetting):
         save(sensitivity_specificity(JUDGES), "a.pdf")
-    assert str(caught.value) == (
-        "path = 'a.pdf': expected a name that ends in .png, .svg, .html, .json"
-    )
