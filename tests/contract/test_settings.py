@@ -13,11 +13,15 @@ from adjudge import (
     BradleyTerry,
     Continuous,
     Gold,
+    GradedBradleyTerry,
+    HierarchicalConfusion,
+    HybridConfusion,
     ItemTypes,
     Judgments,
     MajorityVote,
     Pmf,
     Run,
+    SingleConfusion,
     may_replace,
 )
 from adjudge.errors import BadSetting
@@ -40,6 +44,18 @@ REFUSED: dict[str, tuple[Callable[..., object], dict[str, list[Any]]]] = {
         {"rank": [0, "all"], "regularisation": [0.0, np.nan], "cut": ["half"], "alpha": [1.5]},
     ),
     "continuous": (Continuous, {"bias": ["none"]}),
+    "single-confusion": (
+        SingleConfusion, {"iterations": [0], "tolerance": [-1.0], "diagonal": [0.0]}
+    ),
+    "hybrid-confusion": (
+        HybridConfusion, {"chains": [0], "draws": [0], "warmup": [-1], "thin": [0]}
+    ),
+    "hierarchical-confusion": (HierarchicalConfusion, {"chains": [0], "method": ["em"]}),
+    "graded-bradley-terry": (
+        GradedBradleyTerry,
+        {"agree": [(1.0, 0.0)], "lean_spread": [0.0], "regularisation": [0.0],
+         "iterations": [0], "tolerance": [0.0]},
+    ),
     "bradley-terry": (
         BradleyTerry,
         {"ties": ["third"], "method": ["em"], "regularisation": [-1], "chains": [0]},

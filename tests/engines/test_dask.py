@@ -30,9 +30,7 @@ from adjudge import (
     Vote,
 )
 from adjudge.data.formats import Content, read, write
-from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.engines import _cluster, _parquet, dask
-from adjudge.engines._cluster import add_sums
 from adjudge.errors import BadData, ClusterLost
 from adjudge.models.model import Step
 from adjudge.models.weighting import available, measure_features
@@ -199,21 +197,6 @@ def test_a_million_judgments_with_any_number_of_processes(cluster: DaskEngine) -
 
 
 @slow
-def test_real_judgments_with_any_number_of_processes(
-    cluster: DaskEngine, shared_data: Path
-) -> None:
-    content = trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv"))
-    assert content.judgments is not None
-    models: list[Model] = [
-        DawidSkene(**SWEEPS),
-        HierarchicalRelevance(chains=1, warmup=sized(1, full=5), draws=sized(3, full=5), thin=1),
-    ]
-    for model in models:
-        threads = model.fit(content.judgments)
-        assert_same(threads, model.fit(content.judgments, engine=cluster))
-
-
-@slow
 def test_settings_that_cannot_be() -> None:
     with pytest.raises(BadSetting, match=r"^processes = 0: expected at least one process$"):
         DaskEngine(processes=0)
@@ -244,11 +227,6 @@ def test_sums_in_a_tree_change_no_bit(
     model = DawidSkene(iterations=3)
     assert len(engine.load(crowd.judgments).parts.futures) >= 9
     assert_same(model.fit(crowd.judgments), model.fit(crowd.judgments, engine=engine))
-
-
-def test_sums_are_added_one_by_one() -> None:
-    one, two = add_sums([(np.array([1, 2]), 3), (np.array([10, 20]), 2**62)])
-    assert (one.tolist(), two) == ([11, 22], 2**62 + 3)
 
 
 def test_a_process_that_is_killed_is_replaced_and_changes_no_bit(

@@ -37,22 +37,6 @@ def crowd():
     return Crowd(items=400, population=population, topics=4, gold=0.2, per_item=5).make(seed=2)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"chains": 0}, "chains = 0: expected at least 1"),
-        ({"draws": 0}, "draws = 0: expected at least 1"),
-        ({"warmup": -1}, "warmup = -1: expected 0 or more"),
-        ({"thin": 0}, "thin = 0: expected at least 1"),
-    ],
-)
-@pytest.mark.parametrize("kind", [HybridConfusion, HierarchicalRelevance, HierarchicalConfusion])
-def test_runs_that_cannot_be_are_refused(kind, settings: dict, message: str) -> None:
-    with pytest.raises(BadSetting) as caught:
-        kind(**settings)
-    assert str(caught.value) == message
-
-
 def test_more_labels_than_two_are_sent_to_the_model_for_them() -> None:
     with pytest.raises(BadData) as caught:
         HierarchicalRelevance(**SHORT).fit(demo().judgments)

@@ -83,12 +83,6 @@ def test_shares_of_other_labels_are_refused(name: str, wrong: Any) -> None:
     assert refused.value.setting == "prevalence"
 
 
-def test_known_shares_do_not_go_with_columns() -> None:
-    with pytest.raises(BadSetting) as refused:
-        HierarchicalRelevance(prevalence=(0.5, 0.5), item_columns="x").fit(crowd())
-    assert refused.value.setting == "prevalence"
-
-
 @pytest.mark.parametrize("more", [{"method": "em"}, SHORT])
 def test_pseudo_counts_of_each_class(more: dict[str, Any]) -> None:
     table = demo(seed=3).judgments

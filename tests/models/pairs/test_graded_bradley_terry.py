@@ -14,7 +14,7 @@ from scipy.stats import kendalltau, somersd
 
 from adjudge import Comparisons, CrowdBradleyTerry, Gold, GradedBradleyTerry, Judgments, Scale
 from adjudge.data.preferences import Preferences
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData
 from adjudge.models.pairs import _grading as grading
 from adjudge.models.pairs import _uncertainty as uncertainty
 from adjudge.models.pairs._strengths import Rules
@@ -281,22 +281,6 @@ def test_input_that_is_refused() -> None:
     with pytest.raises(BadData) as caught:
         ALONE.fit(unsaid)
     assert caught.value.expected == "comparisons"
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"agree": (1.0, 0.0)}, "agree = (1.0, 0.0): expected two numbers above 0, such as (8, 2)"),
-        ({"lean_spread": 0.0}, "lean_spread = 0.0: expected more than 0"),
-        ({"regularisation": 0.0}, "regularisation = 0.0: expected more than 0"),
-        ({"iterations": 0}, "iterations = 0: expected at least 1"),
-        ({"tolerance": 0.0}, "tolerance = 0.0: expected more than 0"),
-    ],
-)
-def test_settings_that_are_refused(settings: dict[str, object], message: str) -> None:
-    with pytest.raises(BadSetting) as caught:
-        GradedBradleyTerry(**settings)  # type: ignore[arg-type]
-    assert str(caught.value) == message
 
 
 def preferred(graded: Judgments, per_topic: int, seed: int) -> Comparisons:
