@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from adjudge.collect.model_judge.endpoint import Endpoint
     from adjudge.collect.model_judge.items import Answers
     from adjudge.collect.model_judge.judging import ModelTally, Work
+    from adjudge.models.model import Progress
 
 _GRADES = "0<1<2<3"
 
@@ -144,40 +147,22 @@ def _judge_table(
     table: _ItemTable, asked: Endpoint, ledger: Path, asking: _Asking, most: int | None
 ) -> Answers:
     """The answers to a table of items."""
-    import asyncio
-
     from adjudge.collect.model_judge.items import judge_items, read_items
-    from adjudge.collect.model_judge.ledger import AnswerLedger
     from adjudge.data.scale import Scale
-    from adjudge.models.model import Step
 
-    labels = Scale.parse(table.labels or _GRADES).labels
     path = table.items or Path()
     items = read_items(path)
     guidelines = "" if table.guidelines is None else read_text(table.guidelines)
-
     with progress(f"{asking.ask} judges {path.name}") as on_step:
-
-        def on_item(done: int) -> None:
-            if on_step is not None:
-                on_step(Step("items", done, most or len(items), _describe_cost(asked)))
-
-        async def judge_all() -> Answers:
-            with AnswerLedger.opened(ledger) as kept:
-                async with asked as endpoint:
-                    return await judge_items(
-                        items,
-                        endpoint,
-                        kept,
-                        guidelines=guidelines,
-                        labels=labels,
-                        samples=asking.samples,
-                        concurrency=asking.concurrency,
-                        most=most,
-                        on_item=on_item,
-                    )
-
-        return asyncio.run(judge_all())
+        ask = partial(
+            judge_items,
+            items,
+            guidelines=guidelines,
+            labels=Scale.parse(table.labels or _GRADES).labels,
+            on_item=lambda done: _report(on_step, done, most or len(items), asked),
+        )
+        found: Answers = _ask_model(ask, asked, ledger, asking, most)
+        return found
 
 
 def _judge_project(
@@ -190,33 +175,39 @@ def _judge_project(
     learn: bool,
 ) -> ModelTally:
     """How a model judged the pages of a project."""
-    import asyncio
-
     from adjudge.collect.model_judge.judging import judge
-    from adjudge.collect.model_judge.ledger import AnswerLedger
-    from adjudge.models.model import Step
+
+    def on_page(tally: ModelTally) -> None:
+        _report(on_step, tally.judged, most or tally.judged, asked)
 
     with progress(f"{asking.ask} judges {project}") as on_step:
+        ask = partial(judge, work, learn=learn, on_page=on_page)
+        found: ModelTally = _ask_model(ask, asked, ledger, asking, most)
+        return found
 
-        def on_page(tally: ModelTally) -> None:
-            if on_step is not None:
-                on_step(Step("pages", tally.judged, most or tally.judged, _describe_cost(asked)))
 
-        async def judge_all() -> ModelTally:
-            with AnswerLedger.opened(ledger) as kept:
-                async with asked as endpoint:
-                    return await judge(
-                        work,
-                        endpoint,
-                        kept,
-                        concurrency=asking.concurrency,
-                        most=most,
-                        samples=asking.samples,
-                        learn=learn,
-                        on_page=on_page,
-                    )
+def _report(on_step: Progress | None, done: int, total: int, asked: Endpoint) -> None:
+    from adjudge.models.model import Step
 
-        return asyncio.run(judge_all())
+    if on_step is not None:
+        on_step(Step("judged", done, total, f"{_cost(asked):.2f} spent"))
+
+
+def _ask_model(
+    ask: Callable[..., Any], asked: Endpoint, ledger: Path, asking: _Asking, most: int | None
+) -> Any:
+    """What a coroutine gives that asks the endpoint and keeps the answers in the ledger."""
+    import asyncio
+
+    from adjudge.collect.model_judge.ledger import AnswerLedger
+
+    async def ask_all() -> Any:
+        with AnswerLedger.opened(ledger) as kept:
+            async with asked as endpoint:
+                many = {"samples": asking.samples, "concurrency": asking.concurrency}
+                return await ask(endpoint, kept, most=most, **many)
+
+    return asyncio.run(ask_all())
 
 
 def _open_work(project: str, key: str, server: str | None, database: str) -> Work:
@@ -237,10 +228,6 @@ def _open_work(project: str, key: str, server: str | None, database: str) -> Wor
 
 def _cost(asked: Endpoint) -> float:
     return asked.budget.cost(asked.usage.prompt_tokens, asked.usage.completion_tokens)
-
-
-def _describe_cost(asked: Endpoint) -> str:
-    return f"{_cost(asked):.2f} spent"
 
 
 def _deliver(
