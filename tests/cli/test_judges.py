@@ -44,20 +44,6 @@ def test_a_person_sees_the_busiest(at_terminal: Run, demo_folder: Path) -> None:
     assert "judge-0038: drop, hardly better than chance" in verbose
 
 
-@pytest.mark.parametrize("options", [(), ("--binary",)])
-def test_gold_has_a_column_in_80(
-    adjudge: Run, at_terminal: Run, demo_folder: Path, options: tuple[str, ...]
-) -> None:
-    given = (demo_folder / "judgments.csv", "--gold", demo_folder / "gold.csv", *options)
-    rows = {row["judge"]: row for row in adjudge("judges", *given).rows}
-    lines = at_terminal("judges", *given).out.splitlines()
-    head = next(line for line in lines if "accuracy" in line).split()
-    shown = next(line for line in lines if line.startswith(" llm-judge-8b")).split()
-    assert head[-3:] == ["gold", "bits", "advice"]
-    assert shown[-3] == f"{float(rows['llm-judge-8b']['gold_accuracy']):.2f}"
-    assert max(map(len, (line.rstrip() for line in lines if line.startswith(" judge-")))) <= 80
-
-
 def test_the_fit_is_that_of_consensus(adjudge: Run, demo_folder: Path, folder: Path) -> None:
     given = (demo_folder / "judgments.csv", "--gold", demo_folder / "gold.csv", "--binary")
     adjudge("consensus", *given, "-o", "labels.csv", "--judges", "second.csv")

@@ -123,28 +123,19 @@ def test_a_port_that_is_taken_is_named(adjudge: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "fault"),
     [
-        (["--prefix", "judging"], "prefix = 'judging': expected a path such as /judging"),
-        (["--log-format", "xml"], "log_format = 'xml': expected json or text"),
-        (
-            ["--database", "mysql://x/y"],
-            "database = 'mysql://x/y': expected a file, sqlite:///FILE or",
-        ),
-        (
-            ["--database", "none/x.db"],
-            "secret file = 'none/x.db.secret': expected a place to write",
-        ),
-        (["--workers", "0"], "invalid value for '--workers'"),
+        ("--prefix judging", "prefix"),
+        ("--log-format xml", "log_format"),
+        ("--database mysql://x/y", "database"),
+        ("--database none/x.db", "secret file"),
     ],
 )
 def test_options_that_cannot_be_used_are_named(
-    adjudge: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
+    options: str, fault: str, adjudge: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    ended = adjudge("serve", "--port", str(free_port()), *options)
-    assert ended.code == 2
-    assert message in ended.err
+    assert adjudge("serve", "--port", str(free_port()), *options.split()).fault == fault
 
 
 def test_the_defaults_of_the_command_are_those_of_the_settings() -> None:

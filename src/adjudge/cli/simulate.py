@@ -35,7 +35,6 @@ _SENT = "ethical:75,spammer:10,random:10,dropout:5"
 _JUDGES = 50
 _SHOWN = 10  # judgments a person is shown
 _VARIABLE = "ADJUDGE_TOKEN"
-_STAGES = ("training", "failed", "working", "warned", "blocked", "finished", "not let in")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,14 +288,9 @@ def _as_table(ended: list[VisitEnd]) -> Any:
 
 def _show_stages(ended: list[VisitEnd]) -> Any:
     """Return how many judges of each kind ended at each stage, as a table for people."""
-    rows = []
-    for kind in dict.fromkeys(visited.kind for visited in ended):
-        stages = Counter(one.stage for one in ended if one.kind == kind)
-        gone = sum(one.gone for one in ended if one.kind == kind)
-        rows.append({"kind": kind, "came": stages.total(), **stages, "vanished": gone})
-    heads = ["came", *(stage for stage in _STAGES if any(stage in row for row in rows)), "vanished"]
-    shown = [{head: row.get(head, 0) for head in ("kind", *heads)} for row in rows]
-    return show_rows("Where they ended", shown, "kind", *heads)
+    ends = Counter((one.kind, "vanished" if one.gone else one.stage) for one in ended)
+    rows = [{"kind": kind, "ended": end, "judges": many} for (kind, end), many in ends.items()]
+    return show_rows("Where they ended", rows, "kind", "ended", "judges")
 
 
 def _tell(figures: dict[str, Any]) -> None:
