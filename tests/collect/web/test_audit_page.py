@@ -14,6 +14,8 @@ from adjudge.collect.consensus import refit
 from collecting import LABELS, Bench
 from sites import Site
 
+pytestmark = pytest.mark.slow
+
 _SURE = {"careful": 1.0, "fair": 0.45, "lost": 0.1, "anna": 0.95, "berta": 0.9}
 _PEOPLE = ("anna", "berta")
 _Judged = tuple[Bench, dict[str, str]]
