@@ -89,11 +89,9 @@ def one_each(
     remedies: tuple[Remedy, ...] = (),
 ) -> tuple[Codes, NDArray[np.int64]]:  # (item,), (item,)
     """The one value each item has in a column, and the row that says it; two are an error."""
-    first = np.full(len(items), -1, dtype=np.int64)
-    known = np.flatnonzero(value >= 0)
-    first[item[known[::-1]]] = known[::-1]
-    chosen = np.where(first >= 0, np.append(value, -1)[first], -1).astype(np.int32)
-    wrong = known[value[known] != chosen[item[known]]]
+    first, stray = _strays(item, value, len(items))
+    chosen = np.append(value, np.int32(-1))[first]
+    wrong = np.flatnonzero(stray)
     if wrong.size:
         row = int(wrong[0])
         names = values if isinstance(values, tuple) else values.to_pylist()
@@ -369,7 +367,7 @@ def _list_faults(
         for role in ("topic", "document"):
             if role in coded and where[role] != where["item"]:
                 item, names = coded["item"]
-                torn = _strays(item, coded[role][0], len(names))
+                torn = _strays(item, coded[role][0], len(names))[1]
                 problem = f"another {role} than the item had before"
                 faults.append(Fault(torn, where[role], partial(_same, problem)))
     return faults
@@ -382,14 +380,14 @@ def _same(problem: str, _: int) -> str:
 
 def _strays(
     item: NDArray[np.integer[Any]], value: Codes, items: int
-) -> NDArray[np.bool_]:  # (row,)
-    """The rows whose value is not the one that their item had first."""
-    first = np.full(items + 1, -1, dtype=np.int64)
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:  # (item,), (row,)
+    """The first row with a value of each item, -1 for none, and the rows with another value."""
+    first = np.full(items, -1, dtype=np.int64)
     known = np.flatnonzero((value >= 0) & (item >= 0))
-    first[item[known[::-1]]] = value[known[::-1]]
+    first[item[known[::-1]]] = known[::-1]
     stray = np.zeros(len(item), dtype=np.bool_)
-    stray[known] = first[item[known]] != value[known]
-    return stray
+    stray[known] = value[first[item[known]]] != value[known]
+    return first, stray
 
 
 _FLAGS = {"", "true", "false", "yes", "no", "0", "1"}
@@ -426,7 +424,7 @@ def one_gold_each(coded: Coded, where: dict[str, str], place: Source) -> Coded:
         return coded
     value = canonical_codes(*coded["gold"])[1]
     key = _item_keys(coded)
-    stray = _strays(key, value, int(key.max(initial=-1)) + 1)
+    _, stray = _strays(key, value, int(key.max(initial=-1)) + 1)
     if not stray.any():
         return coded
     items = np.unique(key[stray])

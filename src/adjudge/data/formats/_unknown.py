@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
+from contextlib import suppress
 
 from adjudge.data.columns import letters_of, roles_of
-from adjudge.data.formats.opening import File
+from adjudge.data.formats.opening import File, decode
 from adjudge.errors import BadData, Remedy, name_columns, shown
 
 _CODE = "unknown-format"
@@ -165,13 +165,8 @@ def _keys(found: object, path: str = "") -> list[str]:
 def _beginning(file: File) -> object:
     """Return the JSON of a file; of a long one, the first complete object."""
     text = file.text.lstrip()
-    for start in (0, text.find("{")):
-        try:
-            return json.JSONDecoder().raw_decode(text, max(start, 0))[0]
-        except (ValueError, RecursionError):
-            continue
-    try:
-        found: object = json.JSONDecoder().raw_decode(file.read_text().lstrip())[0]
-    except (ValueError, RecursionError, BadData):
-        return None
-    return found
+    found = decode(text) or decode(text, max(text.find("{"), 0))
+    if found is None:
+        with suppress(BadData):
+            found = decode(file.read_text().lstrip())
+    return None if found is None else found[0]

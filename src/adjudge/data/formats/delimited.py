@@ -155,12 +155,12 @@ def read_delimited(
         quotes = _count_quotes(file) if quoted else 0
         if quotes % 2:
             _check_closed(shape)
-        table, ragged = _read_arrow(shape, options, kinds, newlines=quotes > 0)
+        table = _read_arrow(shape, kinds, newlines=quotes > 0)
+        if table is None:
+            table = _read_rows(shape, source, chosen)
     if CODED in kinds.values():
         table = table.unify_dictionaries()
         pa.default_memory_pool().release_unused()  # the dictionaries of the blocks
-    if ragged:
-        _note_ragged(shape, source)
     if guarded:
         table = unguarded(table)
     return table, source
@@ -171,30 +171,19 @@ def is_large(file: File) -> bool:
     return not file.complete and file.path.stat().st_size >= _LARGE
 
 
-def _read_arrow(
-    shape: Delimited, options: Options, kinds: dict[str, Any], *, newlines: bool
-) -> tuple[Any, bool]:
-    """Return the table as Arrow reads it, and whether it left rows out."""
-    ragged: list[Any] = []
-
-    def on_ragged(row: Any) -> str:
-        ragged.append(row.actual_columns)
-        return "skip"
-
+def _read_arrow(shape: Delimited, kinds: dict[str, Any], *, newlines: bool) -> Any | None:
+    """Return the table as Arrow reads it; None where a row has not the cells of the header."""
     file = shape.file
     sizes = (_BLOCK if not is_large(file) else _BLOCK_SIZES[0], *_BLOCK_SIZES[1:])
     for size in sizes:
         try:
-            table = pa.csv.read_csv(
+            return pa.csv.read_csv(
                 file.for_arrow,
                 read_options=shape.for_arrow(size),
                 parse_options=pa.csv.ParseOptions(
                     delimiter=shape.delimiter,
                     quote_char='"' if shape.quoted else False,
                     newlines_in_values=newlines,
-                    # Only where it is needed: Arrow prints what goes wrong on the way to it, as
-                    # with bytes that are not text.
-                    invalid_row_handler=on_ragged if options.skip_bad else None,
                 ),
                 convert_options=pa.csv.ConvertOptions(
                     include_columns=list(kinds),
@@ -203,14 +192,29 @@ def _read_arrow(
                 ),
             )
         except pa.ArrowInvalid as error:
-            if "straddling" in str(error) and size != sizes[-1]:
-                ragged.clear()
-                continue
-            raise _locate_error(shape, error) from None
+            if "UTF8" in str(error) or "UTF-8" in str(error):
+                raise not_text(file) from None
+            if "straddling" not in str(error):
+                return None
         except UnicodeDecodeError:
             raise not_text(file) from None
-        break
-    return table, bool(ragged)
+    return None
+
+
+def _read_rows(shape: Delimited, source: Source, chosen: list[str]) -> Any:
+    """Return the table row by row; those that have not the cells of the header are faults."""
+    good, rows = [], []
+    for number, (line, cells) in enumerate(shape.records()):
+        if len(cells) == len(shape.header):
+            good.append(number)
+            rows.append(cells)
+        else:
+            source.refuse(number, ragged(shape, line, cells))
+    source.keep(np.array(good, dtype=np.int64))
+    places = {name: shape.header.index(name) for name in chosen}
+    return pa.table(
+        {n: pa.array([row[at] for row in rows], pa.string()) for n, at in places.items()}
+    )
 
 
 def _count_quotes(file: File) -> int:
@@ -235,29 +239,8 @@ def _check_closed(shape: Delimited) -> None:
                 raise BadData.at(shape.file.name, "open-quote", problem, line=lines[-1]) from None
 
 
-def _locate_error(shape: Delimited, error: Exception) -> BadData:
-    """Return Arrow's error with the line that it is about."""
-    if "UTF8" in str(error) or "UTF-8" in str(error):
-        return not_text(shape.file)
-    for line, cells in shape.records():
-        if len(cells) != len(shape.header):
-            return ragged(shape, line, cells)
-    return BadData(f"cannot be read: {error}", source=shape.file.name, code="broken-file")
-
-
 def ragged(shape: Delimited, line: int, cells: list[str]) -> BadData:
     """Return the error for a row whose number of cells is not the header's."""
     width = len(shape.header)
     problem = f"expected {width} cells as in the header, got {len(cells)}"
     return BadData.at(shape.file.name, "wrong-width", problem, line=line, value=cells)
-
-
-def _note_ragged(shape: Delimited, source: Source) -> None:
-    """List the rows that were skipped because their number of cells is not the header's."""
-    good = []
-    for row, (line, cells) in enumerate(shape.records()):
-        if len(cells) == len(shape.header):
-            good.append(row)
-        else:
-            source.note(row, ragged(shape, line, cells))
-    source.keep(np.array(good, dtype=np.int64))

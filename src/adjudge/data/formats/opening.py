@@ -183,11 +183,8 @@ class File:
         text = self.text.lstrip()
         if not self.is_json or re.search(r"\[\s*\{", text) is None:
             return False
-        try:
-            _, end = json.JSONDecoder().raw_decode(text)
-        except (ValueError, RecursionError):
-            return True
-        return not text[end:].lstrip().startswith("{")
+        found = decode(text)
+        return found is None or not text[found[1] :].lstrip().startswith("{")
 
     @cached_property
     def keyed(self) -> list[dict[str, Any]]:
@@ -197,14 +194,13 @@ class File:
         """
         text, at, found = self.text, 0, list[dict[str, Any]]()
         while start := (_NEXT_KEY if found else _FIRST_KEY).match(text, at):
-            try:
-                value, at = json.JSONDecoder().raw_decode(text, start.end())
-                key = json.loads(start[1])
-            except (ValueError, RecursionError):
+            key, held = decode(start[1]), decode(text, start.end())
+            if key is None or held is None:
                 break  # the last may be cut off
+            value, at = held
             if not isinstance(value, dict):
                 return []
-            found.append({"item": key, **value})
+            found.append({"item": key[0], **value})
         alike = [own for own in found if 2 * len(own.keys() & found[0].keys()) > len(found[0])]
         return found if len(found) > 1 and len(found[0]) > 2 and len(alike) == len(found) else []
 
@@ -225,7 +221,7 @@ class File:
             return _first_rows(self)
         if self.keyed:
             return self.keyed[:_ROWS]
-        decode, text, at = json.JSONDecoder().raw_decode, self.text, 0
+        text, at = self.text, 0
         if self.is_json_list:
             found = [] if self.is_listed else _listed(text)
             if found:
@@ -234,13 +230,14 @@ class File:
             at = 0 if first is None else first.end()
         records: list[dict[str, Any]] = []
         while len(records) < _ROWS and (start := _NEXT_OBJECT.match(text, at)):
-            try:
-                record, at = decode(text, start.end())
-                records.append(record)
-            except (ValueError, RecursionError):  # a line at fault, or the last is cut off
-                at = text.find("\n", start.end()) + 1
-                if not at or self.is_json_list:
-                    break
+            held = decode(text, start.end())
+            if held is not None:
+                records.append(held[0])
+                at = held[1]
+                continue
+            at = text.find("\n", start.end()) + 1  # a line at fault, or the last is cut off
+            if not at or self.is_json_list:
+                break
         return records
 
     def open(self) -> IO[bytes]:
@@ -280,6 +277,14 @@ class File:
                 raise not_text(self) from None
 
 
+def decode(text: str, at: int = 0) -> tuple[Any, int] | None:
+    """Return the JSON value at a place of a text, and where it ends; None where there is none."""
+    try:
+        return json.JSONDecoder().raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None
+
+
 def spelt_out(record: dict[str, Any], before: str = "") -> dict[str, Any]:
     """Return an object whose nested objects are spelt out by their paths."""
     cells: dict[str, Any] = {}
@@ -293,10 +298,8 @@ def spelt_out(record: dict[str, Any], before: str = "") -> dict[str, Any]:
 
 def _listed(text: str) -> list[dict[str, Any]]:
     """Return the longest list of objects under a key of JSON; none where it is cut off."""
-    try:
-        content = json.JSONDecoder().raw_decode(text.lstrip())[0]
-    except (ValueError, RecursionError):
-        return []
+    found = decode(text.lstrip())
+    content = found[0] if found is not None else {}
     lists = [v for v in content.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
     return [one for one in max(lists, key=len, default=[]) if isinstance(one, dict)]
 

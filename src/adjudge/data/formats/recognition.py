@@ -7,14 +7,13 @@ columns of a table, ``fields`` and ``json_with`` at JSON, ``lines_like`` at line
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 from typing import Any
 
 from adjudge.data.columns import letters_of, roles_of
-from adjudge.data.formats.opening import File
+from adjudge.data.formats.opening import File, decode
 
 Rule = Callable[[File], bool]
 
@@ -90,11 +89,8 @@ def lines_like(fits: Callable[[list[str]], bool]) -> Rule:
 
 def first_record(text: str) -> dict[str, Any]:
     """Return the object that a text begins with; an empty one if there is none."""
-    try:
-        record, _ = json.JSONDecoder().raw_decode(text.lstrip())
-    except (ValueError, RecursionError):
-        return {}
-    return record if isinstance(record, dict) else {}
+    found = decode(text.lstrip())
+    return found[0] if found is not None and isinstance(found[0], dict) else {}
 
 
 def columns_of(file: File) -> list[str]:
