@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adjudge.collect.importing._documents import Document, read_blocks, read_documents
+from adjudge.collect.importing._documents import Cells, read_blocks, read_documents
 from adjudge.collect.importing._preview import Gathering
 from adjudge.collect.importing._upload import ImportLimits, Upload
 from adjudge.collect.importing.tables import (
@@ -29,21 +29,13 @@ from adjudge.errors import BadData, shown
 _ATTRIBUTE = re.compile(r"""(?<![A-Za-z])([A-Za-z]++)\s*+=\s*+(["'])([^"']*+)\2""")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Topic:
-    """A query and what the person behind it wants."""
-
-    query: str
-    need: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class _Pool:
     """Topics and documents, of which pairs become items."""
 
     gathering: Gathering
-    topics: Mapping[str, _Topic]
-    documents: Mapping[str, Document]
+    topics: Mapping[str, Cells]  # query and need
+    documents: Mapping[str, Cells]
 
     def add(self, topic: str, document: str, source: str, line: int) -> None:
         """Add a document for a topic as an item, once; either may be missing."""
@@ -59,9 +51,8 @@ class _Pool:
                 code = f"unknown-{kind}"
                 self.gathering.add_fault(problem, source=source, line=line, value=given, code=code)
                 return
-        about = self.topics[topic]
-        cells = {"name": name, "topic": topic, "document": document, "query": about.query}
-        cells |= {"need": about.need, **self.documents[document].cells()}
+        cells = {"name": name, "topic": topic, "document": document}
+        cells |= self.topics[topic] | self.documents[document]
         self.gathering.add(cells, source=source, line=line)
 
 
@@ -75,8 +66,8 @@ def is_run(upload: Upload) -> bool:
 
 def read_trec(uploads: list[Upload], gathering: Gathering, *, depth: int) -> None:
     """The first ``depth`` results of every topic of the runs, with the words of both."""
-    topics: dict[str, _Topic] = {}
-    documents: dict[str, Document] = {}
+    topics: dict[str, Cells] = {}
+    documents: dict[str, Cells] = {}
     for upload in uploads:
         try:
             if is_run(upload):
@@ -106,25 +97,25 @@ def _is_queries(upload: Upload) -> bool:
     return first.count("\t") == 1 and upload.suffix in (".tsv", ".txt", "")
 
 
-def _read_tagged_topics(upload: Upload) -> dict[str, _Topic]:
+def _read_tagged_topics(upload: Upload) -> dict[str, Cells]:
     """Topics in TREC's tags, closed or not, or as XML."""
     text = upload.text()
-    found: dict[str, _Topic] = {}
+    found: dict[str, Cells] = {}
     for block in read_blocks(text, "top", ("num", "title", "desc"), upload.name):
         name = _number(block.after("num"))
         if not name:
             raise BadData("there is no <num> in a topic", source=upload.name)
         need = block.after("desc").removeprefix("Description:").lstrip()
-        found[name] = _Topic(query=block.after("title"), need=need)
+        found[name] = {"query": block.after("title"), "need": need}
     names = ("num", "query", "title", "description", "desc")
     for block in read_blocks(text, "topic", names, upload.name):
         name = _number_in(block.attributes) or block.element("num")
         if not name:
             raise BadData("there is no number in a topic", source=upload.name)
-        found[name] = _Topic(
-            query=block.element("query") or block.element("title"),
-            need=block.element("description") or block.element("desc"),
-        )
+        found[name] = {
+            "query": block.element("query") or block.element("title"),
+            "need": block.element("description") or block.element("desc"),
+        }
     return found
 
 
@@ -143,16 +134,16 @@ def _number_in(attributes: str) -> str:
     return ""
 
 
-def _read_listed_topics(upload: Upload) -> dict[str, _Topic]:
+def _read_listed_topics(upload: Upload) -> dict[str, Cells]:
     """Topics, one per line: id, tab or colon, query."""
-    found: dict[str, _Topic] = {}
+    found: dict[str, Cells] = {}
     for line, given in upload.file().lines():
         row = given.rstrip("\r\n")
         name, mark, query = row.partition("\t") if "\t" in row else row.partition(":")
         if not mark or not query.strip():
             problem = f"{shown(row)} is not a topic; expected an id, a tab and a query"
             raise BadData(problem, source=upload.name, line=line, code="bad-topic")
-        found[name.strip()] = _Topic(query=" ".join(query.split()))
+        found[name.strip()] = {"query": " ".join(query.split())}
     return found
 
 
@@ -189,7 +180,7 @@ def read_beir(uploads: list[Upload], gathering: Gathering, *, depth: int, gold: 
             continue
         about = record.get("metadata")
         need = words(about.get("narrative")) if isinstance(about, dict) else ""
-        topics[words(record["_id"])] = _Topic(query=words(record.get("text")), need=need)
+        topics[words(record["_id"])] = {"query": words(record.get("text")), "need": need}
     runs = any(map(is_run, uploads))
     qrels = [upload for upload in uploads if upload.suffix == ".tsv" and not is_run(upload)]
     if not runs and not qrels:

@@ -9,6 +9,7 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from adjudge.collect.importing._upload import ImportLimits, Upload
 from adjudge.collect.importing.tables import (
@@ -29,25 +30,19 @@ _TEXT = 2_000  # characters of a document that a judge is shown
 _ELEMENTS = ("docno", "title", "headline", "text", "url")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """What a judge can be shown of one document."""
-
-    title: str = ""
-    text: str = ""
-    url: str = ""
-    image: str = ""
-
-    def cells(self) -> dict[str, str]:
-        """As the cells of an item; a long text is cut where a word ends."""
-        text = self.text
-        if len(text) > _TEXT:
-            text = text[:_TEXT].rsplit(None, 1)[0] + " ..."
-        return {"title": self.title, "text": text, "url": self.url, "image": self.image}
+Cells: TypeAlias = dict[str, str]  # parts of an item, such as its title, by their names
 
 
-def read_documents(upload: Upload, limits: ImportLimits) -> dict[str, Document]:
-    """The documents of a file by their ids."""
+def read_documents(upload: Upload, limits: ImportLimits) -> dict[str, Cells]:
+    """The documents of a file by their ids; a long text is cut where a word ends."""
+    documents = _read_documents(upload, limits)
+    for cells in documents.values():
+        if len(cells.get("text", "")) > _TEXT:
+            cells["text"] = cells["text"][:_TEXT].rsplit(None, 1)[0] + " ..."
+    return documents
+
+
+def _read_documents(upload: Upload, limits: ImportLimits) -> dict[str, Cells]:
     head = upload.body[:200].lstrip()
     if head[:5].upper() == b"<DOC>":
         return _read_tagged(upload)
@@ -60,8 +55,7 @@ def read_documents(upload: Upload, limits: ImportLimits) -> dict[str, Document]:
         raise refuse_columns(upload, columns, "'document', 'title', 'text'")
     parts = [part for part in SHOWN if part in found]
     return {
-        cells[found["document"]]: Document(**{part: cells[found[part]] for part in parts})
-        for _, cells in rows
+        cells[found["document"]]: {part: cells[found[part]] for part in parts} for _, cells in rows
     }
 
 
@@ -150,8 +144,8 @@ def _unescape(text: str) -> str:
     return html.unescape(_LONG_REFERENCE.sub("\ufffd", text)) if "&" in text else text
 
 
-def _json(upload: Upload) -> dict[str, Document]:
-    documents: dict[str, Document] = {}
+def _json(upload: Upload) -> dict[str, Cells]:
+    documents: dict[str, Cells] = {}
     for line, record in json_lines(upload):
         name = next(
             (words(record[key]) for key in ("_id", "id", "docid", "doc_id", "docno", "document")
@@ -160,22 +154,21 @@ def _json(upload: Upload) -> dict[str, Document]:
         if not name:
             raise BadData("there is no _id, id, docid or docno", source=upload.name, line=line)
         found = find_roles([key for key in record if key not in ("_id", "id")])
-        parts = {part: words(record[found[part]]) for part in SHOWN if part in found}
-        documents[name] = Document(**parts)
+        documents[name] = {p: words(record[found[p]]) for p in SHOWN if p in found}
     return documents
 
 
-def _read_tagged(upload: Upload) -> dict[str, Document]:
-    documents: dict[str, Document] = {}
+def _read_tagged(upload: Upload) -> dict[str, Cells]:
+    documents: dict[str, Cells] = {}
     text = upload.text()
     for block in read_blocks(text, "doc", _ELEMENTS, upload.name):
         name = block.element("docno")
         if not name:
             line = text.count("\n", 0, block.start) + 1
             raise BadData("there is no DOCNO in this DOC", source=upload.name, line=line)
-        documents[name] = Document(
-            title=block.element("title") or block.element("headline"),
-            text=block.element("text") or block.without("docno", "title", "headline", "url"),
-            url=block.element("url"),
-        )
+        documents[name] = {
+            "title": block.element("title") or block.element("headline"),
+            "text": block.element("text") or block.without("docno", "title", "headline", "url"),
+            "url": block.element("url"),
+        }
     return documents

@@ -11,8 +11,7 @@ import os
 import pickle
 import sys
 import traceback
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import IO, Any
 
@@ -35,40 +34,28 @@ def is_large(files: Iterable[Upload], limits: ImportLimits) -> bool:
 
 def ask(child: IO[bytes], files: Iterable[Upload], settings: dict[str, Any]) -> None:
     """Send the files to the process, and how they are to be read (see ``importing.read``)."""
-    rest = dict(settings)
-    many = {"known": list(rest.pop("known", None) or ())}
-    many["topics"] = list((rest.pop("topics", None) or {}).items())
-    for file in files:
-        pickle.dump(("files", [file]), child)
-    _send(child, rest, many)
+    pickle.dump((list(files), settings), child)
     child.close()
 
 
 def hear(child: IO[bytes]) -> Preview:
     """What the process found; EOFError where it ended before it could say it."""
-    found, many = _receive(child)
+    many: dict[str, list[Any]] = {"items": [], "golds": []}
+    while not isinstance(found := pickle.load(child), Preview | str):  # noqa: S301 - ours
+        name, piece = found
+        many[name] += piece
     if isinstance(found, str):
         raise RuntimeError(f"a reader of files failed:\n{found}")
-    preview: Preview = replace(found, items=tuple(many["items"]), golds=tuple(many["golds"]))
-    return preview
+    return replace(found, items=tuple(many["items"]), golds=tuple(many["golds"]))
 
 
-def _send(pipe: IO[bytes], rest: object, many: Mapping[str, Sequence[Any]]) -> None:
-    """Send what there may be many of in small pieces, and then the rest."""
-    for name, things in many.items():
+def _answer(parent: IO[bytes], found: Preview) -> None:
+    """Send what was found: items and gold in small pieces, and then the rest."""
+    for name in ("items", "golds"):
+        things = getattr(found, name)
         for at in range(0, len(things), _PIECE):
-            pickle.dump((name, things[at : at + _PIECE]), pipe)
-    pickle.dump((None, rest), pipe)
-
-
-def _receive(pipe: IO[bytes]) -> tuple[Any, dict[str, list[Any]]]:
-    """What ``_send`` sent: the rest, and the things in pieces by their names."""
-    many: dict[str, list[Any]] = defaultdict(list)
-    while True:
-        name, piece = pickle.load(pipe)  # noqa: S301 - from a process of ours
-        if name is None:
-            return piece, many
-        many[name] += piece
+            pickle.dump((name, things[at : at + _PIECE]), parent)
+    pickle.dump(replace(found, items=(), golds=()), parent)
 
 
 def _limit_memory(limits: ImportLimits) -> None:
@@ -87,21 +74,19 @@ def _main() -> None:
     """Read what the process that began this one sends."""
     if hasattr(os, "nice"):
         os.nice(5)  # judges come first
-    settings, many = _receive(sys.stdin.buffer)
-    settings |= {"known": frozenset(many["known"]), "topics": dict(many["topics"])}
+    files, settings = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the server
     _limit_memory(settings.get("limits") or ImportLimits())
     with sys.stdout.buffer as parent:
         try:
             try:
-                found = importing.read(many["files"], **settings)
+                found = importing.read(files, **settings)
             except MemoryError:
                 problem = "takes more memory to read than there is"
                 fault = BadData(problem, source="what was sent", code="too-large")
                 found = Preview(errors=(fault,))
-            pieces = {"items": found.items, "golds": found.golds}
-            _send(parent, replace(found, items=(), golds=()), pieces)
+            _answer(parent, found)
         except Exception:  # noqa: BLE001 - whatever it is, it belongs in the log of the server
-            _send(parent, traceback.format_exc(), {})
+            pickle.dump(traceback.format_exc(), parent)
 
 
 if __name__ == "__main__":

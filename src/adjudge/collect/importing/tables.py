@@ -118,7 +118,6 @@ def _read_pairs(
         if gathering.add(item, source=upload.name, line=line, other=sides[RIGHT]) is None:
             continue
         _add_gold(upload, gathering, (line, cells), name, found, explained, _outcome)
-    _warn_of_sides(gathering)
 
 
 def _check_systems(
@@ -172,32 +171,13 @@ def _outcome(text: str) -> str:
     return text.strip() if code < 0 else OUTCOMES[code]
 
 
-def _warn_of_sides(gathering: Gathering) -> None:
-    """Say where reasons speak of sides, which a judge may see the other way round."""
-    sided = [g for g in gathering.golds.values() if _names_side((g.reason, *g.reasons.values()))]
-    if sided:
-        gathering.notes.append(
-            f"The reason of {count_of(len(sided), 'gold pair')} "
-            f"{'speaks' if len(sided) == 1 else 'speak'}"
-            " of left or right. Each judge sees the sides by a coin of their own: name the results"
-            " instead."
-        )
-
-
-def _names_side(texts: tuple[str, ...]) -> bool:
-    return any(side in text.lower().split() for text in texts for side in _SIDES)
-
-
 def read(upload: Upload, gathering: Gathering) -> None:
     """The items of a file, their gold where there is a column for it, or gold alone."""
     columns, some = read_table(upload, gathering.limits)
     rows = _at_least_one(upload, some)
     found = _assign(columns, gathering.columns)
     if _holds_pairs(found):
-        try:
-            _read_pairs(upload, gathering, columns, rows, found)
-        except BadData as fault:  # the file cannot be read on from here
-            gathering.add_fault(fault)
+        _read_pairs(upload, gathering, columns, rows, found)
         return
     holds_items = any(part in found for part in SHOWN)
     if not holds_items and "gold" not in found:  # of gold alone, the label is the known answer
@@ -205,29 +185,26 @@ def read(upload: Upload, gathering: Gathering) -> None:
     _check(upload, columns, found, holds_items)
     explained = _reason_columns(columns)
     empty = 0
-    try:
-        for line, cells in rows:
-            if not holds_items and not cells.get(found["gold"]):
-                empty += 1
-                continue
-            parts = {part: cells.get(found[part], "") for part in _PARTS if part in found}
-            query = parts.get("query") or parts.get("topic", "")
-            topic = parts.get("topic") or (gathering.topic_of(query) if query else "")
-            if holds_items and "name" not in found and "document" not in found:
-                parts["document"] = parts.get("url") or gathering.make_document()
-            name = parts.get("name") or _join(topic, parts.get("document", ""))
-            if not name:
-                expected = "an item, or a topic and a document"
-                expected = expected if query or "query" not in found else "a query"
-                problem = f"expected {expected}"
-                gathering.add_fault(problem, source=upload.name, line=line, code="missing-id")
-                continue
-            parts |= {"name": name, "query": query, "topic": topic}
-            if holds_items and gathering.add(parts, source=upload.name, line=line) is None:
-                continue
-            _add_gold(upload, gathering, (line, cells), name, found, explained, str)
-    except BadData as fault:  # the file cannot be read on from here
-        gathering.add_fault(fault)
+    for line, cells in rows:
+        if not holds_items and not cells.get(found["gold"]):
+            empty += 1
+            continue
+        parts = {part: cells.get(found[part], "") for part in _PARTS if part in found}
+        query = parts.get("query") or parts.get("topic", "")
+        topic = parts.get("topic") or (gathering.topic_of(query) if query else "")
+        if holds_items and "name" not in found and "document" not in found:
+            parts["document"] = parts.get("url") or gathering.make_document()
+        name = parts.get("name") or _join(topic, parts.get("document", ""))
+        if not name:
+            expected = "an item, or a topic and a document"
+            expected = expected if query or "query" not in found else "a query"
+            problem = f"expected {expected}"
+            gathering.add_fault(problem, source=upload.name, line=line, code="missing-id")
+            continue
+        parts |= {"name": name, "query": query, "topic": topic}
+        if holds_items and gathering.add(parts, source=upload.name, line=line) is None:
+            continue
+        _add_gold(upload, gathering, (line, cells), name, found, explained, str)
     if empty:
         gathering.notes.append(f"{count_of(empty, 'row')} of {upload.name} without gold skipped.")
 

@@ -16,7 +16,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from pydantic import TypeAdapter
@@ -109,36 +109,30 @@ class HttpWork:
 
     def project(self) -> ProjectView:
         """Guidelines and labels."""
-        return _read(ProjectView, self._ask("GET", f"/projects/{self._slug}/guidelines"))
+        return _read(ProjectView, self._client.request("GET", f"/projects/{self._slug}/guidelines"))
 
     def arrive(self) -> JudgeView:
         """Come in as a model, and consent."""
         sent = {"key": self._key, "kind": "model", "consent": True}
-        body = self._ask("POST", f"/projects/{self._slug}/arrivals", sent)
+        body = self._client.request("POST", f"/projects/{self._slug}/arrivals", sent)
         self._ticket = body["ticket"]
         return _read(JudgeView, body["judge"])
 
     def page(self) -> Page | None:
         """The next page, None where there is none."""
-        body = self._ask("POST", f"/judges/{self._ticket}/page")
+        body = self._client.request("POST", f"/judges/{self._ticket}/page")
         return None if body["page"] is None else _read(Page, body["page"])
 
     def submit(self, page: Page, answers: list[Answer]) -> Outcome:
         """Leave the answers; sent again after a lost connection, they are stored once."""
-        answered = [
-            {"row": a.row, "label": a.label, "comment": a.comment, "seconds": a.seconds,
-             "answers": a.answers}
-            for a in answers
-        ]  # fmt: skip
-        sent = {"key": page.key, "answers": answered}
-        return _read(Outcome, self._ask("POST", f"/judges/{self._ticket}/pages/{page.page}", sent))
+        sent = {"key": page.key, "answers": [asdict(answer) for answer in answers]}
+        return _read(
+            Outcome, self._client.request("POST", f"/judges/{self._ticket}/pages/{page.page}", sent)
+        )
 
     def state(self) -> JudgeView:
         """The present state of the judge."""
-        return _read(JudgeView, self._ask("GET", f"/judges/{self._ticket}"))
-
-    def _ask(self, method: str, path: str, body: Any = None) -> Any:
-        return self._client.request(method, path, body)
+        return _read(JudgeView, self._client.request("GET", f"/judges/{self._ticket}"))
 
 
 def _read(kind: type[_Value], body: Any) -> _Value:
