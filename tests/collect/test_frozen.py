@@ -38,6 +38,13 @@ from stores import copy_rows, new_postgresql
 FROZEN = Path(__file__).parent / "frozen"
 SCHEMAS = ("0001", "0004", "0019", "0020")
 WITH_UPLOADS = ("0019", "0020")  # whose drafts keep the files that they were read from
+# Answers that the API gave then, and does not give any more: pages and commands have them, and
+# these formats are only read.
+GONE = re.compile(
+    r"/(deliveries|members|member-links|notifications|plan|panel|gold-forecast|gold-suggestions)"
+    r"(\?.*)?$|/export/(judgments|gold|labels)-(alt-test|appen|appen-aggregated|label-studio|"
+    r"quepid-book-json|trec-2011)$"
+)
 ANY = "*"  # in recorded data: any value, such as a sentence
 PASSWORD = "correct horse battery"
 
@@ -169,7 +176,10 @@ def read_archive(body: bytes) -> dict[str, Any]:
 
 # What earlier versions had wrong: cost without short pages, closed items without decided ones,
 # seconds of judges with those of answers that are no label.
-CORRECTED = re.compile(r"/(cost_to_finish|closed)$|/judges\b.*/seconds$")
+CORRECTED = re.compile(
+    r"/(cost_to_finish|closed)$|/judges\b.*/seconds$"
+    r"|/savings/(fixed_accuracy|equal(_share|_money)?|most_tried|fitted)$"  # not shown any more
+)
 
 
 def _as_time(value: Any) -> datetime | None:
@@ -219,6 +229,9 @@ def check_answers(visitor: Visitor, recorded: dict[str, Any]) -> None:
     changes = []
     for path, before in recorded.items():
         response = visitor.api("GET", path)
+        if GONE.search(path):
+            assert response.status_code == 404, path
+            continue
         changes += find_changes(before, [response.status_code, parse(response, path)], path)
     assert changes == []
 
