@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.errors import BadSetting, Refused, Unavailable
-from adjudge.simulation.http_client import HttpClient, item_key
-from crowds import acknowledged, stored_judgments
+from adjudge.simulation.http_client import HttpClient
 from servers import Quiet, serving
 from sites import LABELS, Site, served
 
@@ -32,34 +31,6 @@ def token_of(site: Site, scope: str, slug: str) -> str:
 def looked(rows: tuple[str, ...]) -> list[str]:
     """What the titles of the small project give away."""
     return [LABELS[0] if "A good lamp" in row else LABELS[1] for row in rows]
-
-
-def test_a_judge_is_trained_works_gets_feedback_and_finishes(site: Site) -> None:
-    slug = site.open_project(judgments_per_item=1)
-    client = HttpClient(site.url, slug, token_of(site, "requester", slug))
-    assert client.labels() == LABELS
-    golds = client.golds()
-    assert len(golds) == 16
-    assert golds[item_key("lamp kind 0", "A good lamp, g0")] == "Good"
-    assert client.arrive("anna") == "training"
-    first = client.sheet("anna")
-    assert first is not None
-    assert (first.kind, len(first.rows), first.labels) == ("training", 1, LABELS)
-    wrong = [LABELS[1 - LABELS.index(looked(first.rows)[0])]]
-    outcome = client.submit("anna", first, wrong)
-    assert [(one.row, one.right, one.accepted) for one in outcome.feedback] == [
-        (0, False, (looked(first.rows)[0],))
-    ]
-    stages = []
-    while (sheet := client.sheet("anna")) is not None:
-        stages.append(client.submit("anna", sheet, looked(sheet.rows)).stage)
-    assert stages[:3] == ["training", "training", "working"]
-    assert client.stage("anna") == "finished"
-    client.leave("anna")
-    assert acknowledged(client.record) == stored_judgments(site.parts.database)
-    assert client.record.again == client.record.refused == {}
-    assert len(client.record.seconds["train"]) == 4
-    client.close()
 
 
 def test_refusals_of_the_server_are_reported(site: Site) -> None:

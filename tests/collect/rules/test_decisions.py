@@ -6,9 +6,8 @@ import dataclasses
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import beta
 
 from adjudge.collect.rules.decisions import (
     Record,
@@ -46,17 +45,6 @@ def test_share_and_beta_say_below_as_worked_out_by_hand(
 ) -> None:
     line = 0.6 if policy.trust == "beta" else 0.7  # 1 - 0.4^2 = 0.84, and 1 - 0.4^3 = 0.936
     assert is_below(right, seen, line, policy, least) is below
-
-
-@given(st.integers(0, 60), st.integers(0, 60), st.floats(0, 1), st.floats(0, 1))
-@settings(deadline=None)
-def test_the_probability_below_a_line_is_the_beta_distribution_of_scipy(
-    right: int, wrong: int, line: float, confidence: float
-) -> None:
-    expected = beta(1 + right, 1 + wrong).cdf(line)
-    assume(right + wrong > 0 and abs(expected - confidence) > 1e-12)
-    policy = Policy(trust="beta", confidence=confidence)
-    assert is_below(right, right + wrong, line, policy) is bool(expected > confidence)
 
 
 def test_the_first_stage_depends_on_consent_training_and_gold() -> None:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from adjudge.collect.rules.golds import GoldCard
 from adjudge.collect.rules.policy import Policy
@@ -23,9 +19,7 @@ from adjudge.collect.rules.routing import (
     interleave,
     item_state,
 )
-from adjudge.collect.store.database import Database
-from adjudge.collect.values.project import GoldEntry, Project
-from collecting import LABELS, SCALE, Bench, made_item
+from collecting import LABELS
 from sizes import sized
 
 
@@ -221,100 +215,6 @@ def test_arms_are_balanced_within_a_block_at_every_moment(
         assert max(counts.values()) - min(counts[name] for name in names) <= block
         if (arrival + 1) % (arms * block) == 0:
             assert len(set(counts.values())) == 1
-
-
-# -- nothing gives gold away
-
-WAYS = {
-    "mixed in": ("t{}", 60, 60),  # one gold under each query that is judged
-    "some queries have several": ("t{}", 90, 25),
-    "result sets of five": ("g{}", 60, 12),
-    "result sets of three": ("g{}", 60, 20),
-    "alone": ("g{}", 60, 60),
-}
-
-
-def features_of(pages: list[Any], truths: list[set[int]]) -> tuple[Any, Any, Any]:
-    """Whatever a script can see of a row without reading it, and whether it is gold."""
-    features, gold, page_number = [], [], []
-    for number, (page, golds) in enumerate(zip(pages, truths, strict=True)):
-        place = 0
-        for group_number, group in enumerate(page.groups):
-            for in_group, row in enumerate(group.rows):
-                features.append(
-                    [
-                        row.row,
-                        place / len(page.rows),
-                        len(page.rows),
-                        len(page.groups),
-                        group_number,
-                        len(group.rows),
-                        in_group,
-                        in_group == len(group.rows) - 1,
-                        row.row % 5,
-                        len(row.title),
-                        len(row.text),
-                        len(row.url),
-                        len(row.image),
-                        sum(map(ord, page.page)) % 97,
-                        sum(map(ord, page.key)) % 97,
-                        len(page.page),
-                        page.expires.timestamp() % 60,
-                    ]
-                )
-                gold.append(row.row in golds)
-                page_number.append(number)
-                place += 1
-    return np.array(features, dtype=float), np.array(gold), np.array(page_number)
-
-
-USUAL = ("mixed in", "result sets of five")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "way",
-    [pytest.param(way, marks=() if way in USUAL else pytest.mark.full) for way in WAYS],
-)
-def test_a_classifier_cannot_distinguish_gold_from_work(sqlite: Database, way: str) -> None:
-    where, count, spread = WAYS[way]
-    work = [made_item(f"w{t:02}{d}", f"t{t}") for t in range(60) for d in range(5)]
-    known = [
-        made_item(f"k{n:03}", where.format(n % spread), title=f"title of k{n:02}{n % 10}"[:13])
-        for n in range(count)
-    ]
-    project = Project(
-        name="Hidden",
-        scale=SCALE,
-        items=tuple(work + known),
-        golds=tuple(
-            GoldEntry(item=item.name, accepted=(LABELS[n % 4],)) for n, item in enumerate(known)
-        ),
-        policy={"require_consent": False, "training": False, "judgments_per_item": 40},
-    )
-    bench = Bench(sqlite, project)
-    pages, truths = [], []
-    for number in range(30):
-        judge = bench.arrive(f"judge {number}").judge
-        for _ in range(5):
-            page = bench.page(judge)
-            pages.append(page)
-            truths.append(set(bench.truths(page)))
-            bench.judging.submit(judge, page.page, page.key, bench.answers(page))
-            bench.clock.forward(seconds=17)
-    features, gold, group = features_of(pages, truths)
-    assert 0.17 < gold.mean() < 0.23
-    trees, folds = sized((60, 3), full=(100, 5))
-    forest = RandomForestClassifier(trees, min_samples_leaf=10, random_state=1, n_jobs=1)
-    guess = cross_val_predict(
-        forest, features, gold, groups=group, cv=GroupKFold(folds), method="predict_proba"
-    )[:, 1]
-    auc = roc_auc_score(gold, guess)
-    # Chance is 0.5; its standard error is about 0.01 with this many rows, and larger where entire
-    # groups are gold: their rows are no evidence of their own.
-    together = {"result sets of five": 5, "result sets of three": 3}.get(way, 1)
-    error = np.sqrt(together * (gold.size + 1) / (12 * gold.sum() * (~gold).sum()))
-    assert auc < 0.5 + 4 * error, f"AUC {auc:.3f}"
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from decimal import Decimal
 
-import pytest
-import sqlalchemy as sa
-
-from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer
 from collecting import LABELS, Bench, made_project, refused, sqlite_first
@@ -186,29 +182,3 @@ def test_a_page_reveals_nothing_about_gold(database: Database) -> None:
     assert page.why == ""
     assert {len(group.rows) for group in page.groups} == {5}
     assert len({group.query for group in page.groups}) == 5
-
-
-@pytest.mark.parametrize("gold_topics", ["shared", "apart"])
-def test_golds_never_repeat_while_unseen_golds_are_left(
-    database: Database, gold_topics: str
-) -> None:
-    bench = Bench(
-        database, topics=30, golds=34, gold_topics=gold_topics, role="both", training_pairs=20
-    )
-    judge = bench.trained()
-    seen: list[int] = []
-    while True:
-        page = bench.judging.page(judge)
-        if page is None:
-            break
-        bench.judging.submit(judge, page.page, page.key, bench.answers(page))
-    rows = schema.page_rows
-    seen = [
-        row.gold
-        for row in bench.rows(
-            sa.select(rows.c.gold).where(rows.c.gold.is_not(None)).order_by(rows.c.page, rows.c.row)
-        )
-    ]
-    assert len(seen) > 40
-    assert len(set(seen[:34])) == 34
-    bench.check()

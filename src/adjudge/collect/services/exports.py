@@ -105,17 +105,16 @@ class ExportService(Service):
         *,
         trusted: bool = True,
         golds: bool = False,
-        dry_runs: bool = False,
         question: str = "",
     ) -> Judgments | None:
         """The judgments as the library's models take them; None where there are none.
 
         ``trusted``: leave out those of blocked judges. ``golds``: with the answers to screening
-        golds, so that a model can learn from them in addition to ``get_gold``. ``dry_runs``: also
-        those of dry runs, which are never trusted. ``question``: a further question with labels.
+        golds, so that a model can learn from them in addition to ``get_gold``. ``question``: a
+        further question with labels.
         """
         project = request.project.as_question(question)
-        return read_judgments(request.on, project, trusted=trusted, golds=golds, dry_runs=dry_runs)
+        return read_judgments(request.on, project, trusted=trusted, golds=golds)
 
     @reads()
     def get_comparisons(self, request: Request, *, trusted: bool = True) -> Comparisons | None:
@@ -131,13 +130,13 @@ class ExportService(Service):
         return read_gold(request.on, request.project, adjudicated=adjudicated)
 
     @reads()
-    def get_table(self, request: Request, *, dry_runs: bool = False) -> Any:
-        """Every answer as an Arrow table, one row each; dry runs only if asked for.
+    def get_table(self, request: Request) -> Any:
+        """Every answer as an Arrow table, one row each; none of dry runs.
 
         Columns: item, topic, document, query, judge, arm, kind, label, other, comment, standing,
         gold, right, page, row, seconds, time.
         """
-        return read_table(request.on, request.project, dry_runs=dry_runs)
+        return read_table(request.on, request.project)
 
     @reads()
     def get_panel_outcomes(self, request: Request) -> Any:

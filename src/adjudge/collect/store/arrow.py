@@ -136,7 +136,6 @@ def read_judgments(
     *,
     trusted: bool,
     golds: bool,
-    dry_runs: bool = False,
     only: Any = None,
 ) -> Judgments | None:
     """The judgments of a project; None where there are none. ``only``: ids of these items alone.
@@ -146,6 +145,7 @@ def read_judgments(
     answer = label_of(snapshot.question)
     conditions = [
         judgments.c.project == snapshot.id,
+        of_real_in(snapshot.id),
         judgments.c.kind == "work",
         judgments.c.other.is_(False),
     ]
@@ -155,8 +155,6 @@ def read_judgments(
         conditions.append(judgments.c.standing != "untrusted")
     if not golds:
         conditions.append(judgments.c.gold.is_(None))
-    if not dry_runs:
-        conditions.append(of_real_in(snapshot.id))
     if only is not None:
         conditions.append(judgments.c.item.in_(only))
     chosen: list[_Column] = [
@@ -243,15 +241,13 @@ def _read_final(on: Connection, project: int) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in on.execute(statement)]
 
 
-def read_table(on: Connection, snapshot: ProjectSnapshot, *, dry_runs: bool = False) -> Any:
-    """Every answer of a project as an Arrow table; those of dry runs only if asked for.
+def read_table(on: Connection, snapshot: ProjectSnapshot) -> Any:
+    """Every answer of a project as an Arrow table, but those of dry runs.
 
     Answers to further questions have columns of their own: ``answer_freshness``. Of pairs,
     ``swapped`` says that the judge saw the right one on the left: words may speak of sides.
     """
-    kept = [judgments.c.project == snapshot.id]
-    if not dry_runs:
-        kept.append(of_real_in(snapshot.id))
+    kept = (judgments.c.project == snapshot.id, of_real_in(snapshot.id))
     more = [(f"answer_{one.name}", label_of(one.name), _texts) for one in snapshot.questions]
     sides = [("swapped", judgments.c.swapped, _flags)] if snapshot.of_pairs else []
     chosen = (*_WHOSE, *_TABLE, *more, *sides)
