@@ -244,7 +244,7 @@ def grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> A
 def _fit(
     columns: Sequence[str], rows: Sequence[Sequence[str]], width: int
 ) -> tuple[Sequence[str], Sequence[Sequence[str]], list[str]]:
-    """Columns and rows for that width, and the text that has no room among them."""
+    """Return columns and rows that fit the width, and the text that does not fit."""
     widths = [
         max(len(line) for cell in cells for line in cell.split("\n"))
         for cells in zip([head.removeprefix(">") for head in columns], *rows, strict=True)

@@ -146,11 +146,11 @@ def run(
 
 
 def _check_start(fitting: o.Fitting, given: dict[str, Any]) -> None:
-    """Refuse options of a fit where an earlier one is used."""
+    """Refuse options of a fit together with ``--start``, which fits nothing."""
     options = {"--model": fitting.model, "--set": fitting.settings, "--by-topic": fitting.by_topic}
     for name, value in (options | given).items():
         if value:
-            raise BadSetting(name, str(value), "no --start with it, which fits nothing")
+            raise BadSetting(name, str(value), "to be left out: --start fits nothing")
 
 
 def _recall(start: Path, judgments: Judgments) -> Any:

@@ -164,7 +164,7 @@ def ask_shape(cells: Cells, place: Source) -> BadData:
         remedies.append(Remedy("counts"))
     return place.error(
         None,
-        f"what the columns {listed or 'of this table'} are is not clear: judges, questions, or "
+        f"the columns {listed or 'of this table'} may be judges, questions, or "
         "something else; if they hold judgments, say which",
         value=likely,
         code="unclear-columns",
@@ -373,7 +373,7 @@ def _item_names(table: Any, where: dict[str, str]) -> Any:
 
 
 def _chosen(given: str | Sequence[str], columns: list[str], place: Source) -> list[str]:
-    """Return the columns that are named, a pattern for each that it fits; a text has commas."""
+    """Return the columns given by names or patterns, which a text separates by commas."""
     found: list[str] = []
     for name in filter(None, given.split(",") if isinstance(given, str) else given):
         own = [c for c in columns if c in (name, f"column {name}")]

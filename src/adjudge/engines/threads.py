@@ -35,7 +35,7 @@ class _Order:
 
     @classmethod
     def of(cls, judgments: Coded) -> _Order:
-        """The order of judgments, as they are where there are too many to sort."""
+        """Sort the items by their number of judgments, unless there are too many."""
         counts, labels = judgments.counts_per_item, len(judgments.scale.labels)
         rows: Any = slice(None)
         number, offsets = np.arange(len(counts)), judgments.offsets

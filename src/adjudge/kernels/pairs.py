@@ -36,7 +36,7 @@ _COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy
 
 @njit(**_COMPILED)
 def key_comparisons(left, right, outcome, first, judge, items, judges, unsaid, weight, key, heavy):
-    """Fill keys ((pair * 3 + side) * judges + judge) * 3 + outcome; how many there are.
+    """Fill keys ((pair * 3 + side) * judges + judge) * 3 + outcome; return their number.
 
     ``first`` and ``judge`` are empty where cells do not differ by them, and their counts 1; so is
     ``weight`` where comparisons weigh one each. An outcome from ``unsaid`` on has no key.
@@ -67,7 +67,7 @@ def key_comparisons(left, right, outcome, first, judge, items, judges, unsaid, w
 
 @njit(**_COMPILED)
 def count_cells(key, weight, items, sides, judges, a, b, judge, side, counts):
-    """Fill cells from sorted keys of ``key_comparisons``; how many there are.
+    """Fill cells from sorted keys of ``key_comparisons``; return their number.
 
     ``weight`` is (comparison,), or empty where each weighs one; ``sides`` is 3, or 1 where cells
     do not differ by them; so is ``judges``.

@@ -39,7 +39,7 @@ class CrossFit:
         return cls(consensus, split, effective, np.broadcast_to(consensus.confusion, shape))
 
     def beliefs(self, known: NDArray[np.int16], *, folds: int, seed: int) -> _Floats:
-        """Probabilities (item, truth) in which no gold item's own gold had a part.
+        """Return probabilities (item, truth) that use no gold item's own gold.
 
         A gold item has those of the calibration without its fold, every other item the mean of all.
         """

@@ -311,7 +311,7 @@ def read_report(
 
 
 def find_audit(services: RequesterServices, slug: str) -> tuple[str, KeptAudit | None]:
-    """When the first of the models that are fitted was reported on, and its audit of LLM judges."""
+    """Return the time of the first fitted model's report, and its audit of LLM judges."""
     ready = [fit.model for fit in list_fits(services, slug) if fit.made]
     report = read_report(services, slug, ready[0]) if ready else None
     return (report.made, report.audit) if report else ("", None)

@@ -71,7 +71,7 @@ class KeptReport:
 
     @property
     def html(self) -> str:
-        """Its page."""
+        """The HTML page of the report."""
         return _unpack(self.body)
 
     @property
@@ -137,7 +137,7 @@ def _unpack(body: str) -> str:
 
 
 def _keep_audit(found: Audit | None, called: CalledJudges) -> dict[str, Any] | None:
-    """An audit as it is kept; None where there is none."""
+    """Read a stored audit; None if there is none."""
     if found is None:
         return None
     from adjudge.report.audit import audit_part

@@ -228,9 +228,9 @@ _IDLE = (
 
 
 def find_unsettled(on: Connection, snapshots: SnapshotCache, now: float) -> list[str]:
-    """The judges at work about whom ``settle`` has something to do.
+    """List the judges at work whom ``settle`` has to decide on.
 
-    Those who left below the blocking line or with pending judgments, and those whose pending
+    Those who left below the blocking threshold or with pending judgments, and those whose pending
     judgments count by now, since gold or policy changed.
     """
     with_pending = set(on.execute(_WITH_PENDING).scalars())

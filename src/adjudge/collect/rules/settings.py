@@ -283,8 +283,8 @@ class Trust(_Part):
     gold_before_closing: bool = _setting(
         True,
         "Close items only by judges checked on gold",
-        "Judgments wait until their judge has met the gold items before a decision and is not "
-        "below the blocking line, or has left above it.",
+        "Judgments wait until their judge has answered the gold items before a decision, and is or "
+        "has left above the blocking threshold.",
     )
 
 

@@ -158,7 +158,7 @@ def read_grade(label: str, grade: str) -> float:
 
 
 def number_or_text(text: str) -> int | float | str:
-    """Return what was typed, as a number where it is one; what it may be is declared elsewhere."""
+    """Return a text as a number if it is one; the caller checks its range."""
     number = as_number(text)
     if number is None:
         return text

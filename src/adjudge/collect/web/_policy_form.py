@@ -136,7 +136,7 @@ def settings(form: Form, policy: Policy) -> dict[str, Any]:
 
 
 def read(name: str, text: str) -> Any:
-    """The value of a setting from its text; what it may not be is refused by the policy."""
+    """Read the value of a setting from its text; the policy checks it."""
     kinds = _kinds(Policy.model_fields[name])
     if name.endswith("_mix") and ":" in text:
         parts = (part.rpartition(":") for part in text.split(","))

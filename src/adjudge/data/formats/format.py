@@ -108,7 +108,7 @@ class Options:
 
     @property
     def are_wide(self) -> bool:
-        """Whether a person says how a wide table is to be read."""
+        """Whether an option says how to read a wide table."""
         return bool(self.judges_are or self.questions_are or self.transpose or self.counts)
 
     def source(self, name: str, **more: Any) -> Source:

@@ -111,7 +111,7 @@ def _repeats(held: Any) -> bool:
 
 
 def _ask_who_judged(nest: Nest, file: File) -> None:
-    """Ask what the keys by judge are where they are the same everywhere and no names of judges."""
+    """Refuse keys that are equal in all records and do not look like names of judges."""
     keys = [set(as_object(_get_at(record, nest.path))) for record in file.records]
     names = list(as_object(_get_at(file.records[0], nest.path)))
     same = len(keys) >= FEWEST_ROWS and all(own == keys[0] for own in keys)
@@ -123,8 +123,8 @@ def _ask_who_judged(nest: Nest, file: File) -> None:
         pattern = ".".join([*nest.path, "*"])
         named = [Remedy("format", "nested"), Remedy("questions-are", pattern), Remedy("counts")]
         problem = (
-            f"what the keys of {nest.name} ({', '.join(names[:8])}) are is not clear: judges, "
-            "questions, or labels with their votes"
+            f"the keys of {nest.name} ({', '.join(names[:8])}) may be judges, questions, or labels "
+            "with their votes"
         )
         raise BadData.at(file.name, "unclear-columns", problem, value=names, remedies=named)
 

@@ -249,7 +249,7 @@ def decide(one: JudgeAudit, people_kappa: float) -> tuple[str, str]:
 def check_correction(
     one: JudgeAudit, corrected: Sequence[Corrected], transport: Sequence[Transport]
 ) -> JudgeAudit:
-    """Return the audit with another verdict where a correction is worth little, or refused.
+    """Change the verdict if correcting the labels is worth little, or is refused.
 
     Labels are worth correcting if their accuracy is above chance, plain kappa above 0.1, and if
     they save more than a tenth of the gold; both by the entire interval. The correction must not be

@@ -42,7 +42,7 @@ class Grades:
 
     @classmethod
     def none(cls) -> Grades:
-        """Where there are comparisons alone."""
+        """Return no grades, for comparisons alone."""
         none = np.empty(0, dtype=np.int64)
         return cls(item=none, judge=none, label=none, weight=np.empty(0), count=1)
 

@@ -160,7 +160,11 @@ FIGURES: dict[str, Figure] = {
         ("confusion", "the average confusion, with sd between judges", _few_labels),
         ("judge-item-matrix", "who gave which item which label", _judged),
         ("accuracy-by-ratings", "accuracy with fewer judgments per item", _curve),
-        ("calibration", "whether 80% sure is right in 80%", _need_calibration),
+        (
+            "calibration",
+            "whether labels that are 80% sure are right in 80% of cases",
+            _need_calibration,
+        ),
         ("trace", "the chains of a sampled model, draw by draw", _draws),
     )
 }

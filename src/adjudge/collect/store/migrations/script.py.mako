@@ -15,10 +15,10 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Bring the schema up."""
+    """Upgrade the schema."""
     ${upgrades if upgrades else "pass"}
 
 
 def downgrade() -> None:
-    """Take the schema back."""
+    """Downgrade the schema."""
     ${downgrades if downgrades else "pass"}
