@@ -157,7 +157,10 @@ def read_delimited(
             _check_closed(shape)
         table = _read_arrow(shape, kinds, newlines=quotes > 0)
         if table is None:
-            table = _read_rows(shape, source, chosen)
+            _refuse_ragged(shape, source)
+            table = _read_arrow(shape, kinds, newlines=quotes > 0, skip=True)
+        if table is None:
+            raise BadData.at(file.name, "broken-file", "cannot be read as rows of one width")
     if CODED in kinds.values():
         table = table.unify_dictionaries()
         pa.default_memory_pool().release_unused()  # the dictionaries of the blocks
@@ -171,8 +174,10 @@ def is_large(file: File) -> bool:
     return not file.complete and file.path.stat().st_size >= _LARGE
 
 
-def _read_arrow(shape: Delimited, kinds: dict[str, Any], *, newlines: bool) -> Any | None:
-    """Return the table as Arrow reads it; None where a row has not the cells of the header."""
+def _read_arrow(
+    shape: Delimited, kinds: dict[str, Any], *, newlines: bool, skip: bool = False
+) -> Any | None:
+    """Return the table as Arrow reads it; None where a row that is not skipped is ragged."""
     file = shape.file
     sizes = (_BLOCK if not is_large(file) else _BLOCK_SIZES[0], *_BLOCK_SIZES[1:])
     for size in sizes:
@@ -184,6 +189,8 @@ def _read_arrow(shape: Delimited, kinds: dict[str, Any], *, newlines: bool) -> A
                     delimiter=shape.delimiter,
                     quote_char='"' if shape.quoted else False,
                     newlines_in_values=newlines,
+                    # Only where it is needed: with it, Arrow prints what else goes wrong.
+                    invalid_row_handler=(lambda _: "skip") if skip else None,
                 ),
                 convert_options=pa.csv.ConvertOptions(
                     include_columns=list(kinds),
@@ -201,20 +208,15 @@ def _read_arrow(shape: Delimited, kinds: dict[str, Any], *, newlines: bool) -> A
     return None
 
 
-def _read_rows(shape: Delimited, source: Source, chosen: list[str]) -> Any:
-    """Return the table row by row; those that have not the cells of the header are faults."""
-    good, rows = [], []
+def _refuse_ragged(shape: Delimited, source: Source) -> None:
+    """Refuse or note the rows that have not as many cells as the header."""
+    good = []
     for number, (line, cells) in enumerate(shape.records()):
         if len(cells) == len(shape.header):
             good.append(number)
-            rows.append(cells)
         else:
             source.refuse(number, ragged(shape, line, cells))
     source.keep(np.array(good, dtype=np.int64))
-    places = {name: shape.header.index(name) for name in chosen}
-    return pa.table(
-        {n: pa.array([row[at] for row in rows], pa.string()) for n, at in places.items()}
-    )
 
 
 def _count_quotes(file: File) -> int:
