@@ -14,7 +14,6 @@ from playwright.sync_api import Page, expect
 from adjudge.collect.consensus import refit
 from adjudge.data.formats import read
 from sites import PASSWORD, Site
-from sizes import FULL
 from visitors import Visitors, check, follow, open_row, picture, send
 
 pytestmark = pytest.mark.slow
@@ -111,7 +110,7 @@ def test_from_a_file_to_labels(site: Site, visitors: Visitors, tmp_path: Path) -
     names = ada.eval_on_selector_all(files, "all => all.map(one => one.getAttribute('href'))")
     assert len(names) > 20
     for number, name in enumerate(names):
-        path = download(ada, name, tmp_path, by_hand=FULL or number % 8 == 0)
+        path = download(ada, name, tmp_path, by_hand=number % 8 == 0)
         assert path.stat().st_size
         if "/export/labels-" in name and "submission" not in name:
             assert back(path) == known, name

@@ -13,14 +13,7 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from adjudge import (
-    BradleyTerry,
-    Gold,
-    HierarchicalRelevance,
-    HybridConfusion,
-    ItemTypes,
-    Judgments,
-)
+from adjudge import BradleyTerry, Gold, HierarchicalRelevance, HybridConfusion, ItemTypes, Judgments
 from adjudge.data.formats import read
 from adjudge.data.names import as_names
 from adjudge.report import Provenance, gather, save, write_report

@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from adjudge import Gold, Judgments, MajorityVote, Scale
 from adjudge.evaluation.against_gold import _calibration
 from adjudge.report import Results
-from adjudge.report.plots.chains import (
-    hyper_priors,
-    learnt_priors,
-    parameters_of,
-    trace_plot,
-)
+from adjudge.report.plots.chains import hyper_priors, learnt_priors, parameters_of, trace_plot
 from adjudge.report.plots.judges import (
     _choose_judges,
     _draw_rates,

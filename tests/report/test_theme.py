@@ -4,14 +4,7 @@ from dataclasses import asdict
 
 import pytest
 
-from adjudge.report.theme import (
-    DARK,
-    LIGHT,
-    THEMES,
-    Theme,
-    recolour,
-    themed_svg,
-)
+from adjudge.report.theme import DARK, LIGHT, THEMES, Theme, recolour, themed_svg
 
 
 def luminance(colour: str) -> float:

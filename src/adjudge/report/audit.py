@@ -13,13 +13,8 @@ from adjudge.report.words import VERDICT_BADGES, summarise_verdicts
 
 
 def write_audit(found: Audit, path: str | Path, *, title: str = "") -> None:
-    """Write the page to a file."""
-    write_page(audit_html(found, title=title), path)
-
-
-def audit_html(found: Audit, *, title: str = "") -> str:
-    """Return the page as one HTML document."""
-    return render_page(
+    """Write the page to a file: one HTML document."""
+    page = render_page(
         "audit.html.j2",
         "report.css",
         audit=found,
@@ -27,6 +22,7 @@ def audit_html(found: Audit, *, title: str = "") -> str:
         title=title or f"Audit of {count_of(len(found.judges), 'LLM judge')}",
         summary=_summarise(found),
     )
+    write_page(page, path)
 
 
 def audit_part(found: Audit) -> str:

@@ -33,7 +33,6 @@ class Theme:
     red: str
     purple: str
     sky: str
-    yellow: str
 
     @property
     def categories(self) -> list[str]:
@@ -53,7 +52,6 @@ LIGHT = Theme(
     red="#b8420a",
     purple="#a2457a",
     sky="#2f8fc7",
-    yellow="#8a7a00",
 )
 
 DARK = Theme(
@@ -68,7 +66,6 @@ DARK = Theme(
     red="#ff8a54",
     purple="#e59ac5",
     sky="#8fd0f5",
-    yellow="#e8dc5a",
 )
 
 THEMES: dict[str, Theme] = {"light": LIGHT, "dark": DARK}
