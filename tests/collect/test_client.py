@@ -25,10 +25,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def token(site: Site) -> str:
-    accounts = site.services.accounts
-    owner = accounts.set_up(accounts.make_setup_token(), "ada", site.admin_password)
-    made: str = site.services.acting_for(owner).accounts.make_token("t", scope="requester")[1]
-    return made
+    site.set_up()
+    return site.make_token()
 
 
 def test_a_project_from_items_to_labels(site: Site, token: str, tmp_path: Path) -> None:

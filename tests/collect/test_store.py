@@ -166,21 +166,6 @@ def test_a_full_disk_is_reported_and_nothing_is_stored(sqlite: Database) -> None
     bench.check()
 
 
-def test_a_missing_database_is_reported(sqlite: Database) -> None:
-    bench = Bench(sqlite)
-    judge = bench.trained()
-    sqlite.engine.dispose()
-    path = Path(str(sqlite.url.database))
-    kept = path.rename(path.with_suffix(".away"))
-    path.mkdir()  # so that no empty file is made in its place
-    with unavailable("database-gone"):
-        bench.judging.page(judge)
-    path.rmdir()
-    kept.rename(path)
-    sqlite.engine.dispose()
-    assert bench.judging.page(judge) is not None
-
-
 def test_a_lost_server_is_reported_and_found_again(postgres: str) -> None:
     store = Database(postgres)
     slug = RequesterServices(store).projects.create(made_project(topics=1, golds=0)).slug

@@ -121,19 +121,6 @@ def test_fewer_judgments_than_a_fixed_number_at_no_less_accuracy(
 
 
 @sqlite_first
-def test_a_small_collection_closes_every_item_on_either_database(database: Database) -> None:
-    run = collect(
-        database, topics=8, results=3, golds=0, judges=8, fit_every=40, closing="adaptive",
-        most_judgments=6, queries_per_page=4, results_per_query=2,
-    )  # fmt: skip
-    run.bench.check()
-    assert {item.state for item in run.bench.items()} == {"closed"}
-    assert 2 * 24 <= run.judgments <= 6 * 24
-    (entry, *_) = run.bench.services.projects.get_log(run.bench.slug, event="needs-renewed")
-    assert entry.figures == {"items": 24, "sure": 24, "open": 0}
-
-
-@sqlite_first
 def test_an_item_is_asked_for_again_until_it_is_sure(database: Database) -> None:
     """Before any fit two who agree are sure of one of four labels (0.94); two who differ are not.
 

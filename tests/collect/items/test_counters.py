@@ -14,13 +14,8 @@ from adjudge.collect.items import counters
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import item_state
 from adjudge.collect.store.schema import (
-    golds,
     items,
-    judges,
-    judgments,
     metadata,
-    page_rows,
-    pages,
     projects,
 )
 
@@ -150,72 +145,4 @@ def test_items_never_need_fewer_than_they_have_or_are_being_given(
         assert counters.set_needed(on, project, changed) == ids
         expected = [replace(i, needed=max(count, i.leased + i.trusted)) for i in kept]
         assert read(on, ids) == [(item, item.state(changed)) for item in expected]
-        transaction.rollback()
-
-
-@given(item=ITEMS, policy=POLICIES, rows=st.integers(1, 5))
-def test_surplus_judgments_are_promoted_while_there_is_room(
-    engine: sa.Engine, item: Item, policy: Policy, rows: int
-) -> None:
-    item = replace(item, surplus=rows)
-    with engine.connect() as on, on.begin() as transaction:
-        ids = stored(on, [item], policy)
-        for place in range(rows):
-            judge = on.execute(
-                sa.insert(judges)
-                .values(
-                    public=f"j{place}", project=1, channel="open", key=str(place), parameters={},
-                    kind="person", arm="all", stage="working", came=0.0, notice=[],
-                )
-                .returning(judges.c.id)
-            ).scalar_one()  # fmt: skip
-            page = on.execute(
-                sa.insert(pages)
-                .values(
-                    public=f"p{place}", project=1, judge=judge, kind="work", key="k", attempt=1,
-                    made=0.0, expires=0.0, state="answered",
-                )
-                .returning(pages.c.id)
-            ).scalar_one()  # fmt: skip
-            on.execute(
-                sa.insert(judgments).values(
-                    project=1, judge=judge, item=ids[0], page=page, row=1, kind="work",
-                    label="0", other=False, standing="surplus", time=0.0,
-                )
-            )  # fmt: skip
-        counters.promote(on, ids)
-        room = max(0, min(rows, item.needed - item.leased - item.trusted))
-        expected = item.more(trusted=room, surplus=-room)
-        assert read(on, ids) == [(expected, expected.state(policy))]
-        standing = on.execute(sa.select(judgments.c.standing).order_by(judgments.c.id)).scalars()
-        assert list(standing) == ["trusted"] * room + ["surplus"] * (rows - room)
-        transaction.rollback()
-
-
-def test_release_takes_back_each_row_of_each_page(engine: sa.Engine) -> None:
-    """An item on two of the pages loses two leases; one that is gold there loses none."""
-    policy = Policy()
-    with engine.connect() as on, on.begin() as transaction:
-        ids = stored(on, [Item(2, 0, 0, 0, 5), Item(1, 0, 0, 0, 5), Item(0, 0, 0, 0, 5)], policy)
-        gold = on.execute(
-            sa.insert(golds)
-            .values(project=1, item=ids[2], accepted=["0"], reasons={}, role="both", version=1)
-            .returning(golds.c.id)
-        ).scalar_one()
-        page = {"project": 1, "judge": 1, "kind": "work", "key": "k", "attempt": 1, "made": 0.0}
-        page |= {"expires": 0.0, "state": "open"}
-        on.execute(sa.insert(pages), [{**page, "public": "a"}, {**page, "public": "b"}])
-        first, second = on.execute(sa.select(pages.c.id).order_by(pages.c.id)).scalars()
-        row = {"group": 0, "judge": 1, "gold": None}
-        on.execute(
-            sa.insert(page_rows),
-            [
-                {**row, "page": first, "row": 1, "item": ids[0]},
-                {**row, "page": second, "row": 1, "item": ids[0]},
-                {**row, "page": second, "row": 2, "item": ids[1]},
-                {**row, "page": second, "row": 3, "item": ids[2], "gold": gold},
-            ],
-        )
-        counters.release(on, [first, second])
-        assert [item.leased for item, _ in read(on, ids)] == [0, 0, 0]
         transaction.rollback()

@@ -11,26 +11,13 @@ import pytest
 from adjudge.errors import BadSetting, Refused, Unavailable
 from adjudge.simulation.http_client import HttpClient
 from servers import Quiet, serving
-from sites import LABELS, Site, served
+from sites import Site, served
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     with served(tmp_path) as running:
         yield running
-
-
-def token_of(site: Site, scope: str, slug: str) -> str:
-    owner = site.services.accounts.set_up(
-        site.services.accounts.make_setup_token(), "ada", site.admin_password
-    )
-    project = slug if scope == "judge" else None
-    return site.services.acting_for(owner).accounts.make_token("t", scope=scope, project=project)[1]  # type: ignore[arg-type]
-
-
-def looked(rows: tuple[str, ...]) -> list[str]:
-    """What the titles of the small project give away."""
-    return [LABELS[0] if "A good lamp" in row else LABELS[1] for row in rows]
 
 
 def test_refusals_of_the_server_are_reported(site: Site) -> None:

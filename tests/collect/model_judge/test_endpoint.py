@@ -86,12 +86,6 @@ def test_a_wrong_key_is_not_tried_again(speaker: Any) -> None:
     assert len(speaker.bodies) == 1
 
 
-def test_an_endpoint_without_schemas_is_asked_in_words(speaker: Any) -> None:
-    speaker.knows_schema = False
-    assert asked(at(speaker)) == [Reply(label="A", reason="so")]
-    assert ["response_format" in body for body in speaker.bodies] == [True, False]
-
-
 def test_answers_that_cannot_be_read_are_asked_for_again(speaker: Any) -> None:
     said = iter(["nonsense", json.dumps({"label": "C"}), json.dumps({"label": "B"})])
     speaker.answer = lambda _: next(said)
@@ -107,12 +101,3 @@ def test_in_the_end_it_cannot_judge(speaker: Any) -> None:
     assert (reply.label, reply.unreadable) == (NO_ANSWER, True)
     assert "nonsense" in reply.reason
     assert endpoint.usage.requests == 2
-
-
-def test_many_at_once(speaker: Any) -> None:
-    speaker.faults = [(429, {}), "cut", (500, {}), "bad json"]
-    speaker.answer = lambda body: json.dumps(
-        {"reason": body["messages"][1]["content"], "label": "A"}
-    )
-    replies = asked(at(speaker), times=30)
-    assert [reply.reason for reply in replies] == [f"Query: q{n}" for n in range(30)]
