@@ -191,6 +191,11 @@ def test_the_model_that_contributing_adds_passes_its_test(tmp_path: Path) -> Non
     test.test_two_items_by_hand()
 
 
+def test_the_index_leads_to_every_how_to() -> None:
+    linked = set(re.findall(r"\]\((how-to/[\w-]+\.md)", text_of("index.md")))
+    assert linked == {f"how-to/{path.name}" for path in (DOCS / "how-to").glob("*.md")}
+
+
 def test_the_docs_stay_short() -> None:
     pages = [path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")]
     assert sum(len(page.split()) for page in pages) <= 45_000

@@ -50,7 +50,7 @@ def test_probabilities_worse_than_the_votes_are_not_to_be_believed(sampled: Resu
     )
     assert said not in certainty(better)
     assert said in certainty(worse)
-    assert not any("can be believed" in sentence for sentence in certainty(worse))
+    assert not any("can rely on" in sentence for sentence in certainty(worse))
 
 
 def test_what_is_missing_says_what_would_add_it(voted: Results, sampled: Results) -> None:

@@ -43,7 +43,7 @@ def join_names(names: Iterable[str], total: int | None = None) -> str:
 
 
 def certainty(results: Results) -> list[str]:
-    """How sure the labels are, and whether that can be believed."""
+    """How sure the labels are, and whether one can rely on that."""
     probability = inferred_probability(results.consensus)
     items = len(probability)
     sure, doubt = int((probability >= SURE).sum()), int((probability < DOUBT).sum())
@@ -74,7 +74,7 @@ def certainty(results: Results) -> list[str]:
 
 
 def _believable(results: Results, found: Evaluation) -> list[str]:
-    """Say whether the probabilities can be believed, next to those of the vote."""
+    """Say whether one can rely on the probabilities, next to those of the vote."""
     scores, calibration = found.scores, found.calibration
     corrected = 0.0 if calibration is None else calibration.shown
     said = [
@@ -93,7 +93,7 @@ def _believable(results: Results, found: Evaluation) -> list[str]:
             "probabilities to rank items, not as percentages."
         )
     elif warning is None and corrected <= _OFF:
-        said.append("Its probabilities can be believed: they match the share right.")
+        said.append("You can rely on the probabilities: they match the share of correct labels.")
     elif warning is None:
         said.append(
             "It is about as sure as it is right on average, but too sure of some labels and too "
@@ -140,8 +140,8 @@ def missing(results: Results) -> list[str]:
         found.append("no topics: prevalence and ranking by topic; a column 'topic' adds them")
     if results.audit is None:
         found.append(
-            "no judge is known as an LLM: their audit next to people; "
-            "a column 'kind' (person or model) adds it"
+            "no LLM judges declared: an audit next to people; a column 'kind' (person or model) "
+            "adds it"
         )
     if consensus.draws is None:
         found.append(

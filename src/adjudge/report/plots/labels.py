@@ -159,7 +159,7 @@ def calibration_plot(calibration: CalibrationBins, what: str = "label") -> Any:
         (perfect.encode(x=across, y=up) + reach + line + points).properties(width=340, height=320),
         "Calibration",
         f"calibration error {calibration.shown:.3f}, bias corrected; lines are 95% intervals; "
-        "below the dashes it is too sure",
+        "below the dashes the probabilities are too high",
     )
 
 
@@ -192,7 +192,7 @@ def accuracy_by_ratings(curve: Any) -> Any:
     return add_title(
         (bars + lines + points).properties(width=400, height=260),
         "Accuracy against the number of judgments",
-        "each item keeps at most so many, drawn at random; bars are 95% intervals over gold items",
+        "items keep at most this many random judgments; bars are 95% intervals over gold items",
     )
 
 
