@@ -7,10 +7,11 @@ the recall of each; NaN where there is nothing to measure by.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from adjudge.evaluation.measures import ratio
 
 _LEVEL = 0.95
 _CELLS = 20_000_000  # judgments counted over all permutations of a vote
@@ -31,14 +32,7 @@ def measures(confusion: _Floats) -> _Floats:  # (..., truth, label) -> (..., mea
     given, there = confusion.sum(axis=-2), confusion.sum(axis=-1)
     above = np.concatenate([hits.sum(axis=-1)[..., None], hits, hits], axis=-1)
     below = np.concatenate([there.sum(axis=-1)[..., None], given, there], axis=-1)
-    return _ratio(above, below)
-
-
-def _ratio(above: NDArray[Any], below: NDArray[Any]) -> _Floats:
-    """One over the other; NaN where there is nothing below."""
-    found = np.full(above.shape, np.nan)
-    np.divide(above, below, out=found, where=below > 0)
-    return found
+    return np.asarray(ratio(above, below))
 
 
 def confusions(
@@ -64,7 +58,10 @@ def estimate_means(
     known = ~np.isnan(rows)
     filled = np.where(known, rows, 0.0)
     return _bootstrap(
-        lambda weight: _ratio(weight @ filled, weight @ known), np.ones(len(rows)), resamples, rng
+        lambda weight: np.asarray(ratio(weight @ filled, weight @ known)),
+        np.ones(len(rows)),
+        resamples,
+        rng,
     )
 
 
@@ -157,7 +154,7 @@ def vote_test(
     def spread(dealt: _Ints) -> _Floats:
         choice = votes(dealt[judge], item, label, shape, rng)
         right = accepted[np.arange(len(accepted)), choice] & (choice >= 0)
-        share = _ratio(right.sum(axis=1), (choice >= 0).sum(axis=1))
+        share = np.asarray(ratio(right.sum(axis=1), (choice >= 0).sum(axis=1)))
         known = share[~np.isnan(share)]
         return np.array(known.var() if known.size > 1 else np.nan)
 

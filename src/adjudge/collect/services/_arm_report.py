@@ -214,18 +214,7 @@ class _Measurement:
 
     def _add_overall(self, what: str, measure: str, p: float) -> None:
         """Keep a test of all arms at once."""
-        self.differences.append(
-            ArmDifference(
-                what=what,
-                measure=measure,
-                first="all arms",
-                second="",
-                gap=None,
-                p=_value(p),
-                adjusted=None,
-                test=_BY_JUDGE,
-            )
-        )
+        self._add_test(what, measure, _BY_JUDGE, "all arms", p=_value(p))
 
     def _add_pairs(
         self, what: str, measure: str, found: Iterable[tuple[int, int, float, float]], test: str
@@ -235,19 +224,26 @@ class _Measurement:
 
         known = [one for one in found if not np.isnan(one[3])]
         adjusted = adjust(np.array([one[3] for one in known]))
-        self.differences += [
-            ArmDifference(
-                what=what,
-                measure=measure,
-                first=self.arms[first],
-                second=self.arms[second],
-                gap=_value(gap),
-                p=float(p),
-                adjusted=float(better),
-                test=test,
-            )
-            for (first, second, gap, p), better in zip(known, adjusted, strict=True)
-        ]
+        for (first, second, gap, p), better in zip(known, adjusted.tolist(), strict=True):
+            arms = (self.arms[first], self.arms[second])
+            self._add_test(what, measure, test, *arms, gap=_value(gap), p=float(p), adjusted=better)
+
+    def _add_test(
+        self,
+        what: str,
+        measure: str,
+        test: str,
+        first: str,
+        second: str = "",
+        *,
+        p: float | None,
+        gap: float | None = None,
+        adjusted: float | None = None,
+    ) -> None:
+        about: dict[str, Any] = {"gap": gap, "p": p, "adjusted": adjusted, "test": test}
+        self.differences.append(
+            ArmDifference(what=what, measure=measure, first=first, second=second, **about)
+        )
 
 
 def report_arms(

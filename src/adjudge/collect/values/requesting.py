@@ -395,7 +395,7 @@ class ItemJudgment:
     judge: str
     label: str
     other: bool  # such as "can't judge"
-    standing: str  # trusted, surplus, untrusted
+    standing: str  # trusted, surplus, pending, untrusted
     kind: str  # training or work
     right: bool | None  # of gold
     seconds: float | None
