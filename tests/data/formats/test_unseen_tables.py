@@ -11,7 +11,7 @@ import pytest
 
 from adjudge.data.formats import read
 from adjudge.data.judgments import Judgments
-from adjudge.errors import BadData, Remedy
+from adjudge.errors import BadData, Remedy, name_columns
 from format_samples import SAMPLES
 from reading import judgments_in
 
@@ -387,6 +387,19 @@ def test_judges_that_differ_in_case_alone_are_noted(tmp_path: Path) -> None:
     rows = [row | {"judge": row["judge"].upper()} for row in LIST[:3]] + LIST[3:]
     notes = read(written(tmp_path, "csv", csv(rows))).notes
     assert ["differ only in case" in found for found in notes] == [True]
+
+
+def test_ids_that_begin_again_for_other_judges_are_noted(tmp_path: Path) -> None:
+    rows = [
+        {"id": i, "text": f"text {part} {i}", "rater": f"{part}{j}", "label": (i + j) % 2}
+        for part in "ab"
+        for i in range(ITEMS)
+        for j in range(3)
+    ]
+    (note,) = read(written(tmp_path, "csv", csv(rows))).notes
+    assert note.remedies == (name_columns(item="id,text"),)  # type: ignore[attr-defined]
+    own = [row | {"text": f"{row['rater']} {row['text']}"} for row in rows]  # of each judge
+    assert not read(written(tmp_path, "csv", csv(own))).notes
 
 
 def test_gold_below_zero_is_noted_unless_it_is_left_out(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.json
 
 from adjudge.data._gold_table import gold_from_table
-from adjudge.data._second_questions import further_columns, tell_label
+from adjudge.data._second_questions import first_cells, further_columns, tell_label
 from adjudge.data.build import load_table, remark_single
 from adjudge.data.columns import (
     Columns,
@@ -27,6 +27,7 @@ from adjudge.data.columns import (
     letters_of,
     named_columns,
     roles_of,
+    words_of,
 )
 from adjudge.data.formats.delimited import Delimited, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
@@ -46,9 +47,11 @@ from adjudge.data.formats.writing import write_table
 from adjudge.data.shapes import number_columns
 from adjudge.data.source import Source
 from adjudge.data.synonyms import NAMED
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData, name_columns, shown
 
 _PLACES = ("item", "topic", "document")
+_ITEM_TEXTS = {"text", "sentence", "passage", "title", "snippet", "tweet", "premise", "hypothesis"}
+_FEW_TEXTS = 3  # more texts than items, before it is said
 _CODED = (*_PLACES, "judge", "label", "gold")
 _FIRST_COLUMN = re.compile(
     r'\s*\{\s*"((?:[^"\\]|\\.)*)"\s*:\s*(?:\[\s*[^\[{\s]|\{\s*"0"\s*:\s*[^\[{\s])'
@@ -122,7 +125,25 @@ def _read(file: File, options: Options) -> Content:
     table, source = read_rows(file, options, partial(_choose_columns, options, file))
     source.every = partial(_read_again, file, options)
     every = file.columns if file.kind == "delimited" else table.column_names
-    return content_of(table, source, options, every)
+    content = content_of(table, source, options, every)
+    if content.judgments is not None and "item" in content.columns:
+        _remark_texts(first_cells(file), content.columns["item"], source)
+    return content
+
+
+def _remark_texts(cells: Mapping[str, Sequence[str]], item: str, source: Source) -> None:
+    """Note that items have several texts, as where their ids begin again within a file."""
+    items = cells.get(item, ())
+    for name in (name for name in cells if _ITEM_TEXTS & set(words_of(name)) and name != item):
+        pairs = len(set(zip(items, cells[name], strict=True)))
+        again = pairs - len(set(items))
+        if again >= _FEW_TEXTS and 2 * pairs <= len(items):  # a judge's own texts differ by row
+            source.remark(
+                f"column {item}: one value has several texts in {name}, so that it may name "
+                "different items",
+                name_columns(item=f"{item},{name}"),
+            )
+            return
 
 
 def _read_json(file: File, options: Options) -> Content:
