@@ -75,14 +75,19 @@ def find_due(services: RequesterServices) -> list[str]:
 
 def note_failure(services: RequesterServices, slug: str, code: int) -> None:
     """Note that the process of a comparison ended without a word, so that it is not repeated."""
-    _keep(services, slug, [], problem=f"its process ended with code {code}")
+    asked = services.settings.get(_ASKED + slug)
+    _keep(services, slug, asked, [], problem=f"its process ended with code {code}")
 
 
-def _keep(services: RequesterServices, slug: str, runs: list[str], **found: Any) -> None:
+def _keep(
+    services: RequesterServices, slug: str, asked: float | None, runs: list[str], **found: Any
+) -> None:
+    """Keep a comparison; one that was asked for since it began is still to be made."""
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
     compared = SystemsCompared(made=made, runs=tuple(runs), **found)
     services.settings.keep(_MADE + slug, asdict(compared))
-    services.settings.forget(_ASKED + slug)
+    if services.settings.get(_ASKED + slug) == asked:
+        services.settings.forget(_ASKED + slug)
 
 
 def _read_runs(files: list[list[str]]) -> list[Run]:
@@ -118,7 +123,7 @@ def _compare(services: RequesterServices, slug: str, runs: list[Run]) -> dict[st
 
 def _main(services: RequesterServices, project: str) -> bool:
     """Make the comparison that the environment names."""
-    runs = services.settings.get(_RUNS + project)
+    asked, runs = (services.settings.get(name + project) for name in (_ASKED, _RUNS))
     if runs is None:
         return True
     names = [name for name, _ in runs]
@@ -126,7 +131,7 @@ def _main(services: RequesterServices, project: str) -> bool:
         found = _compare(services, project, _read_runs(runs))
     except AdjudgeError as fault:
         found = {"problem": str(fault)}
-    _keep(services, project, names, **found)
+    _keep(services, project, asked, names, **found)
     return "problem" not in found
 
 
