@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Callable, Sequence
 
 from hypothesis import strategies as st
@@ -41,6 +43,15 @@ def _changes(draw: st.DrawFn) -> Change:
         }[kind]
 
     return change
+
+
+def zipped(method: int, **files: bytes) -> bytes:
+    """An archive of files: ``qrels__test_tsv`` is ``qrels/test.tsv``."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name, body in files.items():
+            archive.writestr(name.replace("__", "/").replace("_", "."), body)
+    return out.getvalue()
 
 
 def damaged(bodies: Sequence[bytes]) -> st.SearchStrategy[bytes]:

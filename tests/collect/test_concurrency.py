@@ -7,12 +7,11 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
 import sqlalchemy as sa
 
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
-from adjudge.collect.values.judging import Answer, Outcome, Page
+from adjudge.collect.values.judging import Outcome
 from collecting import LABELS, Bench
 
 THREADS = 8
@@ -60,38 +59,6 @@ def test_a_page_sent_many_times_at_once_is_stored_once(database: Database) -> No
     assert Counter(outcome.again for outcome in outcomes) == {True: THREADS - 1, False: 1}
     assert len({outcome.feedback for outcome in outcomes}) == 1
     assert bench.judging.state(judge).judged == 25
-    bench.check()
-
-
-def test_judges_at_once_lose_nothing_and_overfill_nothing(database: Database) -> None:
-    bench = Bench(
-        database, topics=8, results=5, golds=50, judgments_per_item=3, training_pairs=5
-    )  # fmt: skip
-    ledger: list[tuple[str, str, int, str]] = []
-    lock = threading.Lock()
-
-    def life(number: int) -> None:
-        rng = np.random.default_rng(number)
-        judge = bench.arrive(f"judge {number}").judge
-        for _ in range(12):
-            page: Page | None = bench.judging.page(judge)
-            if page is None:
-                return
-            if number % 4 == 3:  # a random clicker, who will be blocked
-                answers = [Answer(row=row.row, label=LABELS[rng.integers(4)]) for row in page.rows]
-            else:
-                answers = bench.answers(page, label=LABELS[number % 4])
-            outcome = bench.judging.submit(judge, page.page, page.key, answers)
-            assert outcome.stored == len(answers)
-            with lock:
-                ledger.extend((judge, page.page, one.row, one.label) for one in answers)
-
-    together(life, list(range(THREADS)))
-    table = bench.services.exports.get_table(bench.slug)
-    stored = list(
-        zip(*(table[name].to_pylist() for name in ("judge", "page", "row", "label")), strict=True)
-    )
-    assert sorted(stored) == sorted(ledger)
     bench.check()
 
 

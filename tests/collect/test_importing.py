@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 from typing import Any
@@ -13,6 +12,7 @@ from adjudge.collect.importing import ImportLimits, Upload, read
 from adjudge.collect.values.project import GoldEntry, Item
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
+from fuzzing import zipped
 
 SCALE = Scale.parse("Matching,Not Matching,Spam")
 ITEMS = """item,query,title,text,url,gold,reason,role,reason: Spam
@@ -155,14 +155,6 @@ def test_files_that_cannot_be_read(name: str, text: str | bytes, place: str, cod
     assert faults(upload(name, text)) == [(place, code)]
 
 
-def packed(**files: str) -> Upload:
-    body = io.BytesIO()
-    with zipfile.ZipFile(body, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            archive.writestr(name.replace("__", "/").replace("_", "."), text)
-    return upload("all.zip", body.getvalue())
-
-
 def test_limits_of_rows_fields_and_errors() -> None:
     rows = "item,query,title\n" + "".join(f"{n},q,t\n" for n in range(10))
     large = [("a.csv", "too-large")]
@@ -237,7 +229,13 @@ def test_beir_as_a_folder_in_an_archive() -> None:
     corpus = "\n".join(json.dumps({"_id": f"d{n}", "title": f"T{n}", "text": "w"}) for n in (1, 2))
     queries = json.dumps({"_id": "q1", "text": "sofa"})
     qrels = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\n"
-    file = packed(corpus_jsonl=corpus, queries_jsonl=queries, qrels__test_tsv=qrels)
+
+    def packed(qrels: str) -> Upload:
+        files = {"corpus_jsonl": corpus, "queries_jsonl": queries, "qrels__test_tsv": qrels}
+        body = {name: text.encode() for name, text in files.items()}
+        return upload("all.zip", zipped(zipfile.ZIP_DEFLATED, **body))
+
+    file = packed(qrels)
     preview = read([file]).check()
     assert [(i.name, i.query, i.title) for i in preview.items] == [
         ("q1/d1", "sofa", "T1"),
@@ -248,9 +246,7 @@ def test_beir_as_a_folder_in_an_archive() -> None:
     golds = read([file], qrels_as_gold=True, scale=Scale.parse("0<1")).check().golds
     assert [(gold.item, gold.accepted) for gold in golds] == [("q1/d1", ("1",)), ("q1/d2", ("0",))]
     bad = qrels + "q2\td1\t1\n"
-    assert faults(packed(corpus_jsonl=corpus, queries_jsonl=queries, qrels__test_tsv=bad)) == [
-        ("qrels/test.tsv, line 4", "unknown-topic")
-    ]
+    assert faults(packed(bad)) == [("qrels/test.tsv, line 4", "unknown-topic")]
 
 
 def test_quepid_book() -> None:

@@ -18,18 +18,14 @@ from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import OTHERS, Answer, Page
 from adjudge.collect.values.project import Arm, GoldEntry, Project
-from adjudge.errors import NotFound, Refused
-from collecting import LABELS, Bench, check_quotas, made_item, made_project
+from adjudge.errors import NotFound
+from collecting import LABELS, Bench, check_quotas, made_item, made_project, refused
 from sizes import sized
 
 pytestmark = pytest.mark.slow
 
 EXAMPLES = sized(2, full=50)  # sequences per test; new ones at every run
 STEPS = sized(25, full=40)  # of each
-
-
-def refused(code: str) -> Any:
-    return pytest.raises(Refused, check=lambda error: error.code == code)
 
 
 KEYS = st.sampled_from(["anna", "berta", "carla", "dora", "tester"])
@@ -111,19 +107,13 @@ class Collecting(RuleBasedStateMachine):
         assert page.kind == "training"
         assert len(page.rows) <= self.made["refresher_pairs"]
 
-    def fetch_if_consented(self, key: str) -> tuple[str, Page | None]:
-        """A judge who came and consented, with the page they get; else no page."""
+    def fetch_if_consented(self, key: str, *, at_work: bool = False) -> tuple[str, Page | None]:
+        """A judge who came and consented, or is at work, with the page they get; else no page."""
         judge = self.judges.get(key)
-        if judge is None or self.bench.judging.state(judge).stage == "consent":
+        stage = self.bench.judging.state(judge).stage if judge else "consent"
+        if stage == "consent" or (at_work and stage not in ("working", "warned")):
             return "", None
-        return judge, self.fetch(judge)
-
-    def fetch_if_at_work(self, key: str) -> tuple[str, Page | None]:
-        """A judge who is at work, with the page they get; else no page."""
-        judge = self.judges.get(key)
-        if judge is None or self.bench.judging.state(judge).stage not in ("working", "warned"):
-            return "", None
-        return judge, self.fetch(judge)
+        return judge or "", self.fetch(judge or "")
 
     @rule(key=KEYS)
     def arrive(self, key: str) -> None:
@@ -242,7 +232,7 @@ class Collecting(RuleBasedStateMachine):
     @rule(key=KEYS)
     def late(self, key: str) -> None:
         """A page that expires before it is sent: kept, since she was given nothing else."""
-        judge, page = self.fetch_if_at_work(key)
+        judge, page = self.fetch_if_consented(key, at_work=True)
         if page is None:
             return
         self.bench.clock.forward(minutes=61)
@@ -350,7 +340,7 @@ class Adaptive(Collecting):
     @rule(key=KEYS, label=st.sampled_from(LABELS))
     def submit_one_label(self, key: str, label: str) -> None:
         """So that judges agree on some items and not on others."""
-        judge, page = self.fetch_if_at_work(key)
+        judge, page = self.fetch_if_consented(key, at_work=True)
         if page is not None:
             answers = self.bench.answers(page, label=label)
             self.bench.judging.submit(judge, page.page, page.key, answers)

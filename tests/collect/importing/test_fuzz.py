@@ -6,8 +6,6 @@ What was once found is kept in ``seeds`` and tried again each time.
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +20,7 @@ from adjudge.collect.importing import Preview, Upload
 from adjudge.data.formats import formats, read
 from adjudge.data.scale import Scale
 from adjudge.errors import AdjudgeError
-from fuzzing import damaged
+from fuzzing import damaged, zipped
 from memory import Memory
 from sites import PASSWORD, Browser, served, small_project
 from sizes import sized
@@ -54,14 +52,6 @@ DOCS = (
 RUN = b"".join(b"1 Q0 d%d %d %d.5 run\n" % (n, n, 50 - n) for n in range(1, 20))
 QUERIES, CORPUS = b'{"_id": "1", "text": "lamps"}\n', b'{"_id": "d1", "title": "A", "text": "x"}\n'
 QRELS = b"query-id\tcorpus-id\tscore\n1\td1\t1\n"
-
-
-def zipped(method: int, **files: bytes) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", method) as archive:
-        for name, body in files.items():
-            archive.writestr(name.replace("__", "/").replace("_", "."), body)
-    return out.getvalue()
 
 
 BEIR = {"corpus_jsonl": CORPUS, "queries_jsonl": QUERIES, "qrels__test_tsv": QRELS}

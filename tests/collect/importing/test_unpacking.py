@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import zipfile
 from collections.abc import Callable
 
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 import adjudge.collect.importing as importing
 from adjudge.collect.importing import ImportLimits, Upload, unpack_all
 from adjudge.errors import BadData
+from fuzzing import zipped
 from memory import Memory
 
 METHODS = {
@@ -22,14 +22,6 @@ METHODS = {
     "deflate": zipfile.ZIP_DEFLATED,
 }
 CSV = b"item,query,title\n" + b"".join(b"i%d,q,title %d\n" % (n, n) for n in range(500))
-
-
-def zipped(method: int, **files: bytes) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", method) as archive:
-        for name, body in files.items():
-            archive.writestr(name.replace("_", "."), body)
-    return out.getvalue()
 
 
 PACKED: dict[str, Callable[[bytes], tuple[str, bytes]]] = {

@@ -11,20 +11,13 @@ import pytest
 
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.judging import (
-    InProcessWork,
-    ModelTally,
-    Work,
     _settle,
     _SideTally,
-    judge,
 )
-from adjudge.collect.model_judge.ledger import AnswerLedger, _key_of
+from adjudge.collect.model_judge.ledger import _key_of
 from adjudge.collect.model_judge.prompts import NO_ANSWER, OtherQuestion, Question, Reply
-from adjudge.collect.services.judging import JudgingService
-from adjudge.collect.services.requester import RequesterServices
 from compared import better, paired_project
-from stores import new_store
-from waiting import alone
+from model_work import go, work_of
 
 LABELS = ("left", "tie", "right")
 
@@ -39,29 +32,10 @@ def first(_: dict[str, Any]) -> str:
     return json.dumps({"reason": "it comes first", "label": "left"})
 
 
-def go(work: Work, speaker: Any, path: Path) -> ModelTally:
-    endpoint = Endpoint(url=speaker.url, model="m", first_wait=0.01, tries=2)
-
-    async def run() -> ModelTally:
-        with AnswerLedger.opened(path) as ledger:
-            async with endpoint as opened:
-                return await judge(work, opened, ledger)
-
-    return alone(run())
-
-
-def work_of(tmp_path: Path, **policy: object) -> tuple[Work, RequesterServices, str]:
-    store = new_store(tmp_path / "a.db")
-    services = RequesterServices(store)
-    slug = services.projects.create(paired_project(judgments_per_item=1, **policy)).slug
-    services.projects.set_state(slug, "open")
-    return InProcessWork(JudgingService(store), slug, "m"), services, slug
-
-
 def test_a_model_that_reads_is_asked_twice_and_takes_no_side(speaker: Any, tmp_path: Path) -> None:
     speaker.answer = reads
-    work, services, slug = work_of(tmp_path)
-    tally = go(work, speaker, tmp_path / "l.jsonl")
+    work, services, slug = work_of(tmp_path, paired_project)
+    tally, _ = go(work, speaker, tmp_path / "l.jsonl")
     assert tally.judge is not None
     assert (tally.judge.stage, tally.judge.accuracy) == ("finished", 1.0)
     assert len(speaker.bodies) == 2 * tally.judged
@@ -78,8 +52,8 @@ def test_a_model_that_goes_by_the_side_gives_ties_and_is_found_out(
     speaker: Any, tmp_path: Path
 ) -> None:
     speaker.answer = first
-    work, services, slug = work_of(tmp_path, screening_golds=0)
-    tally = go(work, speaker, tmp_path / "l.jsonl")
+    work, services, slug = work_of(tmp_path, paired_project, screening_golds=0)
+    tally, _ = go(work, speaker, tmp_path / "l.jsonl")
     assert (tally.sides.agreed, tally.sides.pairs) == (0, 40)
     assert tally.sides.position == (1.0, 1.0, 1.0)
     compared = services.exports.get_comparisons(slug)

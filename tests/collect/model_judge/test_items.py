@@ -20,7 +20,7 @@ from adjudge.collect.model_judge.endpoint import Endpoint, SpendingLimit, _label
 from adjudge.collect.model_judge.items import Answers, judge_items, read_items
 from adjudge.collect.model_judge.ledger import AnswerLedger, SampledAnswers
 from adjudge.collect.model_judge.prompts import NO_ANSWER, PROMPTS, Reply
-from adjudge.errors import BadData, BadSetting, BudgetSpent, EndpointFailed
+from adjudge.errors import BadData, BadSetting, BudgetSpent
 from waiting import alone
 
 LABELS = ("0", "1", "2", "3")
@@ -99,30 +99,6 @@ def test_samples_are_asked_apart_and_kept_apart(speaker: Any, table: Path) -> No
     assert len(speaker.bodies) == 40  # one more of each, and no old one again
     assert again.known == 30
     assert [one.replies[:3] for one in again.sampled] == [one.replies for one in found.sampled]
-
-
-def test_stopped_by_a_fault_it_resumes_and_pays_for_nothing_twice(
-    speaker: Any, table: Path
-) -> None:
-    count = 0
-
-    def falters(body: dict[str, Any]) -> str:
-        nonlocal count
-        count += 1
-        if count == 11:
-            speaker.faults = [(401, {})] * 50
-        return by_number(body)
-
-    speaker.answer = falters
-    with pytest.raises(EndpointFailed, match="answered 401"):
-        go(speaker, table, concurrency=1)
-    speaker.faults, speaker.answer = [], by_number
-    kept = len(table.with_suffix(".jsonl").read_text().splitlines())
-    asked = len(speaker.bodies)
-    found, _ = go(speaker, table)
-    assert found.known == kept >= 11
-    assert len(speaker.bodies) - asked == 40 - kept
-    assert [one.commonest.label for one in found.sampled] == [str(n % 4) for n in range(40)]
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,13 @@ from typing import Any
 import pytest
 
 from adjudge.cli import call
-from adjudge.collect.model_judge.endpoint import Endpoint, SpendingLimit
-from adjudge.collect.model_judge.judging import HttpWork, InProcessWork, ModelTally, Work, judge
+from adjudge.collect.model_judge.endpoint import SpendingLimit
+from adjudge.collect.model_judge.judging import HttpWork, InProcessWork, Work
 from adjudge.collect.model_judge.ledger import AnswerLedger
-from adjudge.collect.services.judging import JudgingService
-from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.errors import BadData, EndpointFailed
+from model_work import go, work_of
 from sites import served, small_project
-from stores import new_store
-from waiting import alone
 
 
 def knows(body: dict[str, Any]) -> str:
@@ -32,29 +29,6 @@ def knows(body: dict[str, Any]) -> str:
 def clueless(body: dict[str, Any]) -> str:
     other = {"Good": "Bad", "Bad": "Good"}
     return json.dumps({"reason": "it shines", "label": other[json.loads(knows(body))["label"]]})
-
-
-def work_of(
-    tmp_path: Path, key: str = "m", **policy: object
-) -> tuple[Work, RequesterServices, str]:
-    store = new_store(tmp_path / "a.db")
-    services = RequesterServices(store)
-    slug = services.projects.create(small_project(judgments_per_item=1, **policy)).slug
-    services.projects.set_state(slug, "open")
-    return InProcessWork(JudgingService(store), slug, key), services, slug
-
-
-def go(work: Work, speaker: Any, path: Path, **settings: Any) -> tuple[ModelTally, Endpoint]:
-    tries = settings.pop("tries", 2)
-    budget = settings.pop("budget", SpendingLimit())
-    endpoint = Endpoint(url=speaker.url, model="m", first_wait=0.01, tries=tries, budget=budget)
-
-    async def run() -> ModelTally:
-        with AnswerLedger.opened(path) as ledger:
-            async with endpoint as opened:
-                return await judge(work, opened, ledger, **settings)
-
-    return alone(run()), endpoint
 
 
 def test_a_good_model_is_trained_judges_everything_and_is_trusted(
