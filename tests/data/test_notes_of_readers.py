@@ -31,7 +31,7 @@ def test_rows_that_were_skipped_are_warned_of_and_kept(tmp_path: Path, kind: Any
     path.write_text(FILES[kind])
     with pytest.warns(ReadingWarning, match="1 bad row left out, at some.csv, line 3") as warned:
         found = kind.read(path, skip_bad=True)
-    assert [Path(one.filename).name for one in warned] == ["test_telling.py"]
+    assert [Path(one.filename).name for one in warned] == ["test_notes_of_readers.py"]
     assert len(found.notes) == 1
     assert found.notes[0] in str(warned[0].message)
 
