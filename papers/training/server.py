@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,12 @@ from urllib.parse import quote
 
 import numpy as np
 
+from adjudge import Gold
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.services.arms import FIVE_MIXES, preset_arms
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
+from adjudge.collect.values.arms import ArmReport
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.simulation.behaviours import SimulatedJudge, Stage, visit
 from adjudge.simulation.http_client import HttpClient, item_key
@@ -65,18 +67,20 @@ def run_experiment(
     sight = {f"{item_key(one.query, one.text)}\n": LABELS.index(one.truth) for one in every}
     # The n-th judge of each arm is the same person, so that arms differ by their gold.
     comers = {arm: arrivals(crowd, sight, np.random.default_rng(streams[1])) for arm in FIVE_MIXES}
+    truth = Gold.of({item.text: item.truth for item in made.items})
     with tempfile.TemporaryDirectory(prefix="adjudge-") as place:
-        slug, token = _create(Path(place) / "adjudge.db", _project(made, policy, seed))
+        database = Path(place) / "adjudge.db"
+        slug, token, owner = _create(database, _project(made, policy, seed))
         with run_server(Path(place)) as url:
             client = HttpClient(url, slug, token, one_line=True)
             try:
                 rng = np.random.default_rng(streams[2])
                 take_turns(_arrive(client, comers), crowd.at_once * len(comers), rng)
-                truth = {item.text: item.truth for item in made.items}
-                asked = {"test": truth, "resamples": 0, "seed": seed}
-                report = client.ask("POST", "/arms/report", asked)
             finally:
                 client.close()
+        with closing(Database(database)) as store:
+            arms = RequesterServices(store).acting_for(owner).arms
+            report = arms.report(slug, test=truth, resamples=0, seed=seed)
     return {"arms": _outcomes(report), "judgments": len(client.record.given)}
 
 
@@ -98,19 +102,16 @@ def _project(made: Material, policy: Policy, seed: int) -> Project:
     )
 
 
-def _create(database: Path, project: Project) -> tuple[str, str]:
-    """A new database with an open project: its slug, and a requester's token."""
-    store = Database(database)
-    try:
+def _create(database: Path, project: Project) -> tuple[str, str, Any]:
+    """A new database with an open project: its slug, a requester's token, and its owner."""
+    with closing(Database(database)) as store:
         services = RequesterServices(store)
         setup = services.accounts.make_setup_token()
         owner = services.accounts.set_up(setup, "requester", "of this experiment alone")
         acting = services.acting_for(owner)
         slug = acting.projects.create(project).slug
         acting.projects.set_state(slug, "open")
-        return slug, acting.accounts.make_token("crowd", scope="requester")[1]
-    finally:
-        store.close()
+        return slug, acting.accounts.make_token("crowd", scope="requester")[1], owner
 
 
 def _arrive(
@@ -136,22 +137,21 @@ def _is_complete(client: HttpClient) -> bool:
     return bool(progress["closed"] == progress["items"])
 
 
-def _outcomes(report: Mapping[str, Any]) -> dict[str, Any]:
+def _outcomes(report: ArmReport) -> dict[str, Any]:
     """The server's report in the terms of the paper's tables: arm, what, measure."""
     arms = dict(zip(FIVE_MIXES, ARMS, strict=True))
     found: dict[str, Any] = {}
-    for row in report["funnel"]:
-        counts = [row[name] for name in ("came", "trained", "passed", "failed")]
-        share = np.nan if row["passed_share"] is None else 100 * row["passed_share"]
-        funnel = dict(zip(paper.TABLE_2, map(float, (*counts, share)), strict=True))
-        found[arms[row["arm"]]] = {"funnel": funnel, "judges": {}, VOTE: {}}
+    for row in report.funnel:
+        share = np.nan if row.passed_share is None else 100 * row.passed_share
+        counts = (row.came, row.trained, row.passed, row.failed, share)
+        funnel = dict(zip(paper.TABLE_2, map(float, counts), strict=True))
+        found[arms[row.arm]] = {"funnel": funnel, "judges": {}, VOTE: {}}
     names = ("accuracy", "precision Not Matching", "recall Not Matching")
     measures = dict(zip(names, (ACCURACY, paper.PRECISION, paper.RECALL), strict=True))
-    for row in report["measures"]:
-        what = {"judges": "judges", "majority-vote": VOTE}.get(row["what"])
-        if what and row["measure"] in measures:
-            value = np.nan if row["value"] is None else float(row["value"])
-            arm = found[arms[row["arm"]]]
-            arm[what][measures[row["measure"]]] = value
-            arm["judgments"] = row["judgments"] if what == VOTE else arm.get("judgments")
+    for one in report.measures:
+        what = {"judges": "judges", "majority-vote": VOTE}.get(one.what)
+        if what and one.measure in measures:
+            arm = found[arms[one.arm]]
+            arm[what][measures[one.measure]] = np.nan if one.value is None else float(one.value)
+            arm["judgments"] = one.judgments if what == VOTE else arm.get("judgments")
     return found
