@@ -6,6 +6,8 @@ import sqlite3
 import subprocess
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
+from adjudge.collect.items.counters import arm_room
 from adjudge.collect.judging import pages
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
@@ -21,6 +24,14 @@ from adjudge.collect.store.schema import HEAD, metadata, requesters
 from adjudge.collect.values.judging import Arrival
 from adjudge.errors import BadSetting, Unavailable
 from collecting import Bench, made_project
+
+
+@contextmanager
+def locked(path: Path | str) -> Iterator[None]:
+    """The database is being changed by another process."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
 
 
 def unavailable(code: str) -> object:
@@ -47,12 +58,15 @@ def test_partial_indexes_are_the_same_by_migration_and_by_schema(
     other.dispose()
 
 
-def test_the_queue_is_read_by_its_index(sqlite: Database) -> None:
-    text = str(pages._CANDIDATES.compile(sqlite.engine))
-    with sqlite.read() as on:
-        plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1,) * text.count("?")).all()
-    assert "USING INDEX ix_items_routing (project=? AND rank>?)" in plan[0][3]
-    assert not any("TEMP B-TREE" in row[3] for row in plan)
+def test_the_queue_and_what_an_arm_has_are_read_by_their_indexes(sqlite: Database) -> None:
+    for query in (pages._CANDIDATES, pages._CANDIDATES.where(arm_room)):
+        text = str(query.compile(sqlite.engine))
+        with sqlite.read() as on:
+            plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1,) * text.count("?")).all()
+        steps = [row[3] for row in plan]
+        assert "USING INDEX ix_items_routing (project=? AND rank>?)" in steps[0]
+        assert not any(line.startswith("SCAN") or "TEMP B-TREE" in line for line in steps)
+    assert any("USING INDEX ix_judgments_counted (item=?)" in line for line in steps)
 
 
 def test_opening_again_keeps_everything_and_migrates_nothing(tmp_path: Path) -> None:
@@ -133,13 +147,10 @@ def test_a_locked_database_is_busy_and_nothing_is_stored(tmp_path: Path) -> None
     judge = bench.trained()
     page = bench.page(judge)
     answers = bench.answers(page)
-    other = sqlite3.connect(path, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    with unavailable("database-busy"):
-        bench.judging.submit(judge, page.page, page.key, answers)
-    assert bench.judging.state(judge).judged == 0  # reading goes on
-    other.execute("ROLLBACK")
-    other.close()
+    with locked(path):
+        with unavailable("database-busy"):
+            bench.judging.submit(judge, page.page, page.key, answers)
+        assert bench.judging.state(judge).judged == 0  # reading goes on
     assert bench.judging.submit(judge, page.page, page.key, answers).again is False
     bench.check()
     database.close()
@@ -249,13 +260,12 @@ def test_a_page_that_is_open_is_shown_while_another_changes_the_database(tmp_pat
     bench = Bench(store)
     judge = bench.trained()
     page = bench.judging.page(judge)
-    other = sqlite3.connect(path, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    assert bench.judging.page(judge) == page
-    bench.clock.forward(minutes=bench.services.projects.get_policy(bench.slug)[0].lease_minutes + 1)
-    with unavailable("database-busy"):  # its time is over: it has to be ended
-        bench.judging.page(judge)
-    other.close()
+    with locked(path):
+        assert bench.judging.page(judge) == page
+        policy = bench.services.projects.get_policy(bench.slug)[0]
+        bench.clock.forward(minutes=policy.lease_minutes + 1)
+        with unavailable("database-busy"):  # its time is over: it has to be ended
+            bench.judging.page(judge)
     store.close()
 
 
@@ -265,12 +275,10 @@ def test_who_comes_again_waits_for_no_writer(sqlite: Database) -> None:
     bench = Bench(impatient, topics=2)
     came = bench.arrive()
     panel = bench.arrive("p1", channel="panel", parameters={"STUDY": "1"})
-    other = sqlite3.connect(str(sqlite.url.database), isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    assert bench.arrive() == came
-    assert bench.arrive("p1", channel="panel", parameters={"STUDY": "1"}) == panel
-    for more in ({"key": "new"}, {"key": "p1", "channel": "panel", "parameters": {"A": "2"}}):
-        with unavailable("database-busy"):
-            bench.arrive(**more)
-    other.close()
+    with locked(str(sqlite.url.database)):
+        assert bench.arrive() == came
+        assert bench.arrive("p1", channel="panel", parameters={"STUDY": "1"}) == panel
+        for more in ({"key": "new"}, {"key": "p1", "channel": "panel", "parameters": {"A": "2"}}):
+            with unavailable("database-busy"):
+                bench.arrive(**more)
     impatient.close()

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from adjudge.collect.items.counters import arm_room, taken_by_arm
-from adjudge.collect.judging import pages
+from adjudge.collect.items.counters import taken_by_arm
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Arm
 from adjudge.errors import Refused
@@ -180,13 +179,3 @@ def test_arms_keep_to_their_numbers_while_many_work_and_are_blocked(database: Da
     assert {item.state for item in bench.work()} == {"closed"}
     assert set(bench.taken().values()) == {2}
     bench.check()
-
-
-def test_what_an_arm_has_is_counted_by_its_index(sqlite: Database) -> None:
-    text = str(pages._CANDIDATES.where(arm_room).compile(sqlite.engine))
-    with sqlite.read() as on:
-        plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1,) * text.count("?")).all()
-    steps = [row[3] for row in plan]
-    assert "USING INDEX ix_items_routing (project=? AND rank>?)" in steps[0]
-    assert any("USING INDEX ix_judgments_counted (item=?)" in line for line in steps)
-    assert not any(line.startswith("SCAN") or "TEMP B-TREE" in line for line in steps)

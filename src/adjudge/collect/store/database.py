@@ -388,27 +388,20 @@ def _check_url(url: str | Path) -> sa.URL:
 
 def _make_engine(url: sa.URL, wait: float) -> sa.Engine:
     """The engine: WAL on SQLite, checked connections on PostgreSQL."""
-    try:
-        if url.get_backend_name() == "postgresql":
-            engine = sa.create_engine(
-                url,
-                pool_size=10,
-                max_overflow=30,
-                pool_timeout=wait,
-                pool_pre_ping=True,
-                hide_parameters=True,
-                connect_args={"connect_timeout": max(2, int(wait))},
-            )
-            event.listen(engine, "connect", partial(_prepare_postgresql, max(1, int(wait * 1000))))
-            return engine
-    except ImportError as error:
-        raise MissingExtra("psycopg", "postgres") from error
+    how: dict[str, Any] = {"pool_size": 10, "max_overflow": 30, "pool_timeout": wait}
+    how["hide_parameters"] = True  # values may be secrets
+    if url.get_backend_name() == "postgresql":
+        how |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": max(2, int(wait))}}
+        try:
+            engine = sa.create_engine(url, **how)
+        except ImportError as error:
+            raise MissingExtra("psycopg", "postgres") from error
+        event.listen(engine, "connect", partial(_prepare_postgresql, max(1, int(wait * 1000))))
+        return engine
     folder = Path(str(url.database)).resolve().parent
     if not folder.is_dir():
         raise BadSetting("database", str(url.database), f"a folder that exists; {folder} does not")
-    engine = sa.create_engine(
-        url, pool_size=10, max_overflow=30, pool_timeout=wait, hide_parameters=True
-    )
+    engine = sa.create_engine(url, **how)
     event.listen(engine, "connect", partial(_prepare, wait))
     event.listen(engine, "begin", _begin)
     return engine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from adjudge.collect.values.questions import FurtherQuestion
@@ -14,10 +14,6 @@ Mix = str | Mapping[str, float]  # "any", "uniform", or a share for each label
 Role = Literal["training", "screening", "both"]
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "grey")
 ROLES: tuple[Role, ...] = ("training", "screening", "both")
-_POLICY_FIELDS = (
-    *("training_mix", "screening_mix", "feedback", "refresher_pairs"),
-    *("pay_per_page", "pay_failed"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,17 +104,12 @@ class Arm:
     @property
     def policy(self) -> dict[str, Any]:
         """The settings of the policy that the arm changes, as JSON has them."""
-        given = {name: getattr(self, name) for name in _POLICY_FIELDS}
-        return {
-            name: dict(value) if isinstance(value, Mapping) else value
-            for name, value in given.items()
-            if value is not None
-        }
+        own = ("name", "guidelines")
+        return {name: value for name, value in self.to_dict().items() if name not in own}
 
     def to_dict(self) -> dict[str, Any]:
         """The arm as JSON has it, without what is as in the project."""
-        about: dict[str, Any] = {"name": self.name, **self.policy}
-        return about if self.guidelines is None else {**about, "guidelines": self.guidelines}
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
