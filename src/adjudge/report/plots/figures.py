@@ -14,9 +14,7 @@ from adjudge.errors import BadData, UnknownName
 from adjudge.evaluation.model_judges.answers import kinds_of
 from adjudge.report.results import Results
 
-_TWO_TRUTHS = "two truths: binary labels, or a binary truth"
 _DRAWS = "the draws of a sampled model, such as hierarchical-confusion"
-_GOLD = "gold"
 _MOST_LABELS = 16  # cells to a side of a matrix that can be read
 
 
@@ -55,7 +53,7 @@ def _few_labels(results: Results) -> str | None:
 
 def _two_truths(results: Results) -> str | None:
     rates = {"sensitivity", "specificity"} <= set(results.diagnosis.judges.column_names)
-    return None if rates else _TWO_TRUTHS
+    return None if rates else "two truths: binary labels, or a binary truth"
 
 
 def _clouds(results: Results) -> str | None:
@@ -89,11 +87,11 @@ def _topics(results: Results) -> str | None:
 
 def _need_calibration(results: Results) -> str | None:
     found = results.evaluation
-    return _GOLD if found is None or found.calibration is None else None
+    return "gold" if found is None or found.calibration is None else None
 
 
 def _curve(results: Results) -> str | None:
-    return _GOLD if results.curve is None else None
+    return "gold" if results.curve is None else None
 
 
 def _name_kinds(consensus: Consensus) -> list[str] | None:
