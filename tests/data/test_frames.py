@@ -51,6 +51,11 @@ def test_a_missing_label_is_named_with_the_way_to_skip_it(missing: object) -> No
     assert "bad row left out" in kept._repr_html_()
 
 
+def test_bytes_of_polars_are_read_as_text() -> None:
+    table = pl.DataFrame({**BASE, "label": pl.Series([b"1", None, b"0", b"1"], dtype=pl.Binary)})
+    assert quiet(table, skip_bad=True).to_table()["label"].to_pylist() == ["1", "0", "1"]
+
+
 def test_columns_are_named() -> None:
     table = pd.DataFrame({"thing": BASE["item"], "who": BASE["judge"], "stars": BASE["label"]})
     with pytest.raises(BadData, match=r'columns=\{"item": NAME\}'):

@@ -341,18 +341,20 @@ def take_in(table: Any, place: Source) -> Any:
             column=twice[0],
         )
     for at, kind in enumerate(rows.schema.types):
-        if _is_view(kind):  # Polars' text, for which Arrow lacks many functions
+        if _is_view(kind):  # Polars' text and bytes, for which Arrow lacks many functions
             rows = rows.set_column(at, rows.column_names[at], _copy_view(rows.column(at)))
     return rows
 
 
 def _is_view(kind: Any) -> bool:
     value = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string_view(value))
+    return bool(pa.types.is_string_view(value) or pa.types.is_binary_view(value))
 
 
 def _copy_view(column: Any) -> Any:
-    """A text column whose strings lie one after the other."""
+    """A column whose texts or bytes lie one after the other."""
+    if pa.types.is_binary_view(column.type):
+        return column.cast(pa.large_binary())
     if pa.types.is_dictionary(column.type):
         return column.cast(pa.dictionary(column.type.index_type, pa.large_string()))
     return column.cast(pa.large_string())

@@ -292,11 +292,22 @@ def take_both(given: JudgmentsLike, **reading: Any) -> tuple[Judgments, Gold | N
         raise
 
 
-_TAKEN: dict[str, Callable[[Any], Any]] = {"judgments": take_judgments, "gold": take_gold}
+def _take_comparisons(given: Any) -> Any:
+    """Return comparisons as they are, or those of a table."""
+    from adjudge.data.comparisons import Comparisons  # which needs this module
+
+    return given if isinstance(given, Comparisons) else Comparisons.from_table(given)
+
+
+_TAKEN: dict[str, Callable[[Any], Any]] = {
+    "judgments": take_judgments,
+    "comparisons": _take_comparisons,
+    "gold": take_gold,
+}
 
 
 def takes_tables(function: _Function) -> _Function:
-    """Let a function take judgments and gold of any kind, and True or False for ``progress``.
+    """Let a function take tables of judgments, comparisons and gold, and True or False as progress.
 
     With ``progress=None`` a bar appears where a person watches.
     """

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
@@ -35,6 +36,14 @@ def test_three_wins_of_four_by_hand() -> None:
     assert found.score == pytest.approx([np.log(3) / 2, -np.log(3) / 2])
     assert found.spread == pytest.approx([np.sqrt(4 / 3) / 2] * 2)  # of a difference, halved
     assert found.above(0, 1) == pytest.approx(0.829, abs=0.001)
+
+
+@pytest.mark.parametrize("model", [BradleyTerry(), CrowdBradleyTerry(), Elo(), WinRate()])
+def test_a_table_is_fitted_as_its_comparisons_are(model: Any) -> None:
+    table = pd.DataFrame({"left": list("aab"), "right": list("bcc"), "label": ["left"] * 3})
+    assert (
+        model.fit(table).score.tolist() == model.fit(Comparisons.from_table(table)).score.tolist()
+    )
 
 
 @pytest.mark.parametrize("ties", ["half", "davidson"])

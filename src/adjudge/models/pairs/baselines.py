@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.comparisons import CANNOT_SAY, Comparisons
+from adjudge.data.judgments import takes_tables
 from adjudge.data.preferences import Preferences
 from adjudge.kernels import pairs as kernels
 from adjudge.models.model import Progress, Step, settings_of
@@ -33,6 +34,7 @@ class WinRate(FitPredict):
     def __post_init__(self) -> None:
         check_settings(self)
 
+    @takes_tables
     def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
         """Items by their average rate of wins, a tie being half of one."""
         return _resample(self, comparisons, _win_rates, "win rate", progress)
@@ -53,6 +55,7 @@ class Elo(FitPredict):
     def __post_init__(self) -> None:
         check_settings(self)
 
+    @takes_tables
     def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
         """Items by rating; a judge's word is as good as another's."""
 

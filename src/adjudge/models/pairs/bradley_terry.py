@@ -41,6 +41,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from adjudge.data.comparisons import Comparisons
+from adjudge.data.judgments import takes_tables
 from adjudge.data.preferences import Preferences
 from adjudge.models.model import Progress
 from adjudge.models.pairs._fitting import check_pair_settings, fit_pairs
@@ -69,6 +70,7 @@ class BradleyTerry(FitPredict):
     def __post_init__(self) -> None:
         check_pair_settings(self)
 
+    @takes_tables
     def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
         """Items by log strength, with intervals."""
         rules = Rules(
@@ -103,6 +105,7 @@ class CrowdBradleyTerry(FitPredict):
     def __post_init__(self) -> None:
         check_pair_settings(self)
 
+    @takes_tables
     def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
         """Items by log strength and judges by skill, with intervals."""
         rules = Rules(
