@@ -122,21 +122,16 @@ def unpack(schema: str, folder: Path) -> Path:
     return path
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def kind(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture(params=SCHEMAS)
 def schema(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
-def old(request: pytest.FixtureRequest, schema: str, kind: str, tmp_path: Path) -> str:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def old(request: pytest.FixtureRequest, schema: str, tmp_path: Path) -> str:
     """The URL of a database of an earlier schema, with all its rows, not yet migrated."""
     path = unpack(schema, tmp_path)
-    if kind == "sqlite":
+    if request.param == "sqlite":
         return f"sqlite:///{path}"
     store = new_postgresql(request.getfixturevalue("postgres"), revision=schema)
     source = sa.create_engine(f"sqlite:///{path}")

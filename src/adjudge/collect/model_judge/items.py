@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from adjudge.collect.importing import SHOWN, ImportLimits, Upload, find_roles, read_table
+from adjudge.collect.importing.tables import refuse_columns
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.ledger import AnswerLedger, SampledAnswers, ask_samples
 from adjudge.collect.model_judge.prompts import NO_ANSWER, Question
@@ -80,6 +81,7 @@ class Answers:
         return table.drop_columns(empty)
 
 
+_ASKED = ("query", "need", "category", "title", "text", "url")
 _LIMITS = ImportLimits(bytes=2_000_000_000, rows=10_000_000)  # a file of the user's own
 _SCHEMA = pa.schema(
     [(name, pa.large_string()) for name in
@@ -95,28 +97,19 @@ def read_items(path: Path) -> tuple[_AskedItem, ...]:
     columns, rows = read_table(upload, _LIMITS)
     found = find_roles(columns)
     if "query" not in found or not any(part in found for part in SHOWN):
-        raise BadData(
-            f"the columns are {', '.join(columns)}; expected query, and something to judge by "
-            f"({', '.join(SHOWN)})",
-            source=path.name,
-            line=1,
-        )
+        expected = f"query, and something to judge by ({', '.join(SHOWN)})"
+        raise refuse_columns(upload, columns, expected)
     items: dict[str, _AskedItem] = {}
     for line, cells in rows:
         parts = {role: cells.get(name, "") for role, name in found.items()}
         topic, document = parts.get("topic") or parts["query"], parts.get("document", "")
         name = parts.get("name") or (f"{topic}/{document}" if document else "")
         if not name:
-            raise BadData(
-                "the item has no name; expected item, or query and document",
-                source=path.name,
-                line=line,
-            )
+            problem = "the item has no name; expected item, or query and document"
+            raise BadData(problem, source=path.name, line=line)
         if name in items:
             raise BadData(f"item {shown(name)} is there twice", source=path.name, line=line)
-        asked: dict[str, Any] = {
-            key: parts.get(key, "") for key in ("query", "need", "category", *SHOWN[:3])
-        }
+        asked: dict[str, Any] = {key: parts[key] for key in _ASKED if key in parts}
         items[name] = _AskedItem(
             name=name, topic=parts.get("topic", ""), document=document, question=Question(**asked)
         )
