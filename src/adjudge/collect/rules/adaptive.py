@@ -30,7 +30,7 @@ _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 _KINDS: dict[str, Any] = {  # what is stored of a fit
     **dict.fromkeys(("prior", "pooled", "confusion"), np.float64),
-    **dict.fromkeys(("judges", "judged"), np.int64),
+    "judges": np.int64,
 }
 
 
@@ -42,7 +42,6 @@ class Knowledge:
     pooled: _Floats  # (truth, label)
     judges: _Integers  # (judge,) ids, ascending
     confusion: _Floats  # (judge, truth, label)
-    judged: _Integers  # (judge,) judgments in the fit
     correlation: float = 0.0  # that damps products: see ``_damping.match_damping``
     fitted: bool = True
     _logs: _Floats = field(init=False, repr=False)  # (judge + 1, truth, label), the pool last
@@ -128,7 +127,6 @@ def neutral(scale: Scale) -> Knowledge:
         pooled=np.asarray(pooled / pooled.sum(axis=1, keepdims=True)),
         judges=np.empty(0, dtype=np.int64),
         confusion=np.empty((0, truths, labels)),
-        judged=np.empty(0, dtype=np.int64),
         fitted=False,
     )
 
@@ -151,7 +149,6 @@ def read_knowledge(consensus: Consensus, ids: NDArray[np.integer[Any]]) -> Knowl
         pooled=np.asarray(counts / counts.sum(axis=1, keepdims=True)),
         judges=np.asarray(ids, dtype=np.int64)[order],
         confusion=np.array(np.broadcast_to(consensus.confusion, shape), dtype=np.float64)[order],
-        judged=np.asarray(consensus.judgments.counts_per_judge, dtype=np.int64)[order],
         correlation=match_damping(consensus),
     )
 
