@@ -81,8 +81,9 @@ def test_an_option_of_the_reader_is_named_before_the_reader_advises_it(frame: pd
         adjudge.fit(wide, judges_are="*")
 
 
-def test_gold_of_unknown_items_leaves_ids_as_text(frame: pd.DataFrame) -> None:
-    labels = adjudge.fit(frame, gold={"new": 1}).labels
+def test_gold_of_unknown_items_is_noted_and_leaves_ids_as_text(frame: pd.DataFrame) -> None:
+    with pytest.warns(ReadingWarning, match="'new'"):
+        labels = adjudge.fit(frame, gold={"new": 1}).labels
     assert labels["item"].to_pylist() == [*map(str, range(12)), "new"]
 
 

@@ -37,7 +37,7 @@ class Remedy:
     None); ``bin``: a number of grades; ``header``: whether there is one; ``relevant``: labels
     separated by commas; ``judges-are`` and ``questions-are``: columns, separated by commas (or
     None); ``format``: its name (or None). ``counts``, ``question``, ``repeats``,
-    ``skip-bad-rows`` and ``transpose`` have no value.
+    ``sampled``, ``skip-bad-rows`` and ``transpose`` have no value.
     """
 
     setting: str
@@ -70,6 +70,7 @@ _EFFECTS = {
     "questions-are": "names the columns of questions",
     "relevant": "names the relevant labels",
     "repeats": "counts each row as a judgment",
+    "sampled": "says that it was drawn at random",
     "skip-bad-rows": "leaves out such rows",
     "transpose": "reads each row as one judge",
 }
@@ -88,6 +89,7 @@ _PYTHON: Spellings = {
     "questions-are": lambda names: f"questions_are={names or 'COLUMNS'!r}",
     "relevant": lambda labels: f"Scale.with_relevant({labels.split(',')})",
     "repeats": lambda _: "repeats=True",
+    "sampled": lambda _: "sampled='random'",
     "skip-bad-rows": lambda _: "skip_bad=True",
     "transpose": lambda _: "transpose=True",
 }

@@ -107,6 +107,8 @@ def fit(
         found = f"the judgments have gold for {count_of(len(own), 'item')}, which is not used"
         warnings.warn(f"{found}; gold=COLUMN uses it", ReadingWarning, stacklevel=2)
     known = own if column is not None else None if gold is None else take_gold(gold)
+    for note in () if known is None else known.tell_unjudged(table):
+        warnings.warn(note, ReadingWarning, stacklevel=2)
     if family is not None:
         table = table.with_family_rule(family)
     built = _build(model, settings, table)

@@ -48,6 +48,7 @@ _FLAGS: Spellings = {  # how the command line spells what a user can set
     "questions-are": lambda names: f"--questions-are {quote(names) if names else 'COLUMNS'}",
     "relevant": lambda labels: f"--relevant {labels}",
     "repeats": lambda _: "--repeats",
+    "sampled": lambda _: "--sampled random",
     "skip-bad-rows": lambda _: "--skip-bad-rows",
     "transpose": lambda _: "--transpose",
 }

@@ -34,7 +34,7 @@ class _Tuning:
     filter: str | None = option(
         "--filter FILTER",
         "Compare thresholds of this filter of judges for the vote, instead of models: "
-        "[|]zscore[|]:FEATURE+FEATURE, or accuracy.",
+        "zscore:FEATURE+FEATURE (|zscore|: both sides), or accuracy.",
     )
     weight: str | None = option(
         "--weight FEATURES", "Weights of the vote: features joined by *, each with a power."

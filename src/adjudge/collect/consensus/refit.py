@@ -155,7 +155,7 @@ def read_table(services: RequesterServices, slug: str, model: str, *, question: 
 def read_judges(
     services: RequesterServices, slug: str, model: str, *, question: str = ""
 ) -> list[dict[str, Any]]:
-    """The judges by a fit, those of most bits a judgment first."""
+    """The judges by a fit, the most informative first."""
     row = _find(services, slug, model, question)
     return list(row.judges or ()) if row else []
 

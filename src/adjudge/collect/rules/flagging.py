@@ -166,7 +166,7 @@ def _speed(facts: JudgeFacts, place: int, line: float) -> Flag:
     pages = int(facts.pages[place])
     return Flag(
         rule="speed",
-        reason=f"{facts.pace[place]:.2g} seconds per item (median of {pages} "
+        reason=f"{facts.pace[place]:.1f} seconds per item (median of {pages} "
         f"page{'' if pages == 1 else 's'}), below {line:g}: too fast to have read them",
     )
 

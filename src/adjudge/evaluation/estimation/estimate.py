@@ -17,7 +17,7 @@ from adjudge.data.judgments import Judgments, take_judgments
 from adjudge.data.results import Result
 from adjudge.data.runs import Run
 from adjudge.data.source import count_of
-from adjudge.errors import BadData, BadSetting, shown
+from adjudge.errors import BadData, BadSetting, Remedy, shown
 from adjudge.evaluation._pool import Unjudged, check_unjudged
 from adjudge.evaluation.estimation._difference import (
     Interval,
@@ -449,10 +449,10 @@ def _check_random(
     )
     if apart >= _STRANGE and not assured:
         raise BadData(
-            f"{text}; expected a random draw, or a column sampling_probability in the gold; "
-            "the setting sampled = random skips this check",
+            f"{text}; expected a random draw, or a column sampling_probability in the gold",
             source=gold.source,
             code="gold-not-random",
+            remedies=(Remedy("sampled"),),
         )
     return [*warnings, f"{text}: the interval holds only if that is chance"]
 
