@@ -161,7 +161,6 @@ def paired() -> None:
         BradleyTerry(ties="davidson", position=True),
         CrowdBradleyTerry(),
         CrowdBradleyTerry(method="gibbs", **SHORT),
-        CrowdBradleyTerry(method="gibbs", by_topic=True, **SHORT),
         Elo(),
     ):
         model.fit(comparisons)
