@@ -75,6 +75,13 @@ def test_ids_may_be_uuids(frame: pd.DataFrame) -> None:
     assert labels["item"].to_pylist() == list(dict.fromkeys(map(str, ids)))
 
 
+def test_arrow_without_a_type_of_uuids_reads_tables(
+    frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(pa, "UuidType", raising=False)  # as in Arrow 17
+    assert len(adjudge.fit(frame).labels) == 12
+
+
 def test_an_option_of_the_reader_is_named_before_the_reader_advises_it(frame: pd.DataFrame) -> None:
     wide = frame.pivot_table(index="item", columns="judge", values="label", aggfunc="first")
     with pytest.raises(BadSetting, check=lambda fault: fault.setting == "judges_are"):

@@ -377,6 +377,9 @@ def test_an_earlier_consensus_labels_without_a_fit(adjudge: Run, crowd: Path) ->
     (crowd / "numbers.csv").write_text(numbers)
     assert adjudge("consensus", "numbers.csv", "--save", "values.adjudge").code == 0
     assert adjudge("consensus", "numbers.csv", "--start", "values.adjudge", "-o", "-").code == 0
-    for option in (["-m", "pmf"], ["--set", "seed=1"], ["--gold", "gold.csv"], ["--use-gold"]):
+    for option in (
+        *(["-m", "pmf"], ["--set", "seed=1"], ["--gold", "gold.csv"], ["--use-gold"]),
+        *(["--no-calibrate"], ["--checkpoint", "state"], ["--resume"]),
+    ):
         assert adjudge("consensus", "new.csv", "--start", "old.adjudge", *option).code == 2
     assert adjudge("consensus", "new.csv", "--start", "judgments.csv").code == 2

@@ -100,7 +100,11 @@ def run(
     )
     check_engine(running, fitting.threads)
     if start is not None:
-        _check_start(fitting, {"--gold": gold, "--use-gold": use_gold, "--save-draws": save_draws})
+        _check_start(
+            fitting,
+            running,
+            {"--gold": gold, "--use-gold": use_gold, "--save-draws": save_draws},
+        )
     fitting, reading, model = choose_model(fitting, reading)
     if save_draws is not None:
         if save_draws.suffix != ".nc":
@@ -145,9 +149,12 @@ def run(
         _say_next(more, shlex.join([*judgments, *earlier]), out.output is not None or is_piped())
 
 
-def _check_start(fitting: o.Fitting, given: dict[str, Any]) -> None:
+def _check_start(fitting: o.Fitting, running: o.Running, given: dict[str, Any]) -> None:
     """Refuse options of a fit together with ``--start``, which fits nothing."""
     options = {"--model": fitting.model, "--set": fitting.settings, "--by-topic": fitting.by_topic}
+    options |= {"--checkpoint": running.checkpoint, "--resume": running.resume}
+    if fitting.calibrate is not None:
+        options["--calibrate"] = str(fitting.calibrate)
     for name, value in (options | given).items():
         if value:
             raise BadSetting(name, str(value), "to be left out: --start fits nothing")

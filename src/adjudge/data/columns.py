@@ -208,7 +208,7 @@ def text_of(rows: Any, name: str, place: Source) -> Any:
 def as_text(column: Any) -> Any:
     """A column as text: whole numbers without a point, so that 3.0 from a table with gaps is 3."""
     kind = column.type
-    if isinstance(kind, pa.UuidType):
+    if getattr(kind, "extension_name", "") == "arrow.uuid":  # before Arrow 18 there is no UuidType
         texts = [None if value is None else str(value) for value in column.to_pylist()]
         return pa.chunked_array([pa.array(texts, pa.string())])
     if pa.types.is_dictionary(kind):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,6 @@ from numpy.typing import NDArray
 from adjudge.data.names import Names
 from adjudge.data.scale import Scale
 from adjudge.lazy import load
-
-if TYPE_CHECKING:
-    pass
 
 HIGHEST = 1.01  # R-hat above this is worth a warning
 _TAILS = (0.05, 0.95)  # quantiles behind the tail effective sample size

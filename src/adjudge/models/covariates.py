@@ -16,6 +16,7 @@ are at their maximum, under Normal(0, 2.5^2) for each coefficient and Pareto(1, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,8 +140,8 @@ def _numbers(column: Any, name: str) -> list[tuple[str, _Floats]]:
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return [(name, column.cast(pa.float64()).to_numpy(zero_copy_only=False))]
     texts = [str(text) if text not in (None, "") else None for text in column.to_pylist()]
-    counts = sorted({text: texts.count(text) for text in set(texts) if text is not None}.items())
-    rest = [text for text, _ in sorted(counts, key=lambda pair: -pair[1])[1:]]
+    counts = Counter(sorted(text for text in texts if text is not None))
+    rest = [text for text, _ in counts.most_common()[1:]]
     if len(rest) > 50:
         raise BadData(f"column {name!r} has more than 50 different texts", value=name)
     return [

@@ -54,11 +54,6 @@ class PairCells:
         """What the comparisons of each cell weigh together."""
         return np.asarray(self.wins[:, 0] + self.wins[:, 1] + self.wins[:, 2])
 
-    @property
-    def has_order(self) -> bool:
-        """Whether it is known of any cell which item was shown first."""
-        return bool((self.side != 0).any())
-
 
 def count_cells(
     comparisons: Comparisons,
