@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from adjudge.collect.consensus import refit
+from adjudge.collect.web._pages import bar_ends
 from sites import Browser, Site
 
 
@@ -75,3 +78,17 @@ def test_the_report_opens_in_the_app(site: Site) -> None:
     assert "sandbox allow-scripts" in policy
     assert "unsafe" not in policy
     assert "script-src 'sha256-" in policy
+
+
+@pytest.mark.parametrize(
+    ("counts", "ends"),
+    [
+        ({"Good": 3}, []),
+        ({"Good": 1, "Bad": 3}, [("Good", 25)]),
+        ({"Good": 1, "Fair": 1, "Bad": 1}, [("Fair", 67), ("Good", 33)]),
+    ],
+)
+def test_longer_parts_of_a_bar_lie_below_shorter_ones(
+    counts: dict[str, int], ends: list[tuple[str, int]]
+) -> None:
+    assert bar_ends(counts) == ends

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -25,6 +25,7 @@ from adjudge.collect.store.settings import (
     forget_setting,
     keep_setting,
     read_setting,
+    read_settings,
 )
 from adjudge.collect.store.snapshot import SnapshotCache
 from adjudge.collect.values.requesting import Requester
@@ -38,6 +39,11 @@ class SettingService(Service):
     def get(self, on: Connection, name: str) -> Any:
         """A setting as it was kept; None if it never was."""
         return read_setting(on, name)
+
+    @reads_store
+    def get_all(self, on: Connection, names: Sequence[str]) -> dict[str, Any]:
+        """Those of some settings that were kept, by name."""
+        return read_settings(on, names)
 
     @writes_store
     def keep(self, on: Connection, name: str, value: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import delete, insert, select
@@ -13,6 +14,12 @@ from adjudge.collect.store.schema import settings
 def read_setting(on: Connection, name: str) -> Any:
     """A setting of the server; None if it was never kept."""
     return on.execute(select(settings.c.value).where(settings.c.name == name)).scalar()
+
+
+def read_settings(on: Connection, names: Sequence[str]) -> dict[str, Any]:
+    """Those of some settings of the server that were kept, by name."""
+    named = select(settings.c.name, settings.c.value).where(settings.c.name.in_(names))
+    return {row.name: row.value for row in on.execute(named)}
 
 
 def keep_setting(on: Connection, name: str, value: Any) -> None:

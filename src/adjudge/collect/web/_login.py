@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
+from inspect import Parameter, signature
 from threading import Lock
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -61,14 +62,27 @@ class _PageRoute(APIRoute):
     """A route of pages: a path that its function returns is where the browser is led to."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **given: Any) -> None:
+        asked = signature(endpoint)
+        logs_in = given.get("methods") == ["GET"] and "who" in asked.parameters
+        takes_request = "request" in asked.parameters
+
         @wraps(endpoint)
         def answer(**values: Any) -> Response:
+            if logs_in:
+                values["who"] = require_login(values["request"])
+                if not takes_request:
+                    del values["request"]
             found: Response | str = endpoint(**values)
             if isinstance(found, Response):
                 return found
             request = values["request"] if "request" in values else values["who"].request
             return go(request, found)
 
+        if logs_in:  # in the thread of the page itself: a dependency would take another
+            needed = [one for one in asked.parameters.values() if one.name != "who"]
+            if not takes_request:
+                needed.append(Parameter("request", Parameter.KEYWORD_ONLY, annotation=Request))
+            answer.__signature__ = asked.replace(parameters=needed)  # type: ignore[attr-defined]
         given["response_model"] = None
         super().__init__(path, answer, **given)
 
@@ -201,8 +215,9 @@ def require_login(request: Request) -> LoggedIn:
     if requester.disabled:
         session.log_out()
         raise LoginNeeded
-    changed = settings.get(password_stamp(requester.requester)) not in (None, session.stamp)
-    if changed or settings.get(_ENDED + session.id) is not None:
+    stamp, ended = password_stamp(requester.requester), _ENDED + session.id
+    kept = settings.get_all((stamp, ended))
+    if kept.get(stamp, session.stamp) != session.stamp or ended in kept:
         session.log_out()  # the password was changed since, or they logged out with this cookie
         raise LoginNeeded
     services = state.services.acting_for(requester)

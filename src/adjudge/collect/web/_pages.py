@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -76,6 +77,17 @@ def _figure(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
+def bar_ends(counts: dict[str, int]) -> list[tuple[str, int]]:
+    """Where each part of a bar but the last ends, in percent of it, the last of them first.
+
+    Each is drawn from the beginning of the bar, over those that end later.
+    """
+    ends = list(accumulate(counts.values()))
+    return [(label, round(100 * end / ends[-1])) for label, end in zip(counts, ends, strict=True)][
+        -2::-1
+    ]
+
+
 @cache
 def _titles() -> tuple[dict[str, str], re.Pattern[str]]:
     """What the page of settings calls each, and what finds those with an underscore."""
@@ -107,6 +119,7 @@ def _environment() -> Environment:
         "remaining": _remaining,
         "minutes": spell_minutes,
         "figure": _figure,
+        "bar_ends": bar_ends,
         "highlighted": highlight,
         "unmarked": unmark,
         "beginning": beginning,

@@ -27,11 +27,6 @@ class Field:
     options: tuple[str, ...] = ()
     default: str = ""  # in words
 
-    @property
-    def words(self) -> str:
-        """What it is found by."""
-        return f"{self.name} {self.name.replace('_', ' ')} {self.title} {self.hint}"
-
 
 @dataclass(frozen=True, slots=True)
 class _FormPart:

@@ -107,19 +107,23 @@
   }
 
   // -- the drawer: a row without leaving the list
-  const drawer = document.getElementById("drawer");
+  const toPage = make("a", {}, "Open as a page");
+  const close = make("form", { method: "dialog" }, make("button", { className: "quiet short" }, "Close"));
+  const inside = make("div", { id: "drawer-body" });
+  const drawer = make("dialog", { className: "drawer", ariaLabel: "Details" }, make("div", { className: "row-of" }, toPage, close), inside);
+  document.querySelector("main.project")?.append(drawer);
   document.body.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-drawer]");
-    if (!link || !drawer || drawer.contains(link) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!link || !drawer.isConnected || drawer.contains(link) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    document.getElementById("drawer-link").href = link.href;
+    toPage.href = link.href;
     const row = link.closest("tr");
     if (row) row.dataset.open = "";
     htmx.ajax("GET", link.href, { target: "#drawer-body", select: "#detail", swap: "innerHTML" })
       .then(() => { if (!drawer.open) drawer.showModal(); });
     drawer.addEventListener("close", () => { if (row) delete row.dataset.open; link.focus(); }, { once: true });
   });
-  if (drawer) drawer.addEventListener("click", (event) => { if (event.target === drawer) drawer.close(); });
+  drawer.addEventListener("click", (event) => { if (event.target === drawer) drawer.close(); });
 
   // -- adjudication: 1 to 9 choose and show what judges said, Enter decides, u takes back, s skips
   const form = document.querySelector("#queue form");
@@ -167,7 +171,9 @@
     for (const part of document.querySelectorAll("details.settings")) {
       let any = false;
       for (const one of part.querySelectorAll("[data-setting]")) {
-        const hit = one.dataset.setting.toLowerCase().includes(words);
+        const { name } = one.querySelector("[name]");
+        const about = one.querySelector("label, .label").textContent;
+        const hit = `${name} ${name.replaceAll("_", " ")} ${about}`.toLowerCase().includes(words);
         one.hidden = !hit;
         any = any || hit;
         found += hit;
