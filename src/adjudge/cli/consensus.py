@@ -151,8 +151,13 @@ def run(
 
 def _check_start(fitting: o.Fitting, running: o.Running, given: dict[str, Any]) -> None:
     """Refuse options of a fit together with ``--start``, which fits nothing."""
-    options = {"--model": fitting.model, "--set": fitting.settings, "--by-topic": fitting.by_topic}
-    options |= {"--checkpoint": running.checkpoint, "--resume": running.resume}
+    options: dict[str, Any] = {
+        "--model": fitting.model,
+        "--set": fitting.settings,
+        "--by-topic": fitting.by_topic,
+        "--checkpoint": running.checkpoint,
+        "--resume": running.resume,
+    }
     if fitting.calibrate is not None:
         options["--calibrate"] = str(fitting.calibrate)
     for name, value in (options | given).items():
