@@ -15,6 +15,7 @@ from scipy.stats import kendalltau, somersd
 from adjudge import Comparisons, CrowdBradleyTerry, Gold, GradedBradleyTerry, Judgments, Scale
 from adjudge.data.preferences import Preferences
 from adjudge.errors import BadData
+from adjudge.models.model import Step
 from adjudge.models.pairs import _grading as grading
 from adjudge.models.pairs import _uncertainty as uncertainty
 from adjudge.models.pairs._strengths import Rules
@@ -347,3 +348,11 @@ def test_both_beat_either_on_real_judgments(shared_data: Path) -> None:
     both, by_pairs, by_grades = np.mean(taus, axis=0)
     assert both > max(by_pairs, by_grades)
     assert np.mean(losses, axis=0)[0] < np.mean(losses, axis=0)[1]
+
+
+@pytest.mark.parametrize("model", [CrowdBradleyTerry(), GradedBradleyTerry()])
+def test_fits_of_judges_say_how_far_they_have_come(model: CrowdBradleyTerry) -> None:
+    steps: list[Step] = []
+    model.fit(made(1)[1], progress=steps.append)
+    assert len(steps) > 1
+    assert all(0 < step.done <= step.total for step in steps)

@@ -76,8 +76,8 @@ def fit_pairs(
         found = fit_strengths(cells, rules, progress)
     else:
         given = BothKinds(cells=cells, rules=rules)
-        found = fit_levels(given).strengths(rules)
-        skill = measure_held_out(given, found.lean, copies.family)
+        found = fit_levels(given, progress).strengths(rules)
+        skill = measure_held_out(given, found.lean, copies.family, progress)
     if has_ties and not rules.davidson and cells.wins[:, :2].any():
         # A tie as half a win draws strengths together, however many comparisons there are. Scores
         # stay what the setting says; their uncertainty is that of Davidson's model.
@@ -98,6 +98,7 @@ def measure_held_out(
     given: BothKinds,
     lean: _Floats,  # (judge,)
     family: NDArray[np.int64],  # (judge,)
+    progress: Progress | None,
 ) -> HeldOutSkill:
     """Skill by fits without the comparisons and grades of the judges who are measured."""
     rules = replace(
@@ -108,7 +109,7 @@ def measure_held_out(
 
     def fit_without(left_out: NDArray[np.bool_]) -> Reference:
         others = replace(given.without(left_out), rules=rules)
-        fitted = fit_levels(others)
+        fitted = fit_levels(others, progress)
         variance = 1.0 / others.strength_information(fitted)
         tied = fitted.strengths(rules).tied
         return Reference(score=fitted.theta, variance=variance, tied=tied)

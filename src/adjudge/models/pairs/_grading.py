@@ -8,6 +8,7 @@ about a common one; the lowest cut and the logs of the gaps above it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from scipy.sparse import coo_array
 from scipy.special import expit
 
 from adjudge.kernels import pairs as kernels
+from adjudge.models.model import Progress, Step
 from adjudge.models.pairs._strengths import Rules, Strengths
 from adjudge.models.pairs._uncertainty import cell_information, prior_information
 from adjudge.models.pairs.cells import PairCells
@@ -195,8 +197,15 @@ def _cuts(gaps: _Floats) -> _Floats:
     return np.cumsum(np.append(gaps[:1], np.exp(gaps[1:])))
 
 
-def fit_levels(given: BothKinds) -> GradedStrengths:
+def fit_levels(given: BothKinds, progress: Progress | None = None) -> GradedStrengths:
     """The most probable point; spreads by rounds of expected squares, as in EM."""
+    steps = count(1)
+
+    def report(_: _Floats) -> None:
+        step = next(steps)
+        if progress is not None:
+            progress(Step("fitting", min(step, given.rules.iterations), given.rules.iterations))
+
     place, done, tolerance = given.start(), not len(given.grades.item), given.rules.tolerance
     spreads = _Spreads(other=np.ones(given.cells.items), unit=np.zeros(len(given.grades.item)))
     spreads = _spreads_of(given, _levels(given, place, spreads, converged=False), learn=False)
@@ -209,7 +218,9 @@ def fit_levels(given: BothKinds) -> GradedStrengths:
             return value, slope * scale
 
         options = {"maxiter": given.rules.iterations, "gtol": tolerance, "ftol": 0.0, "maxcor": 20}
-        best = minimize(lost, place / scale, jac=True, method="L-BFGS-B", options=options)
+        best = minimize(
+            lost, place / scale, jac=True, method="L-BFGS-B", callback=report, options=options
+        )
         place = best.x * scale
         reached = float(np.abs(best.jac).max()) <= max(tolerance, 1e-3)
         found = _levels(given, place, spreads, converged=reached and done)

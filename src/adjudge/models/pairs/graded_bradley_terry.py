@@ -85,7 +85,7 @@ class GradedBradleyTerry(FitPredict):
         comparisons: Comparisons | None,
         judgments: JudgmentsLike = None,
         *,
-        progress: Progress | None = None,  # noqa: ARG002 - rounds are few
+        progress: Progress | None = None,
     ) -> Preferences:
         """Items by log strength with intervals, and the probabilities of their grades."""
         comparisons = _empty(judgments) if comparisons is None else comparisons
@@ -115,12 +115,14 @@ class GradedBradleyTerry(FitPredict):
             lean_spread=self.lean_spread,
         )
         given = BothKinds(cells=cells, rules=rules, grades=grades)
-        found = fit_levels(given)
+        found = fit_levels(given, progress)
         notes = tuple(dict.fromkeys((*notes, *more)))
         if not found.converged:
             notes = (*notes, describe_unconverged(self.iterations))
         answer = replace(
-            _conclude(self, comparisons, given, found, copies), weight=copies.weight, notes=notes
+            _conclude(self, comparisons, given, found, copies, progress),
+            weight=copies.weight,
+            notes=notes,
         )
         if judgments is None:
             return answer
@@ -189,6 +191,7 @@ def _conclude(
     given: BothKinds,
     found: GradedStrengths,
     copies: Copies,
+    progress: Progress | None,
 ) -> Preferences:
     family = np.arange(given.cells.judges)  # graders come behind those who compared
     family[: len(copies.family)] = copies.family
@@ -200,7 +203,7 @@ def _conclude(
         given.cells,
         given.rules,
         found.strengths(given.rules),
-        measure_held_out(given, found.lean, family),
+        measure_held_out(given, found.lean, family, progress),
         graded=np.asarray(own, dtype=np.float64),
         less=(lambda: shared_with_graders(given, found)) if len(info) else None,
     )
