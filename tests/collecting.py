@@ -206,9 +206,9 @@ def check_counters(bench: Bench) -> None:
             given.c.judge.not_in(dry),
         ).group_by(given.c.item, given.c.standing, given.c.other)
     ):  # fmt: skip
-        if row.other:
+        if row.other and row.standing != "pending":
             broken[row.item] = broken.get(row.item, 0) + row[3]
-        else:
+        elif not row.other:
             counts[row.item, row.standing] = row[3]
     policy = bench.services.projects.get_policy(bench.slug)[0]
     limit = policy.set_aside_after
@@ -253,6 +253,9 @@ def check_progress(bench: Bench) -> None:
     assert progress.surplus == sum(one.surplus for one in items)
     assert progress.others == sum(one.other for one in work)
     assert progress.untrusted == sum(not one.other and one.standing == "untrusted" for one in work)
+    waiting = {one.item for one in work if one.standing == "pending" and not one.other}
+    waiting &= {one.id for one in items if one.state == "open"}
+    assert progress.why_open.get("judged by judges not yet checked on gold", 0) == len(waiting)
     assert progress.pages == sum(sheet.state == "answered" for sheet in sheets)
     assert progress.open_pages == sum(sheet.state == "open" for sheet in sheets)
     assert progress.gold_accuracy == (sum(graded) / len(graded) if graded else None)
@@ -338,6 +341,7 @@ def check_standing(bench: Bench) -> None:
     judges, given, pages = schema.judges, schema.judgments, schema.pages
     for row in bench.rows(
         sa.select(judges.c.public, judges.c.stage, judges.c.kind, given.c.standing)
+        .where(sa.not_(given.c.other & (given.c.standing == "pending")))  # counts nowhere
         .join(given, given.c.judge == judges.c.id)
         .where(judges.c.project == bench.project)
         .distinct()

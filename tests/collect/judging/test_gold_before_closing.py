@@ -13,12 +13,13 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adjudge.collect.consensus import refit
 from adjudge.collect.rules.decisions import Record, golds_lacking, is_checked
 from adjudge.collect.rules.golds import GoldCard
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import compose, count_early_golds
 from adjudge.collect.store.database import Database
-from adjudge.collect.store.schema import judgments
+from adjudge.collect.store.schema import fits, judgments
 from adjudge.collect.values.judging import OTHERS, Answer
 from collecting import Bench, sqlite_first
 from stores import new_store
@@ -125,6 +126,69 @@ def test_thirty_one_page_accounts_close_next_to_nothing(database: Database) -> N
     assert (count_closed(bench), {item.leased for item in bench.items()}) == (0, {0})
     assert "trusted" not in standings(bench)
     bench.check()
+
+
+def test_answers_that_could_not_judge_wait_for_gold_too(database: Database) -> None:
+    """Accounts that are never checked set no item aside; those of checked judges do."""
+    aside = {}
+    for gold_before_closing in (False, True):
+        bench = Bench(
+            database, topics=2, golds=30, **{**SMALL, "judgments_per_item": 2},
+            set_aside_after=2, gold_before_closing=gold_before_closing,
+        )  # fmt: skip
+        judges = [bench.arrive(f"account {number}").judge for number in range(3)]
+        for judge in judges:
+            page = bench.judging.page(judge)
+            assert page is not None
+            right = bench.answers(page)
+            truths = bench.truths(page)  # of gold: who cannot judge it misses it
+            answers = [
+                Answer(row=one.row, label=one.label if one.row in truths else OTHERS[0])
+                for one in right
+            ]
+            bench.judging.submit(judge, page.page, page.key, answers)
+            bench.check()
+        states = [item.state for item in bench.items() if not item.gold]
+        aside[gold_before_closing] = states.count("set aside")
+    assert aside[False] > 0
+    assert aside[True] == 0
+    assert sum(item.leased for item in bench.items()) == 0, "others may have the items"
+    bench.services.judges.block(bench.slug, judges[0])
+    bench.check()
+    assert not any(item.broken for item in bench.items())
+    bench.services.judges.unblock(bench.slug, judges[0])
+    bench.check()
+    bench.clock.forward(minutes=61)
+    bench.judging.sweep()
+    bench.check()
+    broken = sum(item.broken for item in bench.items())
+    assert broken == bench.services.projects.get_progress(bench.slug).others
+    assert any(item.state == "set aside" for item in bench.items())
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_who_was_at_work_when_a_project_closed_is_checked(sqlite: Database, right: bool) -> None:
+    bench = Bench(sqlite, topics=6, golds=30, **SMALL)
+    bench.turn(bench.arrive("anna").judge, right=right)
+    bench.services.projects.set_state(bench.slug, "closed")
+    bench.clock.forward(minutes=61)
+    bench.judging.sweep()
+    assert set(standings(bench)) == {"trusted" if right else "untrusted"}
+    assert sum(item.leased for item in bench.items()) == 0
+    bench.check()
+
+
+def test_judgments_that_begin_to_count_change_no_fit(sqlite: Database) -> None:
+    """Fits have them while they are pending, so none has to be made again for each judge."""
+    bench = Bench(sqlite, topics=6, golds=30, **SMALL)
+    anna = bench.arrive("anna").judge
+    bench.turn(anna)
+    refit.ask(bench.services, bench.slug, "majority-vote")
+    asked = sa.select(fits.c.asked)
+    (before,) = bench.rows(asked)
+    bench.turn(anna)
+    assert standings(bench)["trusted"] > 0
+    assert bench.rows(asked) == [before]
 
 
 def test_a_place_is_kept_until_the_judge_is_checked(database: Database) -> None:

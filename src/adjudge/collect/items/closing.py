@@ -258,7 +258,9 @@ def untrust(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
     ):
         of_standing = [row.item for row in lost if row.standing == standing]
         add_counts(on, of_standing, snapshot.policy, **{counter: -1})
-    on.execute(update(judgments).where(judgments.c.judge == judge).values(standing="untrusted"))
+    kept = judgments.c.other & (judgments.c.standing == "pending")  # not counted on their items
+    theirs = update(judgments).where(judgments.c.judge == judge, ~kept)
+    on.execute(theirs.values(standing="untrusted"))
     promote(on, touched)
     renew_needs(on, snapshot, touched)
     if lost:
@@ -267,22 +269,28 @@ def untrust(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
 
 
 def pending_items(on: Connection, judge: int) -> list[int]:
-    """The items on which a judge's judgments keep a place and do not count yet."""
+    """The items on which a judge's answers do not count yet."""
     statement = select(judgments.c.item).where(judgments.c.judge == judge, PENDING)
     return list(on.execute(statement).scalars())
 
 
 def count_pending(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
-    """Let the pending judgments of a judge count; how many there were."""
-    held = pending_items(on, judge)
-    if held:
-        lock_items(on, held)
-        given = update(judgments).where(judgments.c.judge == judge, PENDING)
-        on.execute(given.values(standing="trusted"))
-        add_counts(on, held, snapshot.policy, leased=-1, trusted=1)
-        renew_needs(on, snapshot, held)
-        outdate_fits(on, snapshot.id)
-    return len(held)
+    """Let the pending answers of a judge count; how many there were.
+
+    No fit is outdated: fits have them already.
+    """
+    pending = (judgments.c.judge == judge, PENDING)
+    given = on.execute(select(judgments.c.item, judgments.c.other).where(*pending)).all()
+    if given:
+        touched = [row.item for row in given]
+        lock_items(on, touched)
+        on.execute(update(judgments).where(*pending).values(standing="trusted"))
+        labelled = [row.item for row in given if not row.other]
+        add_counts(on, labelled, snapshot.policy, leased=-1, trusted=1)
+        unclear = [row.item for row in given if row.other]
+        add_counts(on, unclear, snapshot.policy, broken=1)
+        renew_needs(on, snapshot, touched)
+    return len(given)
 
 
 def restore_trust(on: Connection, ids: Sequence[int], snapshot: ProjectSnapshot) -> int:

@@ -1,7 +1,7 @@
 """The counters of items, and the state that follows from them: every change of either is here.
 
 ``leased`` are the open pages of work that an item is on and its pending judgments, ``trusted`` and
-``surplus`` its judgments of that standing, ``broken`` the answers that could not judge it, and
+``surplus`` its judgments of that standing, ``broken`` the answers that could not judge it and are not pending, and
 ``needed`` the trusted judgments that close it. ``leased + trusted <= needed`` holds at every
 commit.
 
@@ -36,7 +36,6 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import STATE_RULE, STICKY
 from adjudge.collect.store.database import StoredRow, batches
 from adjudge.collect.store.schema import (
-    PENDING,
     arms,
     items,
     judges,
@@ -221,6 +220,7 @@ def _promotable(on: Connection, item: StoredRow, limit: int | None) -> list[int]
 
 # In the words of the index ix_judgments_counted, so that it is used.
 _COUNTS = text("judgments.gold IS NULL AND NOT judgments.other AND judgments.standing = 'trusted'")
+_PENDING = text("judgments.standing = 'pending' AND NOT judgments.other")
 _LEASED = text("page_rows.gold IS NULL AND pages.state = 'open'")
 _JUDGED_BY = judgments.join(judges, judges.c.id == judgments.c.judge)
 _LEASED_BY = page_rows.join(pages, pages.c.id == page_rows.c.page).join(
@@ -232,7 +232,7 @@ _TAKEN = union_all(
     .where(judgments.c.item.in_(_IDS), _COUNTS),
     select(judges.c.arm, judgments.c.item)
     .select_from(_JUDGED_BY)
-    .where(judgments.c.item.in_(_IDS), PENDING),
+    .where(judgments.c.item.in_(_IDS), _PENDING),
     select(judges.c.arm, page_rows.c.item)
     .select_from(_LEASED_BY)
     .where(page_rows.c.item.in_(_IDS), _LEASED),
@@ -254,7 +254,7 @@ _LEASED_HERE = (
 _PENDING_HERE = (
     select(func.count())
     .select_from(_JUDGED_BY)
-    .where(judgments.c.item == items.c.id, PENDING, judges.c.arm == bindparam("arm"))
+    .where(judgments.c.item == items.c.id, _PENDING, judges.c.arm == bindparam("arm"))
     .correlate(items)
     .scalar_subquery()
 )

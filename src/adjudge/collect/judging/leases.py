@@ -215,7 +215,7 @@ _IDLE = (
     .join(projects, projects.c.id == judges.c.project)
     .outerjoin(pages, pages.c.id == judges.c.page)
     .where(
-        projects.c.state.in_(("open", "paused")),
+        projects.c.state.in_(("open", "paused")) | judges.c.id.in_(_WITH_PENDING),
         judges.c.stage.in_(("working", "warned")),
         judges.c.kind != DRY_RUN,
         (judges.c.right < judges.c.seen)

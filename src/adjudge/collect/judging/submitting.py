@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from types import SimpleNamespace
@@ -113,7 +114,8 @@ def _submit_work(
     if decision.stage == "blocked":  # every item at once, in order, since two such may meet
         touched += counted_items(request.on, request.judge.id)
     newly = checked and not dry and not is_checked(record_of(request.judge), policy, known)
-    if newly:
+    over = not checked and is_checked(decision.record, policy, known, over=True)
+    if newly or over:
         touched += pending_items(request.on, request.judge.id)
     lock_items(request.on, touched)
     if dry and page.state == "open":  # their items go back as they were
@@ -121,8 +123,7 @@ def _submit_work(
     late = _take_late(request, work, given) if page.state == "expired" and not dry else set()
     standings = {row.row: "surplus" for row in work if row.item in late}
     if not checked:
-        counting = (row for row in work if given[row.row].label not in OTHERS)
-        standings = {**{row.row: "pending" for row in counting}, **standings}
+        standings = {**{row.row: "pending" for row in work}, **standings}
     made = [
         make_judgment(request, page, row, given[row.row], standings.get(row.row, "trusted"))
         for row in rows
@@ -134,7 +135,6 @@ def _submit_work(
     paid = pay_of_page(policy, len(rows))
     missed = [one["row"] for one in golds if one["right"] is False] if policy.feedback else []
     request.on.execute(CLOSE, {"page": page.id, "now": request.now, "result": {"told": missed}})
-    over = not checked and is_checked(decision.record, policy, known, over=True)
     if newly or (over and not any_open(request)):  # nor will more gold come, where work is over
         count_pending(request.on, request.judge.id, request.project)
     request.set_judge(
@@ -201,16 +201,20 @@ def _check_late(request: JudgeRequest, rows: int) -> None:
 
 
 def _count(request: JudgeRequest, made: Sequence[dict[str, Any]]) -> None:
-    """Count judgments on their items, and answers that could not judge."""
-    by_standing: dict[str, list[int]] = {}
+    """Count judgments on their items, and answers that could not judge.
+
+    A pending judgment keeps its place; a pending answer that could not judge takes none.
+    """
+    labelled: dict[str, list[int]] = defaultdict(list)  # by standing
+    others: dict[str, list[int]] = defaultdict(list)
     for one in sorted(made, key=lambda one: one["item"]):
-        by_standing.setdefault("other" if one["other"] else one["standing"], []).append(one["item"])
-    other = by_standing.get("other", [])
+        (others if one["other"] else labelled)[one["standing"]].append(one["item"])
     policy = request.project.policy
-    add_counts(request.on, by_standing.get("trusted", ()), policy, leased=-1, trusted=1)
-    add_counts(request.on, other, policy, leased=-1, broken=1)
-    promote(request.on, other)
-    add_counts(request.on, by_standing.get("surplus", ()), policy, surplus=1)
+    add_counts(request.on, labelled["trusted"], policy, leased=-1, trusted=1)
+    add_counts(request.on, others["trusted"], policy, leased=-1, broken=1)
+    add_counts(request.on, others["pending"], policy, leased=-1)
+    promote(request.on, [*others["trusted"], *others["pending"]])
+    add_counts(request.on, labelled["surplus"], policy, surplus=1)
     if policy.closing == "adaptive":
         renew_needs(request.on, request.project, [one["item"] for one in made])
 

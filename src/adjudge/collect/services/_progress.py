@@ -20,6 +20,7 @@ from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
     COUNTED,
     DONE,
+    PENDING,
     TRUSTED_WORK,
     is_real,
     items,
@@ -175,10 +176,22 @@ def _why_open(
         else:
             why = "judges could not judge it" if group.broken else "not judged yet"
         found[why] += group.many
+    waiting = _count_waiting(request)
+    found["in judges' hands"] -= waiting
+    found["judged by judges not yet checked on gold"] += waiting
     for unclear, count in _count_of_blocked(request) if any_untrusted else ():
         found["judges could not judge it" if unclear else "not judged yet"] -= count
         found["judged by blocked judges only"] += count
     return {why: count for why, count in sorted(found.items()) if count}
+
+
+def _count_waiting(request: Request) -> int:
+    """How many open items have a pending judgment."""
+    given = select(judgments.c.item).where(
+        judgments.c.project == request.project.id, PENDING, judgments.c.other.is_(False)
+    )
+    statement = select(func.count()).where(items.c.id.in_(given), items.c.state == "open")
+    return int(request.on.execute(statement).scalar_one())
 
 
 def _count_of_blocked(request: Request) -> Sequence[StoredRow]:

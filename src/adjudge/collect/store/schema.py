@@ -1,7 +1,7 @@
 """The tables. Times are seconds since 1970 UTC, money is in millionths, ids inside are integers.
 
 What leaves the server are random public ids, never these integers. An item's counters obey, at
-every commit: ``leased`` is the number of open pages it is on as work and of its pending judgments,
+every commit: ``leased`` is the number of open pages it is on as work and of its pending labels,
 ``trusted`` and ``surplus`` the numbers of its judgments of that standing, and
 ``leased + trusted <= needed``. Where items wait for gold (``gold_before_closing``), a judgment is
 pending until its judge is checked.
