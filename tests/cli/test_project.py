@@ -152,6 +152,13 @@ def test_members_are_listed_invited_and_removed(
     assert adjudge("project", "member", "enable", "grace").code == 0
     assert services.accounts.log_in("grace", new).name == "grace"
     assert "did you mean" in adjudge("project", "member", "disable", "grase").err
+    services.accounts.add("ada", "correct horse battery", admin=True)
+    services.accounts.add("eve", "correct horse battery", admin=True)
+    warned = [
+        "no admin" in adjudge("project", "member", *how).err
+        for how in (("disable", "ada"), ("disable", "grace"), ("disable", "eve"), ("enable", "eve"))
+    ]
+    assert warned == [False, False, True, False]
     store.close()
 
 

@@ -101,11 +101,15 @@ def test_the_overview_is_counted_from_its_indexes(sqlite: Database) -> None:
             steps += [row[3] for row in plan]
     assert not [step for step in steps if step.startswith("SCAN")]
     read = {step.split()[1]: step for step in steps if step.startswith("SEARCH")}
-    assert "COVERING INDEX ix_items_standing (project=? AND gold=?)" in read["items"]
+    found = [step for step in steps if step.startswith("SEARCH items")]
+    by_counters = "COVERING INDEX ix_items_standing (project=? AND gold=?)"
+    assert sum(by_counters in step for step in found) == 1
+    assert all(by_counters in step or "(rowid=?)" in step for step in found), found
     assert "ix_log_passed" in read["log"]
     theirs = [step for step in steps if step.startswith("SEARCH judgments")]
     assert theirs
-    assert all("ix_judgments_apart" in step or "(judge=? AND" in step for step in theirs), theirs
+    few = ("ix_judgments_apart", "ix_judgments_pending", "(judge=? AND")
+    assert all(any(index in step for index in few) for step in theirs), theirs
 
 
 def test_a_page_that_is_open_is_a_look(sqlite: Database) -> None:

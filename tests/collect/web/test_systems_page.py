@@ -59,3 +59,16 @@ def test_systems_are_compared_again_when_a_judge_is_blocked(site: Site, tmp_path
     systems._keep(site.services, slug, 0.0, [], problem="")  # one that began earlier
     assert compared() != before
     assert notice not in ada.get(page).text
+
+
+def test_a_comparison_that_an_earlier_version_was_asked_for_is_not_asked_for_ever(
+    site: Site,
+) -> None:
+    _, slug = site.set_up(), site.open_project()
+    site.services.settings.keep(f"systems-asked:{slug}", {"at": 1.0, "files": []})
+    assert systems.find_due(site.services) == [slug]
+    systems._main(site.services, slug)
+    assert systems.find_due(site.services) == []
+    kept = systems.read_compared(site.services, slug)
+    assert kept is not None
+    assert kept.problem

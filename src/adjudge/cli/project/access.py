@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from adjudge.cli import _options as o
 from adjudge.cli import argument, command, option
-from adjudge.cli._console import say
+from adjudge.cli._console import say, warn
 from adjudge.cli._results import print_json
 from adjudge.cli.project._shared import open_services
 from adjudge.errors import BadSetting, UnknownName
@@ -134,6 +134,9 @@ def change_account(
             print_json({"name": name, "disabled": what == "disable"})
         else:
             say(f"{name} is {what}d.")
+        known = services.accounts.get_all()
+        if account.admin and not any(one.admin and not one.disabled for one in known):
+            warn(f"no admin can log in now; 'adjudge project member enable {name}' takes it back")
         return
     password = secrets.token_urlsafe(15)
     services.accounts.change_password(account.requester, password)

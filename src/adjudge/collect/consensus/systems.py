@@ -124,8 +124,11 @@ def _compare(services: RequesterServices, slug: str, runs: list[Run]) -> dict[st
 def _main(services: RequesterServices, project: str) -> bool:
     """Make the comparison that the environment names."""
     asked, runs = (services.settings.get(name + project) for name in (_ASKED, _RUNS))
-    if runs is None:
+    if asked is None:
         return True
+    if runs is None:  # earlier versions kept the runs with the question
+        _keep(services, project, asked, [], problem="the runs are lost: please send them again")
+        return False
     names = [name for name, _ in runs]
     try:
         found = _compare(services, project, _read_runs(runs))

@@ -1,9 +1,9 @@
 """The counters of items, and the state that follows from them: every change of either is here.
 
 ``leased`` are the open pages of work that an item is on and its pending judgments, ``trusted`` and
-``surplus`` its judgments of that standing, ``broken`` the answers that could not judge it and are not pending, and
-``needed`` the trusted judgments that close it. ``leased + trusted <= needed`` holds at every
-commit.
+``surplus`` its judgments of that standing, ``broken`` the answers that could not judge it and are
+not pending, and ``needed`` the trusted judgments that close it. ``leased + trusted <= needed``
+holds at every commit.
 
 With ``judgments_by_arm`` an item needs ``judgments_per_item`` trusted judgments in each arm. What
 an arm has is counted from page rows and judgments each time, so that no second set of counters can

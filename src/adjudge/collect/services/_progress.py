@@ -187,10 +187,14 @@ def _why_open(
 
 def _count_waiting(request: Request) -> int:
     """How many open items have a pending judgment."""
-    given = select(judgments.c.item).where(
-        judgments.c.project == request.project.id, PENDING, judgments.c.other.is_(False)
+    statement = (
+        select(func.count(judgments.c.item.distinct()))
+        .select_from(judges)
+        .join(judgments, judgments.c.judge == judges.c.id)
+        .join(items, items.c.id == judgments.c.item)
+        .where(judges.c.project == request.project.id, PENDING, judgments.c.other.is_(False))
+        .where(items.c.state == "open")
     )
-    statement = select(func.count()).where(items.c.id.in_(given), items.c.state == "open")
     return int(request.on.execute(statement).scalar_one())
 
 
