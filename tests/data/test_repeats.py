@@ -29,6 +29,17 @@ def twice(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
     return {name: values * 2 for name, values in columns.items()}
 
 
+def test_a_sample_next_to_query_and_document_is_not_the_item() -> None:
+    table = {
+        "query": ["q1", "q1", "q2"],
+        "doc": ["d1", "d1", "d2"],
+        "judge": ["a", "a", "b"],
+        "label": ["1", "1", "0"],
+        "sample": ["1", "2", "1"],
+    }
+    assert read(table).to_table()["item"].to_pylist() == ["q1/d1", "q1/d1", "q2/d2"]
+
+
 def test_a_table_joined_to_itself_counts_once() -> None:
     once = read(CROWD)
     with pytest.warns(ReadingWarning, match="300 rows are copies"):

@@ -62,6 +62,9 @@ def roles_of(
         if column_name is not None:
             found[role] = column_name
     if synonyms is SYNONYMS:
+        if {"topic", "document"} <= found.keys() and "item" not in (named or {}):
+            numbers = full_names.get("sample", ())  # of a judge's repeated judgments
+            found = {role: name for role, name in found.items() if name not in numbers}
         _fill_in(found, columns, full_names)
     return found
 
