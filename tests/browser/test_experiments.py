@@ -56,7 +56,7 @@ def test_a_contest_leads_to_an_edit_which_unblocks_and_informs_the_judge(
     ada.get_by_label(contest.accepted[0], exact=True).uncheck()
     ada.get_by_label(contest.given, exact=True).check()
     follow(ada.get_by_role("button", name="Change, and grade every answer again"))
-    expect(ada.get_by_text("every answer to it graded again")).to_be_visible()
+    expect(ada.get_by_text("Every answer to it was graded again")).to_be_visible()
     expect(ada.get_by_role("heading", name="Judges disagree")).to_have_count(0)
     assert site.services.judges.get_all(slug)[0].stage == "working"
     before = site.services.projects.get_progress(slug).trusted

@@ -40,7 +40,7 @@ def test_a_participant_is_refreshed_and_goes_back_with_a_code(
     )  # fmt: skip
     page = visitors.come()
     page.goto(f"{site.url}/j/{slug}?PROLIFIC_PID=p-1&STUDY_ID=s&SESSION_ID=x%2Fy")
-    expect(page.get_by_text("is paid 0.30 USD for the time.")).to_be_visible()
+    expect(page.get_by_text("you get 0.30 USD for your time.")).to_be_visible()
     check(page, "panel-welcome")
     follow(page.get_by_role("button", name="I agree, begin"))
     press_all(page, "training")

@@ -62,6 +62,8 @@ def test_judges_and_remarks_in_files(adjudge: Run, answers: Path) -> None:
         ("answers.csv --items strange.csv", "strange.csv"),
         ("answers.csv --people ^ann", "people"),
         ("answers.csv -o answers.csv", "--output"),
+        ("answers.csv --epsilon 5", "--epsilon = 5.0"),
+        ("answers.csv --score f1", "--score"),
         ("answers.csv --gold gold.csv --card card.json --card-of n", "judge"),
     ],
 )

@@ -105,7 +105,11 @@ def test_every_command_can_be_quiet_and_all_with_a_result_speak_json() -> None:
             "error: no such command 'consensu'. Did you mean 'consensus'? (see 'adjudge --help')\n",
         ),
         (["models", "extra"], None),
-        (["judges", "x.csv", "--seed", "one"], None),
+        (
+            ["judges", "x.csv", "--seed", "one"],
+            "error: invalid value for '--seed': expected a whole number, such as 3 "
+            "(see 'adjudge judges --help')\n",
+        ),
         (["judges", "x.csv", "--threads", "0"], None),
     ],
 )

@@ -148,8 +148,8 @@ def test_more_gold_is_drawn_after_earlier_gold(
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
-        ("--gold 401", "count"),
-        ("--gold 1", "count"),
+        ("--gold 401", "--gold"),
+        ("--gold 1", "--gold"),
         ("--gold 20 --gold 30", "--gold"),
         ("--gold 20 --for estimate", "--gold"),
         ("--stratify", "--stratify"),

@@ -33,6 +33,16 @@ def test_the_page_is_called_report_by_default(adjudge: Run, crowd: Path) -> None
     assert "no gold" in page
 
 
+def test_next_commands_name_what_was_read(adjudge: Run, crowd: Path) -> None:
+    (crowd / "sub").mkdir()
+    for name in ("judgments.csv", "gold.csv"):
+        (crowd / name).rename(crowd / "sub" / name)
+    ended = adjudge("report", "sub/judgments.csv", "--gold", "sub/gold.csv", "--json")
+    commands = [action["command"] for action in ended.json["actions"] if action["command"]]
+    assert commands
+    assert all("sub/judgments.csv --gold sub/gold.csv" in command for command in commands)
+
+
 def test_the_first_screen_as_json(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("report", "judgments.csv", "--json")
     assert ended.err == ""
@@ -80,6 +90,7 @@ def test_a_folder_gets_all_that_the_data_allow(adjudge: Run, crowd: Path) -> Non
         ("judgments.csv -o judgments.html", "judgments.html"),
         ("judgments.csv -o - --json", "--json"),
         ("judgments.csv --figure all -o a.png", "--output"),
+        ("judgments.csv --figure confusion -o a.gif", "--output"),
         ("judgments.csv --figure all -o gold.csv", "--output"),
         ("judgments.csv --figure all --as pdf", "--as"),
         ("judgments.csv --figure all --theme drak", "theme: dark"),

@@ -42,6 +42,11 @@ def remember(arguments: Sequence[str]) -> None:
     _state.given = tuple(arguments)
 
 
+def given_arguments() -> tuple[str, ...]:
+    """Return the arguments of the command line, as given."""
+    return _state.given
+
+
 def command_line() -> str:
     """Return the command line, quoted so that it can be pasted."""
     return shlex.join(["adjudge", *_state.given])

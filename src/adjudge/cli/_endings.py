@@ -19,7 +19,8 @@ from typing import Any
 
 import typer
 
-from adjudge.errors import AdjudgeError, Spellings, advise, remedies_of
+from adjudge.cli._console import given_arguments
+from adjudge.errors import AdjudgeError, BadSetting, Spellings, advise, remedies_of
 from adjudge.lazy import missing_extra
 
 STOPPED = 130
@@ -51,6 +52,14 @@ _FLAGS: Spellings = {  # how the command line spells what a user can set
     "sampled": lambda _: "--sampled random",
     "skip-bad-rows": lambda _: "--skip-bad-rows",
     "transpose": lambda _: "--transpose",
+}
+_PLAIN = {  # what Typer says of a number, and plain words for it
+    "Input should be a valid integer, unable to parse string as an integer": (
+        "expected a whole number, such as 3"
+    ),
+    "Input should be a valid number, unable to parse string as a number": (
+        "expected a number, such as 0.5"
+    ),
 }
 _signals: list[int] = []  # those that came
 _over = threading.Event()  # nothing is left to be interrupted
@@ -142,7 +151,7 @@ def explain(error: BaseException) -> int:
     if isinstance(error, USAGE):
         return _fail(_describe_usage(error))
     if isinstance(error, AdjudgeError):
-        return _fail(advise(error.sentence, error.remedies, _FLAGS))
+        return _fail(advise(_name_option(error), error.remedies, _FLAGS))
     if isinstance(error, ModuleNotFoundError):
         missing = missing_extra(error)
         if missing is None:
@@ -158,9 +167,20 @@ def explain(error: BaseException) -> int:
     if isinstance(error, OSError):
         _discard(sys.stdout)
         name = error.filename or "standard output"
+        if isinstance(error, FileNotFoundError):
+            return _fail(f"{name}: there is no such file; check its name and folder")
         return _fail(f"{name}: cannot be used ({error.strerror})")
     sys.stderr.write("stopped\n")
     return STOPPED
+
+
+def _name_option(error: AdjudgeError) -> str:
+    """The message of an error; a setting that an option has set is called as the option is."""
+    if isinstance(error, BadSetting) and error.sentence.startswith(f"{error.setting} "):
+        flag = f"--{error.setting.replace('_', '-')}"
+        if any(word == flag or word.startswith(f"{flag}=") for word in given_arguments()):
+            return f"{flag}{error.sentence[len(error.setting) :]}"
+    return error.sentence
 
 
 def _describe_usage(error: Any) -> str:
@@ -168,6 +188,8 @@ def _describe_usage(error: Any) -> str:
     place = error.ctx.command_path if error.ctx is not None else "adjudge"
     text = " ".join(error.format_message().split()).rstrip(".")
     text = f"{text[:1].lower()}{text[1:]}"
+    for words, plain in _PLAIN.items():
+        text = text.replace(words, plain)
     return f"{text} (see '{place} --help')"
 
 

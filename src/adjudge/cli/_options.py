@@ -25,10 +25,10 @@ JUDGMENTS = argument("JUDGMENTS...", _PLACES, required=True)
 JUDGMENTS_IF_ANY = argument("[JUDGMENTS]...", _PLACES)
 GOLD = option(
     "--gold FILE",
-    "Gold labels: a file of item (or topic, document) and gold, a folder, pattern or address of "
-    "such, or a column of the judgments file.",
+    "Gold labels: a file with columns item (or topic, document) and gold. Also a folder, pattern "
+    "or address, or the name of a column in the judgments file.",
 )
-USE_GOLD = flag("--use-gold", "Let gold in the judgments file guide the fit too.")
+USE_GOLD = flag("--use-gold", "Let the gold column of the judgments file guide the fit too.")
 RESAMPLES = option(
     "--resamples N", "Bootstrap resamples of the items for the intervals; 0 for none.", 1000, min=0
 )
@@ -42,19 +42,20 @@ DEPTH = option("--depth N", "Results per topic of a run.", 10, min=1)
 QRELS_AS_GOLD = flag("--qrels-as-gold", "Take the grades of a BEIR folder as gold.")
 CALIBRATE = flag(
     "--calibrate/--no-calibrate",
-    "Let gold calibrate probabilities, across folds (by default, unless sampled).",
+    "Use gold to calibrate probabilities, across folds (default, except for sampled models).",
     None,
 )
 PEOPLE = option(
-    "--people REGEX", "Judges whose names match are people; else a column kind or family says who."
+    "--people REGEX",
+    "Judges whose names match are people; without it, a column kind or family says who is.",
 )
-PROMPT = option("--prompt FILE", "The prompt of the judge; the card has its hash.")
-RUBRIC = option("--rubric FILE", "The rubric of the judge; the card has its hash.")
+PROMPT = option("--prompt FILE", "The prompt of the judge; the card stores its hash.")
+RUBRIC = option("--rubric FILE", "The rubric of the judge; the card stores its hash.")
 
 SEED = option("--seed N", "Seed of all random numbers.", 0, min=0)
 THREADS = option("--threads N", "Threads to use; all cores if not given.", min=1)
-SCALE = option("--labels SCALE", "The scale: '0<1<2' in order, 'cat,dog' without.")
-SETTINGS = option("--set NAME=VALUE", "A setting of the model (again for more).")
+SCALE = option("--labels SCALE", "The scale: '0<1<2' if labels have an order, 'cat,dog' if not.")
+SETTINGS = option("--set NAME=VALUE", "A setting of the model. Repeat for more.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,39 +64,48 @@ class Reading:
 
     panel: ClassVar[str] = "How to read"
 
-    format: str | None = option("--format NAME", "Its format, where the header misleads.")
+    format: str | None = option("--format NAME", "Format of the file, if it is detected wrongly.")
     encoding: str = option(
-        "--encoding NAME", "Its encoding, such as latin-1; detected if not given.", "auto"
+        "--encoding NAME", "Encoding of the file, such as latin-1; detected if not given.", "auto"
     )
-    question: str | None = option("--question NAME", "The answer to take, if it has several.")
+    question: str | None = option(
+        "--question NAME", "The question to use, if the file has several."
+    )
     item: str | None = option(
-        "--item COLUMN", "The column of items; several name it together: system,segment."
+        "--item COLUMN",
+        "The column of items. Several columns can name an item together: system,segment.",
     )
     judge: str | None = option("--judge COLUMN", "The column of judges.")
     label: str | None = option("--label COLUMN", "The column of labels.")
     topic: str | None = option("--topic COLUMN", "The column of topics.")
     document: str | None = option("--document COLUMN", "The column of documents.")
     time: str | None = option("--time COLUMN", "The column of times.")
-    no_header: bool = flag("--no-header", "Its first line is a row; columns are 1, 2, ...")
+    no_header: bool = flag("--no-header", "The file has no header; columns are called 1, 2, ...")
     judges_are: str | None = option(
         "--judges-are COLUMNS", "In a wide table, the columns of judges: 'ann,bob' or 'rater*'."
     )
     questions_are: str | None = option(
-        "--questions-are COLUMNS", "In a wide table, columns of questions; each row has one item."
+        "--questions-are COLUMNS",
+        "In a wide table, the columns of questions; each row is one item.",
     )
-    transpose: bool = flag("--transpose", "A row is a judge, a column an item.")
-    counts: bool = flag("--counts", "Columns count the votes for a label.")
+    transpose: bool = flag(
+        "--transpose", "In a wide table, each row is a judge and each column an item."
+    )
+    counts: bool = flag("--counts", "In a wide table, each column counts the votes for one label.")
     repeats: bool = flag(
-        "--repeats", "Rows of one judge on one item are judgments each, not copies."
+        "--repeats",
+        "If a judge has several rows on one item, count each as a judgment, not as a copy.",
     )
     skip_bad_rows: bool = flag("--skip-bad-rows", "Skip invalid rows and list them.")
     family: list[str] | None = option(
         "--family REGEX",
-        "Judges whose names share what this matches are one source: '(.*)-run' (again for more).",
+        "Judges are one source if this matches the same text in their names: '(.*)-run'. Repeat "
+        "for more.",
     )
     kind: list[str] | None = option(
         "--kind REGEX=KIND",
-        "Judges whose names match are people or LLMs: '^gpt=model' (again for more).",
+        "Judges whose names match are people or LLMs: '^gpt=model' or '^ann=person'. Repeat for "
+        "more.",
     )
 
     def declare(self, judgments: Judgments) -> Judgments:
@@ -131,7 +141,7 @@ class LabelReading(AnswerReading):
     takes_numbers: ClassVar[bool] = False  # labels that are numbers rather than classes
 
     drop_label: list[str] | None = option(
-        "--drop-label LABEL", "Leave out this label, and items with this gold (again for more)."
+        "--drop-label LABEL", "Leave out this label, and items with this gold. Repeat for more."
     )
     bin: int | None = option(
         "--bin N", "Put numeric labels into N grades of equal width first.", min=2
@@ -155,7 +165,7 @@ class TruthReading(LabelReading):
     panel: ClassVar[str] = "Labels"
 
     binary_truth: bool = flag(
-        "--binary-truth", "Keep graded labels, but let truth be relevant or not."
+        "--binary-truth", "Keep the grades of judges, but infer only relevant or not."
     )
 
 
@@ -168,7 +178,7 @@ class NumberReading(TruthReading):
 
     continuous: bool | None = flag(
         "--continuous/--classes",
-        "Labels are numbers, not classes (by default if more than 20 are).",
+        "Labels are numbers, not classes (default if more than 20 differ).",
         None,
     )
 
@@ -193,7 +203,7 @@ class Running:
 
     panel: ClassVar[str] = "Where to run"
 
-    engine: str = option("--engine NAME", "threads of this process, or dask.", "threads")
+    engine: str = option("--engine NAME", "threads (of this process) or dask.", "threads")
     scheduler: str | None = option(
         "--scheduler ADDRESS", "With dask: a running cluster, such as tcp://host:8786."
     )

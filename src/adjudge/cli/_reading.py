@@ -256,8 +256,8 @@ def read_judgments(
     content = read_content(places, reading, kind="judgments", gold=column, reader=reader)
     if content.judgments is None:
         ways = {
-            "; 'adjudge rank-pairs' has their ranking, judges and page": content.comparisons,
-            "; 'adjudge rank' takes runs": content.run,
+            "; to rank the items, run 'adjudge rank-pairs' with this file": content.comparisons,
+            "; give runs to 'adjudge rank --runs', with a file of judgments": content.run,
         }
         way = next((way for way, held in ways.items() if held is not None), "")
         problem = f"there are no judgments in this file: {describe(content)}{way}"

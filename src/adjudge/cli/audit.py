@@ -40,14 +40,18 @@ class _Numbers:
     run_files: list[str] | None = option("--runs FILE...", "TREC runs to measure and compare.")
     by: str | None = option(
         "--by GROUP",
-        "Slices that numbers have to hold for: topic, or a regular expression in the items' "
-        "names; else a column system.",
+        "Correct the numbers in each slice too: by topic, or by what a regular expression matches "
+        "in item names. Without it, a column system makes the slices.",
     )
     score: str = option(
-        "--score NAME", "Of the test against people: accuracy, or neg-rmse of grades.", "accuracy"
+        "--score NAME",
+        "Score of the test against people: accuracy, or neg-rmse of grades.",
+        "accuracy",
     )
     epsilon: float = option(
-        "--epsilon E", "What that test allows: 0.2 next to experts, 0.1 next to a crowd.", 0.2
+        "--epsilon E",
+        "How much worse than people that test allows: 0.2 for experts, 0.1 for a crowd.",
+        0.2,
     )
 
 
@@ -59,7 +63,9 @@ class _MoreFiles:
     card_of: str | None = option("--card-of JUDGE", "The judge of the card, if there are several.")
     prompt: Path | None = o.PROMPT
     rubric: Path | None = o.RUBRIC
-    to_label: Path | None = option("--to-label FILE", "Write the items that slices need gold for.")
+    to_label: Path | None = option(
+        "--to-label FILE", "Write the items that still need gold, for the slices."
+    )
     remarks: Path | None = option("--remarks FILE", "Write all remarks.")
 
 
@@ -85,10 +91,11 @@ def run(
 ) -> None:
     """Audit LLM judges: a verdict on each, and every check behind it.
 
-    Columns model, prompt and version separate the judges of one model; several rows of a judge on
-    an item are samples. Columns confidence, logprob, cost, tokens, position, length and system are
-    used if present. A check with less gold than it needs is left out, and says how much it needs.
-    With -o audit.html all of it is one page.
+    The columns model, prompt and version tell judges of one model apart. Several rows of a judge on
+    one item are samples. Other columns are used if present: confidence, logprob, cost, tokens,
+    position, length and system. A check that needs more gold is left out, and a message says how
+    much it needs. With -o audit.html the result is one HTML page. Without --people or a column kind
+    or family, every judge counts as an LLM.
     """
     from adjudge.evaluation.model_judges.audit import audit
 

@@ -66,11 +66,12 @@ def run(
         "--save-draws FILE", "Write the draws of a sampled model (.nc)."
     ),
     start: Path | None = option(
-        "--start FILE", "Label by what an earlier consensus (--save) learnt; nothing is fitted."
+        "--start FILE",
+        "Label with the judges that an earlier consensus (--save) learnt, without a fit.",
     ),
     save: Path | None = option("--save FILE", "Keep the consensus, for --start."),
     with_unjudged: bool = flag(
-        "--with-unjudged", "Keep items without judgments, labelled from the others."
+        "--with-unjudged", "Keep items without judgments; their labels come from the other items."
     ),
     fitting: o.Fitting,
     running: o.Running,
@@ -79,13 +80,13 @@ def run(
 ) -> None:
     """Turn judgments into one label per item, with its probability.
 
-    The labels go to -o, or to standard output when it is piped; a person at a terminal sees the
-    least certain items. Gold given with --gold fixes the truth of its items; gold in the
-    judgments file only measures accuracy, unless --use-gold.
+    -o writes the labels to a file. Without -o, a terminal shows the least certain items, and a pipe
+    gets all labels. Gold given with --gold fixes the labels of its items. Gold in the judgments
+    file only measures accuracy; with --use-gold it fixes labels too.
 
-    Labels that are many different numbers are read as numbers: each judge has a bias and a noise.
-    Several files of a kind are read as one. An output without an extension is a folder, which gets
-    Parquet files. 'adjudge models' lists the settings of each model for --set.
+    If labels are many different numbers, they are read as numbers: the model estimates a bias and
+    a noise for each judge. Several files of one kind are read as one table. An output name without
+    an extension is a folder of Parquet files. 'adjudge models' lists the settings for --set.
     """
     if to is not None:
         check_format(to, out.output or STDOUT, "labels")

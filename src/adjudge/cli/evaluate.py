@@ -50,8 +50,8 @@ def run(
     gold: str | None = o.GOLD,
     folds: int = option(
         "--folds N",
-        "Judgments: cross-validate over the gold, each fold scored by a fit with the gold of the "
-        "others; 0 fits once, without gold.",
+        "For judgments: cross-validate with N folds of the gold. A fit with the gold of the other "
+        "folds labels each fold. 0 fits once, without gold.",
         0,
         min=0,
     ),
@@ -63,10 +63,11 @@ def run(
 ) -> None:
     """Score labels against gold: accuracy, F1, AUC, log loss, calibration and more.
 
-    Given a table of labels, scores it. Given judgments, fits the model first: without gold, or
-    cross-validated over it with --folds, and then calibrated by the gold of the other folds, as
-    the labels of `consensus` are; and says so where the model's probabilities are worse than the
-    plain vote's. The gold is that of --gold, or else of the file itself.
+    If the file is a table of labels, the command scores it. If the file has judgments, the command
+    fits the model first, without gold. With --folds it cross-validates instead: the gold of the
+    other folds guides and calibrates each fit, as in 'adjudge consensus'. A warning says if the
+    probabilities are worse than those of the majority vote. Without --gold, the gold column of the
+    file is used.
     """
     check_places({"--output": out.output}, inputs=(*files, gold), printing=out)
     column = None if gold is None else name_gold_column(gold)

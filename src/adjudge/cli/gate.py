@@ -34,12 +34,13 @@ class _Requiring:
         required=True,
     )
     anchors: str | None = option(
-        "--anchors FILE", "Earlier labels of fixed items by the judge; else those in the card."
+        "--anchors FILE",
+        "Earlier labels that the judge gave to fixed items; without it, those in the card.",
     )
     run_files: list[str] | None = option("--runs FILE...", "TREC runs that requirements name.")
     prompt: Path | None = o.PROMPT
     rubric: Path | None = o.RUBRIC
-    max_age: int = option("--max-age DAYS", "Age from which a card is stale.", 180, min=0)
+    max_age: int = option("--max-age DAYS", "A card of this age or older is stale.", 180, min=0)
     by_estimate: bool = flag("--by-estimate", "Decide by the estimate, without its interval.")
 
 
@@ -48,7 +49,9 @@ class _Summaries:
     """For whom the outcome is written."""
 
     junit: Path | None = option("--junit FILE", "Write the outcome as JUnit XML.")
-    markdown: Path | None = option("--markdown FILE", "Write it as Markdown, for a step summary.")
+    markdown: Path | None = option(
+        "--markdown FILE", "Write the outcome as Markdown, for a step summary."
+    )
 
 
 @command(
@@ -60,7 +63,7 @@ def run(
     *,
     requiring: _Requiring,
     gold: str | None = option(
-        "--gold FILE", "Gold for the new judgments; else the gold in the card."
+        "--gold FILE", "Gold for the new judgments; without it, the gold in the card."
     ),
     people: str | None = o.PEOPLE,
     summaries: _Summaries,
@@ -71,10 +74,11 @@ def run(
 ) -> None:
     """Check requirements on new judgments of an audited judge.
 
-    Exit code 0: passed, each by the entire interval of its measure. 1: failed. 3: cannot tell,
-    since the card is stale (another model, prompt, rubric, setting or scale, or too old) or there
-    is too little gold or too few anchors. Anchors split a change of the judge from a change of the
-    system.
+    A requirement passes if it holds on the entire interval of its measure. The exit code is 0 if
+    all pass, 1 if one fails, and 3 if the gate cannot decide. It cannot decide if the card is
+    stale, or if there is too little gold or too few anchors. A card is stale if the model, prompt,
+    rubric, settings or scale changed, or if it is too old. Anchors are fixed items that the judge
+    labelled before: they show whether the judge changed or the system that is judged.
     """
     from adjudge.evaluation.model_judges.gate import gate
 

@@ -54,11 +54,11 @@ def run(
 ) -> None:
     """Show how good each judge is, and whether to keep, train, drop or watch them.
 
-    Judgments of a judge with 0 bits carry no information. --show gives more: the mistakes of each
-    judge, mistakes common to all, changes over time, judges who copy.
-    The fit is the one that 'adjudge consensus' makes with the same options. Of labels that are
-    many different numbers judges have a bias and a noise. 'adjudge rank-pairs --judges FILE' has
-    the judges of comparisons.
+    Bits are the information in one judgment: a judge with 0 bits adds nothing. --show gives other
+    tables: the mistakes of each judge, mistakes common to all, changes over time, judges who copy.
+    The fit is the same as in 'adjudge consensus' with the same options. If labels are many
+    different numbers, each judge has a bias and a noise. For judges of comparisons, use
+    'adjudge rank-pairs --judges FILE'.
     """
     if show not in _VIEWS:
         raise UnknownName("view", show, _VIEWS)

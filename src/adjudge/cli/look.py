@@ -35,9 +35,9 @@ def run(
 ) -> None:
     """Show what a file holds: kind, columns, counts, scale and oddities.
 
-    Nothing is fitted or written. Rows that no other command would take are left out and listed.
-    The last line is the command to run next; further files that it needs, such as judgments for
-    gold, are in capitals.
+    The command fits and writes nothing. It leaves out and lists invalid rows, which other commands
+    would refuse. The last line is the command to run next. A name in capitals, such as JUDGMENTS,
+    is a file that this command needs too.
     """
     from adjudge.data.formats import named
 

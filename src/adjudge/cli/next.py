@@ -75,24 +75,25 @@ def run(
 ) -> None:
     """List the items most worth another judgment, and who should give it.
 
-    Items come by their gain: the bits of information that one more judgment by an average judge is
-    expected to add. For each item, judges are suggested who have not judged it and would add most;
-    with the model pmf, those who would agree most with the truth. Judges to be dropped, or with too
-    few judgments, are not suggested.
+    Items are sorted by their gain: the information, in bits, that one more judgment by an average
+    judge is expected to add. For each item, the command suggests judges who have not judged it and
+    would add most. With the model pmf, it suggests those who would agree most with the truth. It
+    does not suggest judges to drop, or judges with too few judgments.
 
-    For comparisons, 'adjudge rank-pairs --next FILE' has the pairs most worth another one.
+    For comparisons, 'adjudge rank-pairs --next FILE' lists the pairs most worth another judgment.
 
-    With --gold N, N items are drawn at random, for a person to label: fill in the column gold of
-    the file, and give it to --gold of any command, or to the gold import of a project. It has the
-    inclusion probability of each item, and leaves out the labels of judges and models, which would
-    influence the person. Rows come in random order: fill them in from the top, and leave the rest
-    empty if you stop early.
+    With --gold N, the command draws N items at random, for a person to label. Fill in the column
+    gold of the file. Then give the file to --gold of any command, or to the gold import of a
+    project. The file has the inclusion probability of each item. It leaves out the labels of judges
+    and models, because they would influence the person. Rows come in random order: fill them in
+    from the top, and leave the rest empty if you stop early.
 
-    With --for, items are drawn for people to label instead, more often where the truth is in doubt
-    and matters to the target; the file has the chance of each. Fill in its column gold, and give it
-    to 'adjudge estimate --gold': the interval stays valid. Earlier gold is kept in the file. The
-    output says how many items drawn at random would be worth as much: for rankings many more, for
-    shares and means hardly more.
+    With --for, the command draws items for people to label for an estimate or a ranking. It draws
+    an item more often if its truth is in doubt and matters to the target. The file has the chance
+    of each item, so that the interval stays valid. Fill in its column gold, and give the file to
+    'adjudge estimate --gold'. Earlier gold is kept in the file. The output says how many items
+    drawn at random would be worth as much: many more for rankings, hardly more for shares and
+    means.
     """
     count, file = _split_gold(golds or [])
     inputs = (*judgments, file, *(purpose.system or ()))
@@ -192,7 +193,12 @@ def _draw_gold(model: Model, read: Input, count: int, stratify: bool, fitting: o
     from adjudge.models.cross_calibration import CrossFit
 
     fit = CrossFit.of(fit_model(model, read.judgments, None, fitting)) if stratify else None
-    table = draw_gold(read.judgments, count, gold=read.every, by_doubt=fit, seed=fitting.seed)
+    try:
+        table = draw_gold(read.judgments, count, gold=read.every, by_doubt=fit, seed=fitting.seed)
+    except BadSetting as fault:
+        if fault.setting != "count":
+            raise
+        raise BadSetting("--gold", count, fault.expected) from None
     if kept := len(table) - table["gold"].null_count:
         say(
             f"  {kept:,} items have gold already and keep it; {len(table) - kept:,} more are drawn "

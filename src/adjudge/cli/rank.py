@@ -30,17 +30,18 @@ class _Ranks:
     )
     unjudged: str = option(
         "--unjudged WAY",
-        "Unjudged documents: not-relevant (as trec_eval), condensed (removed), prevalence (as "
-        "relevant as their topic), or filled (as judged ones of their topic at such ranks).",
+        "How to count unjudged documents: not-relevant (as trec_eval), condensed (removed), "
+        "prevalence (the mean of their topic), or filled (from judged ones at similar ranks).",
         "not-relevant",
     )
     over: str = option(
         "--over WHAT",
-        "What intervals cover: judgments (judge noise), or topics too (a bootstrap).",
+        "What intervals cover: judgments (only judge noise), or topics (also other topics, by "
+        "bootstrap).",
         "judgments",
     )
-    samples: int = option("--samples N", "Draws of the truth.", 1000, min=2)
-    level: float = option("--level P", "Probability that intervals hold.", 0.95)
+    samples: int = option("--samples N", "Number of draws of the true labels.", 1000, min=2)
+    level: float = option("--level P", "Confidence level of the intervals.", 0.95)
     top: int = option("--top N", "How many documents to judge next.", 10, min=0)
 
 
@@ -53,7 +54,7 @@ def run(
     judgments: list[str] = o.JUDGMENTS,
     *,
     run_files: list[str] = option(
-        "--runs FILE...", "TREC runs, one a system; or a folder of them.", required=True
+        "--runs FILE...", "TREC runs, one file per system, or a folder of them.", required=True
     ),
     ranks: _Ranks,
     gold: str | None = o.GOLD,
@@ -66,9 +67,9 @@ def run(
 ) -> None:
     """Rank search systems by noisy judgments, with intervals and the probability that A beats B.
 
-    The value of a measure is what the consensus labels give, as trec_eval computes it; with one
-    judgment per document, such as qrels, that is trec_eval's value. Intervals show how much judge
-    noise could change it: they come from draws of the true labels.
+    The value of a measure is computed from the consensus labels, as trec_eval computes it. With one
+    judgment per document, as in qrels, it equals the value of trec_eval. The interval shows how
+    much judge noise could change the value. It comes from draws of the true labels.
     """
     from adjudge.evaluation.ranking.rank import check_ranking
 

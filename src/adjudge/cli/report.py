@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _FOLDS = 5  # of the gold
 _LEAST_GOLD = 2
 _KINDS = ("png", "svg", "html", "json")
+_UNKNOWN = (".pdf", ".gif", ".jpg", ".jpeg", ".webp", ".eps")  # pictures, not names of folders
 _ALL = "all"
 
 
@@ -43,8 +45,8 @@ def run(
     use_gold: bool = o.USE_GOLD,
     output: Path | None = option(
         "--output -o PATH",
-        "Where to write: report.html if not given, - for standard output. A figure: a file that "
-        "ends in .png, .svg, .html or .json, or a folder, which is 'figures' if not given.",
+        "Where to write; report.html if not given, - is standard output. With --figure: a file "
+        "that ends in .png, .svg, .html or .json, or a folder; the folder 'figures' if not given.",
     ),
     title: str | None = option("--title TEXT", "The heading; the name of the file if not given."),
     figure: list[str] | None = option(
@@ -62,10 +64,10 @@ def run(
 ) -> None:
     """Write a report on one HTML page, or draw single figures.
 
-    The page is one file that needs no network and opens on a phone, in light or dark, or printed.
-    It says which labels, how sure, whom to keep, train or drop, and what to collect next. Gold
-    given with --gold guides the labels and calibrates their probabilities, so they are scored by
-    cross-validation over it. 'adjudge rank-pairs --report' makes a page of comparisons.
+    The page is one file and needs no network. It shows the labels, how sure they are, which judges
+    to keep, train or drop, and what to do next. Gold given with --gold guides the labels and
+    calibrates their probabilities. They are then scored by cross-validation. For comparisons, use
+    'adjudge rank-pairs --report'.
     """
     if list_figures:
         _list_figures(printing)
@@ -119,10 +121,12 @@ def _gather(
         with progress(f"fitting {model.name} without gold") as on_step:
             blind = model.fit(read.judgments, None, engine=engine, progress=on_step)
         crossed = _cross_validate(model, read.judgments, known, fitting)
+    named_gold = [] if gold is None else ["--gold", gold]
     provenance = Provenance(
         title=title or place_of(judgments),
         command=command_line(),
         files=digests,
+        inputs="" if "-" in judgments else shlex.join([*judgments, *named_gold]),
         left_out=_describe_omissions(read),
     )
     with progress("looking at judges and items") as on_step:
@@ -232,8 +236,9 @@ def _check_figures(names: list[str], output: Path, file_type: str, theme: str) -
         if len(chosen) != 1:
             raise BadSetting("--output", str(output), "one --figure for a file, or a folder")
         _check_file(output, _KINDS)
-    elif output.exists() and not output.is_dir():
-        raise BadSetting("--output", str(output), f"a folder, or a file: {', '.join(_KINDS)}")
+    elif output.suffix.lower() in _UNKNOWN or (output.exists() and not output.is_dir()):
+        expected = f"a folder, or a file that ends in {', '.join(f'.{kind}' for kind in _KINDS)}"
+        raise BadSetting("--output", str(output), expected)
     return chosen
 
 

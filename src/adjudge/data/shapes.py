@@ -164,8 +164,8 @@ def ask_shape(cells: Cells, place: Source) -> BadData:
         remedies.append(Remedy("counts"))
     return place.error(
         None,
-        f"the columns {listed or 'of this table'} may be judges, questions, or "
-        "something else; if they hold judgments, say which",
+        f"it is not clear what the columns {listed or 'of this table'} are: judges, questions or "
+        "something else",
         value=likely,
         code="unclear-columns",
         remedies=[*remedies, name_columns("item", "judge", "label")],

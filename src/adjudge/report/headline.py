@@ -155,7 +155,9 @@ def _count_judges(results: Results) -> Tile:
 
 def _list_actions(results: Results) -> list[Action]:
     """Return what to do, the most urgent first."""
-    file = shlex.quote(results.provenance.files[0][0]) if results.provenance.files else "JUDGMENTS"
+    about = results.provenance
+    named = shlex.quote(about.files[0][0]) if about.files else "JUDGMENTS"
+    file = about.inputs or named
     found: list[Action] = []
     if (more := results.more_gold) is not None:
         found.append(

@@ -39,6 +39,7 @@ class Provenance:
     title: str = "Judgments"
     command: str = ""  # as typed
     files: tuple[tuple[str, str], ...] = ()  # names and SHA-256 of what was read
+    inputs: str = ""  # what was read, as arguments of a next command
     left_out: tuple[str, ...] = ()  # what the reader left out, in sentences
     made: str = ""  # when, as text; empty where it does not matter
 

@@ -27,7 +27,7 @@ def test_who_is_invited_reads_that_their_name_is_with_their_answers(site: Site) 
     grace, other = site.browser(), site.browser()
     grace.get(link.removeprefix(site.url))
     other.get(f"/j/{slug}")
-    words = "with the name or id that they know you by"
+    words = "know you by a name or an id. They see your answers with it."
     assert words in grace.words
     assert words not in other.words
     assert "You are not asked for a name or an address." in other.words
@@ -93,7 +93,7 @@ def test_gold_of_words_with_an_order_begins_a_project_with_it(site: Site) -> Non
     scale = site.services.projects.get_scale("g")
     assert (scale.labels, scale.ordinal, scale.grades) == (labels, True, (0, 1, 2, 3, 4))
     ada.get("/projects/g/begin")
-    assert "They have an order: that of their grades" in ada.words
+    assert "The labels have an order, given by their grades" in ada.words
 
 
 def test_gold_drawn_from_exported_judgments_comes_back_as_gold(site: Site) -> None:

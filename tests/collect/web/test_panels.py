@@ -28,7 +28,7 @@ def test_a_project_for_prolific_from_settings_to_the_link_back(site: Site) -> No
     ada.get(f"/projects/{slug}/settings")
     ada.post(f"/projects/{slug}/settings/panel", panel="prolific")
     ada.get(f"/projects/{slug}/settings?done=panel")
-    assert "What the panel asks for is set" in ada.words
+    assert "The settings for the panel are made" in ada.words
     ada.post(f"/projects/{slug}/state", state="open")
     ada.get(f"/projects/{slug}")
     assert "Prolific: whoever is screened out has to be paid for the time" in ada.words
@@ -44,7 +44,7 @@ def test_a_project_for_prolific_from_settings_to_the_link_back(site: Site) -> No
 
     judge = site.browser()
     judge.get(f"/j/{slug}?{PROLIFIC.format('p1')}&return_link=https://evil.example/")
-    assert "whoever does not pass it is paid 0.30 USD for the time." in judge.words
+    assert "If you do not pass it, you get 0.30 USD for your time." in judge.words
     assert "you have 2 tries" in judge.words
     judge.post(f"/j/{slug}/begin")
     judge.get(f"/j/{slug}")

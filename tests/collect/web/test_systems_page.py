@@ -49,7 +49,7 @@ def test_systems_are_compared_again_when_a_judge_is_blocked(site: Site, tmp_path
     before = compared()
     refit._fit_one(site.services, slug, refit.DEFAULT)
     systems._main(site.services, slug)
-    notice = "before the latest decisions"
+    notice = "older than the latest decisions"
     assert notice not in ada.get(page).text
     lost = next(row for row in site.services.judges.get_all(slug) if not row.gold_right)
     site.services.judges.block(slug, lost.judge)

@@ -23,6 +23,8 @@ _KINDS = (  # how a file begins, and what it is
     (b"\xd0\xcf\x11\xe0", "a spreadsheet or document of old Office; save it as CSV"),
     (b"%PDF", "a PDF; save the table in it as CSV"),
     (b"SQLite format 3", "a database of SQLite; save the table as CSV or Parquet"),
+    (b"\x89PNG", "a PNG picture; name the file of judgments"),
+    (b"\xff\xd8\xff", "a JPEG picture; name the file of judgments"),
     (b"ARROW1", "an Arrow or Feather file; save it as Parquet"),
 )
 _RESPONDENTS = ("responseid", "respondent", "respondentid", "emailaddress", "username")
@@ -83,8 +85,8 @@ def unknown(file: File) -> BadData:
     return BadData.at(
         name,
         _CODE,
-        f"no known format {found}; expected a header such as 'item,judge,label' (or topic and "
-        f"document){_lacks(columns)}",
+        f"the format is not known: the file {found}; expected a header such as 'item,judge,label' "
+        f"(or topic and document){_lacks(columns)}",
         line=1,
         remedies=(*_NEXT, *([Remedy("judges-are"), Remedy("counts")] if len(columns) > 2 else ())),
     )

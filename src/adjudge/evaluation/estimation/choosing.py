@@ -169,8 +169,8 @@ def _chances(
         raise BadSetting("budget", budget, f"at least {_FEWEST} items")
     if able < budget:
         raise BadData(
-            f"{count_of(able, 'item', 'matters', 'matter')} to {target.name} without having gold; "
-            f"expected at least the budget of {budget:,}"
+            f"there are too few items to draw for {target.name}: {count_of(able, 'item')} without "
+            f"gold; expected at least the budget, {budget:,}: use a smaller one"
         )
     kind = target.strata()
     if kind is not None:

@@ -59,7 +59,12 @@ from adjudge.evaluation.model_judges.panel import (
     measure_worth,
 )
 from adjudge.evaluation.model_judges.rates import Rates, tell_need
-from adjudge.evaluation.model_judges.replacement import Replacement, ScoreName, may_replace
+from adjudge.evaluation.model_judges.replacement import (
+    Replacement,
+    ScoreName,
+    check_test,
+    may_replace,
+)
 from adjudge.evaluation.model_judges.soft_judgments import SoftJudgments
 from adjudge.evaluation.scores import Score, columns_of, interval_columns, reals
 from adjudge.models.model import prepare
@@ -193,6 +198,7 @@ def audit(
     ``epsilon`` are those of the alternative annotator test.
     """
     check_resampling(resamples, _LEVEL)
+    check_test(score, epsilon)
     answers = take_answers(judgments, people)
     truth = take_gold(gold) if gold is not None else answers.gold
     table = answers.judgments

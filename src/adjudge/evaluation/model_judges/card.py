@@ -65,9 +65,10 @@ class Card:
         """Make the card of one judge of an audit; ``prompt`` and ``rubric`` are texts."""
         if judge is None and len(audit.judges) > 1:
             names = ", ".join(one.judge for one in audit.judges[:5])
+            more = ", ..." if len(audit.judges) > 5 else ""
             raise BadData(
-                f"the audit has {len(audit.judges)} judges; expected the name of the judge that "
-                f"the card is of, such as {names}",
+                f"a card is about one judge, and the audit has {len(audit.judges)}; expected the "
+                f"name of one of them: {names}{more}",
                 expected="a judge",
             )
         one = audit.judges[0] if judge is None else audit[judge]

@@ -96,6 +96,14 @@ class Replacement:
         raise UnknownName("model", model, [one.model for one in self.verdicts])
 
 
+def check_test(score: str, epsilon: float) -> None:
+    """Refuse a score or an epsilon that the test does not have."""
+    if score not in _SCORES:
+        raise BadSetting("score", score, f"one of {', '.join(_SCORES)}")
+    if not 0 <= epsilon < 1:
+        raise BadSetting("epsilon", epsilon, "a number from 0 to 1, such as 0.2")
+
+
 def may_replace(
     judgments: ModelAnswers | Judgments | str | Path | Any,
     *,
@@ -111,10 +119,7 @@ def may_replace(
     expression for the names of people; without it a column kind or family says who is one.
     ``score`` is accuracy, or neg-rmse of grades.
     """
-    if score not in _SCORES:
-        raise BadSetting("score", score, f"one of {', '.join(_SCORES)}")
-    if not 0 <= epsilon < 1:
-        raise BadSetting("epsilon", epsilon, "a number from 0 to 1, such as 0.2")
+    check_test(score, epsilon)
     if not 0 < q < 1:
         raise BadSetting("q", q, "a rate between 0 and 1, such as 0.05")
     if least_items < 2:
