@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from adjudge.collect.consensus.reports import KeptAudit, KeptReport, make_ranking, make_report
 from adjudge.collect.store.database import StoredRow, find_row, from_row, put_row
@@ -42,6 +42,10 @@ _JUDGES = (
     *("bits", "advice", "why"),
 )
 _ABOUT = [one for one in fits.c if one.name not in ("sure", "report")]  # which are large
+_OUTDATED = select(fits.c.model).where(  # on every page with labels: built once
+    *(fits.c.project == bindparam("project"), fits.c.question == bindparam("question")),
+    *(fits.c.asked > fits.c.begun, fits.c.state != "", fits.c.made != ""),
+)
 _SURE = 100  # items of each label that are kept as possible gold
 
 
@@ -156,8 +160,10 @@ def read_judges(
     services: RequesterServices, slug: str, model: str, *, question: str = ""
 ) -> list[dict[str, Any]]:
     """The judges by a fit, the most informative first."""
-    row = _find(services, slug, model, question)
-    return list(row.judges or ()) if row else []
+    with services.caller.reading(slug) as request:
+        chosen = (fits.c.model == model, fits.c.question == question)
+        statement = select(fits.c.judges).where(fits.c.project == request.project.id, *chosen)
+        return list(request.on.execute(statement).scalar() or ())
 
 
 def find_sure(services: RequesterServices, slug: str) -> tuple[ModelFit | None, list[Suggestion]]:
@@ -243,8 +249,10 @@ def is_outdated(
     services: RequesterServices, slug: str, model: str = "", *, question: str = ""
 ) -> bool:
     """Whether a fit lacks a later decision on judges, items or gold; an empty model means any."""
-    found = list_fits(services, slug, question=question)
-    return any(fit.outdated and fit.made for fit in found if model in ("", fit.model))
+    with services.caller.reading(slug) as request:
+        named = {"project": request.project.id, "question": question}
+        late = request.on.execute(_OUTDATED, named).scalars().all()
+    return any(one == model or (not model and one in MODELS) for one in late)
 
 
 def note_failure(services: RequesterServices, slug: str, model: str, code: int) -> None:

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, insert, select
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.storing import TEXTS, add_items
@@ -185,18 +185,22 @@ def delete_project(request: Request) -> None:
     request.on.execute(delete(projects).where(projects.c.id == project))
 
 
+_HEADS = (  # read for every page of a project: built once
+    select(projects, requesters.c.name.label("owner_name"), members.c.role)
+    .outerjoin(requesters, requesters.c.id == projects.c.owner)
+    .outerjoin(
+        members,
+        (members.c.project == projects.c.id) & (members.c.requester == bindparam("requester")),
+    )
+    .order_by(projects.c.id.desc())
+)
+
+
 def list_heads(
     on: Connection, which: ColumnElement[bool], requester: int | None = None
 ) -> dict[int, ProjectHead]:
     """Projects by their id inside, and the role that a requester has in them, newest first."""
-    theirs = (members.c.project == projects.c.id) & (members.c.requester == requester)
-    found = on.execute(
-        select(projects, requesters.c.name.label("owner_name"), members.c.role)
-        .outerjoin(requesters, requesters.c.id == projects.c.owner)
-        .outerjoin(members, theirs)
-        .where(which)
-        .order_by(projects.c.id.desc())
-    )
+    found = on.execute(_HEADS.where(which), {"requester": requester})
     return {
         row.id: from_row(
             ProjectHead,

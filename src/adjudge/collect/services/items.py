@@ -213,11 +213,20 @@ def _filter(request: Request, which: str, search: str) -> Select[Any]:
     """The items of a filter."""
     project = request.project.id
     statement = select(items).where(items.c.project == project, items.c.state != "withdrawn")
+    if which != "all":
+        statement = statement.where(*_choose(project, which))
+    if search:
+        columns = (items.c.query, items.c.title, items.c.name)
+        statement = statement.where(or_(*(c.icontains(search, autoescape=True) for c in columns)))
+    return statement
+
+
+def _choose(project: int, which: str) -> tuple[Any, ...]:
+    """The conditions of a filter."""
     given = select(judgments.c.item).where(judgments.c.project == project, TRUSTED_WORK)
     split = given.group_by(judgments.c.item).having(func.count(judgments.c.label.distinct()) > 1)
     work = items.c.gold.is_(False)
     conditions: dict[str, tuple[Any, ...]] = {
-        "all": (),
         "open": (work, items.c.state == "open"),
         "done": (work, items.c.state.in_(DONE)),
         "disputed": (work, items.c.id.in_(split)),
@@ -230,11 +239,7 @@ def _filter(request: Request, which: str, search: str) -> Select[Any]:
         "gold": (items.c.gold,),
         "skipped": (work, items.c.state.in_(("skipped", "set aside"))),
     }
-    statement = statement.where(*conditions[which])
-    if search:
-        columns = (items.c.query, items.c.title, items.c.name)
-        statement = statement.where(or_(*(c.icontains(search, autoescape=True) for c in columns)))
-    return statement
+    return conditions[which]
 
 
 def _order(sort: str) -> tuple[Any, ...]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.store.schema import settings
+
+_NAMED = select(settings.c.name, settings.c.value).where(
+    settings.c.name.in_(bindparam("names", expanding=True))
+)
 
 
 def read_setting(on: Connection, name: str) -> Any:
@@ -18,8 +22,7 @@ def read_setting(on: Connection, name: str) -> Any:
 
 def read_settings(on: Connection, names: Sequence[str]) -> dict[str, Any]:
     """Those of some settings of the server that were kept, by name."""
-    named = select(settings.c.name, settings.c.value).where(settings.c.name.in_(names))
-    return {row.name: row.value for row in on.execute(named)}
+    return {row.name: row.value for row in on.execute(_NAMED, {"names": list(names)})}
 
 
 def keep_setting(on: Connection, name: str, value: Any) -> None:
