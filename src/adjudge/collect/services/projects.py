@@ -236,6 +236,11 @@ class ProjectService(Service):
         """The policy and its version."""
         return request.project.policy, request.project.policy_version
 
+    @reads()
+    def get_guidelines(self, request: Request) -> str:
+        """The guidelines as Markdown."""
+        return request.project.guidelines
+
     @writes(lock=True)
     def set_policy(self, request: Request, settings: Mapping[str, Any]) -> tuple[Policy, int]:
         """Change some settings of the policy under a new version; the policy and its version."""

@@ -216,7 +216,7 @@ def _show_settings(who: LoggedIn, project: str, sent: Form | None = None) -> Res
         presets=PRESETS,
         undeleted="",
         version=version,
-        guidelines=who.services.projects.read(project).guidelines,
+        guidelines=who.services.projects.get_guidelines(project),
     )
 
 
