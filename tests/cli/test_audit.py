@@ -61,6 +61,7 @@ def test_judges_and_remarks_in_files(adjudge: Run, answers: Path) -> None:
         ("answers.csv --gold strange.csv", "strange.csv"),
         ("answers.csv --items strange.csv", "strange.csv"),
         ("answers.csv --people ^ann", "people"),
+        ("answers.csv --judge nobody", "column nobody"),
         ("answers.csv -o answers.csv", "--output"),
         ("answers.csv --epsilon 5", "--epsilon = 5.0"),
         ("answers.csv --score f1", "--score"),

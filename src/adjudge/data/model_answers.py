@@ -18,7 +18,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.build import load_table
-from adjudge.data.columns import as_text, letters_of, need_columns, numbers, roles_of
+from adjudge.data.columns import (
+    as_text,
+    join_item,
+    letters_of,
+    named_columns,
+    need_columns,
+    numbers,
+    roles_of,
+)
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, as_names, encode, look_up, pair_names
@@ -106,7 +114,9 @@ class ModelAnswers:
         place = source if isinstance(source, Source) else Source(source)
         place.repeats = True
         rows = pa.table(table)
-        roles = roles_of(rows.column_names, named=columns)
+        named = named_columns(columns or {}, rows.column_names, place.name)
+        rows = join_item(rows, named, place)
+        roles = roles_of(rows.column_names, named=named)
         judgments, gold = load_table(rows, scale=scale, source=place, roles=roles)
         if place.row_of is not None:
             rows = rows.take(pa.array(place.row_of))

@@ -225,7 +225,7 @@ def test_texts_from_a_file_of_items() -> None:
     assert given.length[1] == 7
     with pytest.raises(BadData, match="items: none of its items was judged"):
         answers.with_items({"item": ["z"], "text": ["no"]})
-    with pytest.raises(BadData, match="no column 'item'"):
+    with pytest.raises(BadData, match="column 'item'"):
         answers.with_items({"text": ["no"]})
 
 
