@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from email import message_from_bytes, policy
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -250,6 +251,13 @@ def test_earlier_recipients_get_mail_until_an_owner_decides(
     ada.post(f"/projects/{slug}/settings/notifications/ask", email="a@example.com")
     with refused("bad-form"):
         sender.services.notices.test(slug)
+
+
+def test_each_outcome_has_one_sentence() -> None:
+    page = files("adjudge.collect.web") / "templates" / "requester" / "done.html"
+    names = re.findall(r'^"([\w-]+)":', page.read_text(), re.MULTILINE)
+    assert "recipient-asked" in names
+    assert len(names) == len(set(names))
 
 
 def notify_names(site: Site, slug: str) -> list[str]:

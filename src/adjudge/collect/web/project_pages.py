@@ -314,7 +314,7 @@ def _set_notices(request: Request, project: str, form: SentForm, who: Who) -> Re
 def _ask_recipient(project: str, form: SentForm, who: Who) -> str:
     """Ask a recipient to confirm; until then they get nothing."""
     who.services.notices.ask(project, form.need("email", most=254))
-    return f"/projects/{project}/settings/notifications?done=asked"
+    return f"/projects/{project}/settings/notifications?done=recipient-asked"
 
 
 @router.post("/settings/notifications/test", dependencies=[PROVEN])
