@@ -262,7 +262,7 @@ def test_from_the_command_line_to_an_audit(
         (("shop", "-o", "a.csv"), "expected --items with it; a project has its own"),
         (
             ("--items", "items.csv", "--prompt", "umbrela", "--labels", "0<1"),
-            "error: prompt = 'umbrela': expected the labels 0, 1, 2, 3, not 0, 1",
+            "error: --prompt = 'umbrela': expected the labels 0, 1, 2, 3, not 0, 1",
         ),
         (("--items", "items.csv", "--budget", "1"), "price-in or price-out"),
         (("--items", "items.csv", "--guidelines", "no.md"), "error: no.md: cannot be read"),
