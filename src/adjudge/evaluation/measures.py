@@ -460,7 +460,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     _error(
         "corrected_calibration_error",
-        "the same with its bias corrected: about 0 where nothing is wrong",
+        "the same without its bias; about 0 if the probabilities are right",
         _of_confidence(corrected_calibration_error),
         "probabilities",
         biased=True,
