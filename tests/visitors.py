@@ -114,6 +114,12 @@ _BEYOND = """() => {
 
 Scheme = Literal["dark", "light"]
 _IS_DARK = "matchMedia('(prefers-color-scheme: dark)').matches"
+# Colours that axe reads are those of the moment: a drawer fades in.
+_SETTLE = """() => Promise.allSettled(
+    document.getAnimations()
+        .filter((one) => one.effect.getComputedTiming().iterations !== Infinity)
+        .map((one) => one.finished),
+)"""
 _FORMS: tuple[tuple[str, ViewportSize, tuple[Scheme, Scheme]], ...] = (
     ("wide", {"width": 1200, "height": 850}, ("dark", "light")),
     ("narrow", {"width": 360, "height": 740}, ("light", "dark")),
@@ -139,6 +145,7 @@ def check(page: Page, name: str) -> None:
                 Path(SHOTS).mkdir(parents=True, exist_ok=True)
                 entire = page.locator("#page").count() == 0
                 page.screenshot(path=f"{SHOTS}/{name}-{width}-{colours}.png", full_page=entire)
+            page.evaluate(_SETTLE)
             found = page.evaluate(_FAULTS, options)
             faults += [f"{width}, {colours}: {one}" for one in found]
         faults += [f"{width}: {one}" for one in page.evaluate(_BEYOND)]
